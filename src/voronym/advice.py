@@ -129,19 +129,21 @@ class Advice(Plain):
         lines = [f"{self.tried} runs in {self.seconds:.0f} s, {self.refused} refused by {self.policy}."]
         lines += [self.note] if self.note else []
         names = list(self.plain.penalties)
-        for number, one in enumerate((self.plain, *self.alternatives)):
+        for number, item in enumerate((self.plain, *self.alternatives)):
             spared = ""
-            if number and abs(one.spared) >= 0.05:
-                word = "less" if one.spared > 0 else "more"
-                whole = set(one.favours) == set(names)
-                what = "" if whole else f" of {', '.join(one.favours)}"
-                spared = f"; loses {abs(one.spared):.0f} % {word}{what} than the plain run"
+            if number and abs(item.spared) >= 0.05:
+                word = "less" if item.spared > 0 else "more"
+                whole = set(item.favours) == set(names)
+                what = "" if whole else f" of {', '.join(item.favours)}"
+                spared = f"; loses {abs(item.spared):.0f} % {word}{what} than the plain run"
             head = "plain" if not number else f"{number}."
-            lines += ["", f"{head} {one.title}{spared}"]
-            figures = f"k = {one.k}, largest risk {one.risk:.4f}, {one.left_out:.1%} of the records left out"
+            lines += ["", f"{head} {item.title}{spared}"]
+            figures = (
+                f"k = {item.k}, largest risk {item.risk:.4f}, {item.left_out:.1%} of the records left out"
+            )
             lines += [f"   {figures}"]
-            lost = ", ".join(f"{name} {one.penalties[name]:.1f}" for name in names if name in one.penalties)
-            lines += [f"   certainty penalty in %: {lost}; all {one.overall:.1f}", f"   {one.command}"]
+            lost = ", ".join(f"{name} {item.penalties[name]:.1f}" for name in names if name in item.penalties)
+            lines += [f"   certainty penalty in %: {lost}; all {item.overall:.1f}", f"   {item.command}"]
         return "\n".join(lines)
 
 
@@ -208,12 +210,15 @@ def advise(
     made = search.chosen(plain, groups)
     words = {**choices, "policy": str(policy)}
     keys = plain.release.recipe.schema.keys
-    told = [
-        _told(title, favours, one, plain, words, source, len(as_frame(frame))) for title, favours, one in made
+    result = [
+        _told(title, favours, item, plain, words, source, len(as_frame(frame)))
+        for title, favours, item in made
     ]
     first = _told("the policy alone", keys, plain, plain, words, source, len(as_frame(frame)))
     search.ctx.done()
-    return Advice(search.policy.name, tuple(told), first, search.tried, search.refused, now() - started, note)
+    return Advice(
+        search.policy.name, tuple(result), first, search.tried, search.refused, now() - started, note
+    )
 
 
 @dataclass(eq=False)
@@ -246,8 +251,8 @@ class _Search:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             release = anonymize(self.frame, progress=tell, **{**self.choices, **more})
-        found = release.penalty
-        return _Made(dict(more), release, {} if found is None else dict(found.by_key))
+        result = release.penalty
+        return _Made(dict(more), release, {} if result is None else dict(result.by_key))
 
     def plain(self) -> tuple[_Made, str]:
         """Make the plain run; where the policy refuses it, the one with the smallest k that passes."""
@@ -259,7 +264,7 @@ class _Search:
             self.refused += 1
             why = error
         given = self.choices.get("k") or max(
-            (getattr(one, "least", 5) for one in self.policy.of("groups")), default=5
+            (getattr(item, "least", 5) for item in self.policy.of("groups")), default=5
         )
         for factor in LARGER:
             try:
@@ -307,9 +312,9 @@ class _Search:
         ranked: list[_Made] = []
         for place in range(2):
             for keys in wishes:
-                order = sorted(small.made, key=lambda one, keys=keys: one.over(keys))  # type: ignore[misc]
-                ranked += [one for one in order[place : place + 1] if one not in ranked]
-        return [one.choices for one in ranked]
+                order = sorted(small.made, key=lambda element, keys=keys: element.over(keys))  # type: ignore[misc]
+                ranked += [entry for entry in order[place : place + 1] if entry not in ranked]
+        return [item.choices for item in ranked]
 
     def sample(self) -> Any:
         """Return some records, drawn at random; all rows of a person together."""
@@ -328,7 +333,9 @@ class _Search:
         """Return further choices to try, those first that promise most."""
         least = self._least(plain)
         small = {} if least is None else {"k": least}
-        most = min((one.most for one in self.policy.demands if isinstance(one, RecordsLost)), default=0.05)
+        most = min(
+            (demand.most for demand in self.policy.demands if isinstance(demand, RecordsLost)), default=0.05
+        )
         left = [share for share in LEFT_OUT if share <= most and "suppress" not in self.choices]
         for number, weight in enumerate(IMPORTANCE):
             for _, keys in groups[:2]:
@@ -351,11 +358,11 @@ class _Search:
             return None
         from voronym.policy.groups import GroupRisk, K
 
-        wanted = [one.least for one in self.policy.demands if isinstance(one, K)]
+        wanted = [demand.least for demand in self.policy.demands if isinstance(demand, K)]
         wanted += [
-            next(k for k in range(2, 10**6) if 1.0 / k <= one.most + 1e-12)
-            for one in self.policy.demands
-            if isinstance(one, GroupRisk)
+            next(k for k in range(2, 10**6) if 1.0 / k <= item.most + 1e-12)
+            for item in self.policy.demands
+            if isinstance(item, GroupRisk)
         ]
         least = max(wanted, default=None)
         return least if least is not None and least < plain.release.recipe.required_k else None
@@ -367,7 +374,7 @@ class _Search:
         taken: list[_Made] = []
         for name, members in groups[:2]:
             best = min(
-                (one for one in self.made if one not in taken),
+                (entry for entry in self.made if entry not in taken),
                 key=lambda one: one.over(members),
                 default=plain,
             )
@@ -375,8 +382,8 @@ class _Search:
                 best = plain
             taken.append(best)
             out.append((f"keeps detail in {name}", members, best))
-        whole = [one for one in self.made if not one.choices.get("suppress") and one not in taken]
-        best = min(whole, key=lambda one: one.over(keys), default=plain)
+        whole = [item for item in self.made if not item.choices.get("suppress") and item not in taken]
+        best = min(whole, key=lambda element: element.over(keys), default=plain)
         if best.over(keys) > plain.over(keys):
             best = plain
         out.append(("leaves nobody out and loses least over all keys", keys, best))
@@ -388,7 +395,7 @@ def favoured(frame: Any, release: Release, policy: Policy) -> list[tuple[str, tu
     keys, schema = release.recipe.schema.keys, release.recipe.schema
     table = as_frame(frame)
     known = {name: what for name, what in policy.recognise.items() if name in table.columns}
-    held = {name: one.what for name, one in recognise(table.select(list(keys)), {
+    held = {name: item.what for name, item in recognise(table.select(list(keys)), {
         name: what for name, what in known.items() if name in keys}).items()}  # fmt: skip
     out = []
     for name, words in FAVOURS:
@@ -404,27 +411,27 @@ def favoured(frame: Any, release: Release, policy: Policy) -> list[tuple[str, tu
 def _told(
     title: str,
     favours: tuple[str, ...],
-    one: _Made,
+    item: _Made,
     plain: _Made,
     words: Mapping[str, Any],
     source: str,
     rows: int,
 ) -> Alternative:
-    release = one.release
-    typed = words_of({**words, **one.choices})
+    release = item.release
+    typed = words_of({**words, **item.choices})
     return Alternative(
-        title=title if one is not plain or title == "the policy alone" else f"{title}: the plain run does",
+        title=title if item is not plain or title == "the policy alone" else f"{title}: the plain run does",
         favours=favours,
-        choices=one.choices,
+        choices=item.choices,
         command=shlex.join(["voronym", "anonymize", source, "-o", "release.csv", *typed]),
         k=release.k,
         rows=release.rows,
         risk=release.risk.prosecutor_max,
         mean_risk=release.risk.prosecutor_mean,
         left_out=1.0 - release.rows / rows,
-        penalties=one.penalties,
-        favoured=one.over(favours),
-        overall=one.over(release.recipe.schema.keys),
+        penalties=item.penalties,
+        favoured=item.over(favours),
+        overall=item.over(release.recipe.schema.keys),
         plain=plain.over(favours),
         summary=release.checklist.summary,
     )

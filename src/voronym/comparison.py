@@ -138,12 +138,12 @@ class Comparison:
 
     def _table(self) -> tuple[list[str], list[list[Any]]]:
         """Return headings and rows, the least lossy first at each k."""
-        told = self.plane is not None
-        risks = ["linked %", "told, nats"] if told else ["linked %"]
+        result = self.plane is not None
+        risks = ["linked %", "told, nats"] if result else ["linked %"]
         rows = [
             [
                 row.k, row.method, row.loss, row.published, 100 * row.linkage,
-                *([row.information and row.information.plug_in] if told else []),
+                *([row.information and row.information.plug_in] if result else []),
                 row.groups, row.largest, row.seconds,
             ]
             for row in sorted(self.rows, key=lambda row: (row.k, row.loss, row.seconds))
@@ -245,9 +245,11 @@ def compare(
         raise InputError("name at least one key column to compare methods on")
     table = Table.build(data, keys=keys, confidential=named, drop_undeclared=True, **columns)
     sizes = k if isinstance(k, Sequence) else [k]
-    found = compare_methods(table, ctx, sizes=sizes, methods=methods, options=options, seed=seed, each=each)
+    comparison = compare_methods(
+        table, ctx, sizes=sizes, methods=methods, options=options, seed=seed, each=each
+    )
     ctx.done()
-    return found
+    return comparison
 
 
 def compare_methods(
@@ -277,16 +279,16 @@ def compare_methods(
     if several and not all(METHODS[name].groups for name in names):
         raise InputError(f"method {names[-1]!r} makes no groups, and people with several rows are in groups")
     chosen = _read_options(names, options or {})
-    found = None
+    result = None
     if table.confidential:
         whole = ctx.part(0.0, 0.3, stage="measuring")
-        found = plane(table, problems[0].points, ctx=whole)
+        result = plane(table, problems[0].points, ctx=whole)
     pairs = ((name, problem) for problem in problems for name in names)
     quick = [(name, each) for name, each in pairs if methods or each.n <= METHODS[name].most(each.k)]
     tasks = list(enumerate(quick))
     tasks.sort(key=lambda task: (not METHODS[task[1][0]].groups, _rank(task[1][0])))
     done: list[tuple[int, Row]] = []
-    start = 0.0 if found is None else 0.3
+    start = 0.0 if result is None else 0.3
     width = (1.0 - start) / max(1, len(tasks))
     for number, (place, (name, problem)) in enumerate(tasks):
         label = f"{name}, k={problem.k}"
@@ -296,10 +298,10 @@ def compare_methods(
         try:
             alone = here.unhurried(strict=True)
             if METHODS[name].groups:
-                row = _row(name, problem, chosen[name], alone, seed, found, crowd)
+                row = _row(name, problem, chosen[name], alone, seed, result, crowd)
             else:
-                given, others = (options or {}).get(name, {}), [one for _, one in done]
-                row = _mask(name, problem, table, given, others, alone, seed, found)
+                given, others = (options or {}).get(name, {}), [item for _, item in done]
+                row = _mask(name, problem, table, given, others, alone, seed, result)
         except Cancelled:
             raise
         except Unfinished:
@@ -310,12 +312,12 @@ def compare_methods(
             done.append((place, row))
             if each is not None:
                 each(row)
-    rows = [row for _, row in sorted(done, key=lambda one: one[0])]
+    rows = [row for _, row in sorted(done, key=lambda entry: entry[0])]
     if not rows and ctx.finishing:
         raise Unfinished("no method was done yet: there is nothing to compare")
-    found, rows = _with_limits(rows, found)
+    result, rows = _with_limits(rows, result)
     counted = "people" if several else "records"
-    return Comparison(tuple(rows), skipped, len(records), table.keys, found, counted)
+    return Comparison(tuple(rows), skipped, len(records), table.keys, result, counted)
 
 
 def _rank(name: str) -> int:
@@ -364,7 +366,7 @@ def _read_options(names: Sequence[str], given: Mapping[str, Mapping[str, Any]]) 
 
 
 def _row(
-    name: str, problem: Problem, options: Options, ctx: Context, seed: int, found: Plane | None, crowd: Crowd,
+    name: str, problem: Problem, options: Options, ctx: Context, seed: int, plane: Plane | None, crowd: Crowd,
 ) -> Row:  # fmt: skip
     """Run one method as if it had been called alone, and measure what came out."""
     grouping, measuring = ctx.part(0.0, 0.8), ctx.part(0.8, 1.0)
@@ -386,7 +388,7 @@ def _row(
         part.n_cells,
         int(part.sizes.max()),
         seconds,
-        None if found is None else found.risk(part.labels),
+        None if plane is None else plane.risk(part.labels),
         published=crowd.published_loss(part),
     )
 
@@ -400,20 +402,20 @@ def _goal(name: str, problem: Problem, crowd: Crowd) -> Problem:
 
 def _mask(
     name: str, problem: Problem, table: Table, given: Mapping[str, Any], rows: Sequence[Row], ctx: Context,
-    seed: int, found: Plane | None,
+    seed: int, plane: Plane | None,
 ) -> Row:  # fmt: skip
     """Run a method that makes no groups, at the size or the loss of those that do."""
     ctx.rng = check_seed(seed)
     least = min((row.loss for row in rows if row.k == problem.k), default=None)
     options = own_options(name, problem, given, least, ctx)
-    one = mask_point(table, name, options, ctx, None if found is None else found.levels)
-    return replace(Row(name, problem.k, *one.figures), published=one.loss)
+    result = mask_point(table, name, options, ctx, None if plane is None else plane.levels)
+    return replace(Row(name, problem.k, *result.figures), published=result.loss)
 
 
-def _with_limits(rows: list[Row], found: Plane | None) -> tuple[Plane | None, list[Row]]:
+def _with_limits(rows: list[Row], plane: Plane | None) -> tuple[Plane | None, list[Row]]:
     """Add the limits at the loss of each row; what the rows reach counts as reached."""
-    if found is None:
+    if plane is None:
         return None, rows
     points = [(row.loss / 100, row.information.plug_in) for row in rows if row.information is not None]
-    wider = found.and_also(points)
+    wider = plane.and_also(points)
     return wider, [replace(row, limits=wider.limits(row.loss / 100)) for row in rows]

@@ -105,7 +105,7 @@ def attack(
     ctx = Context(seed=seed, progress=progress)
     beside: dict[str, Any] = {
         "control": None if control is None else _polars(_open(control)),
-        "earlier": tuple(_polars(_open(one)) for one in earlier),
+        "earlier": tuple(_polars(_open(item)) for item in earlier),
         "targets": targets,
         "confidence": confidence,
         "file": _path(release if file is None else file),
@@ -117,11 +117,11 @@ def attack(
         scene = _ours(release, original, aligned, cook, beside)
     else:
         scene = _theirs(_open(release), keys, confidential, original, aligned, cook, columns, beside)
-    found = assault(scene, attacks, ctx, seed=seed)
+    exposure = assault(scene, attacks, ctx, seed=seed)
     ctx.done()
     if isinstance(release, Release) and original is None:  # its report shows what was found
-        release.exposure = found.having(release.exposure)
-    return found
+        release.exposure = exposure.having(release.exposure)
+    return exposure
 
 
 def rerun_of(recipe: Recipe) -> Rerun:
@@ -228,13 +228,13 @@ def _path(given: Any) -> Path | None:
 
 def _matrices(figures: Mapping[str, Any]) -> tuple[Matrix, ...]:
     """Return the rules that a channel published with its release."""
-    found = []
+    result = []
     for part in figures.get("parts", ()):
         rule = part.get("matrix")
         if rule:
             letters = tuple(tuple(map(str, letter)) for letter in rule["letters"])
-            found.append(Matrix(tuple(part["columns"]), letters, np.asarray(rule["rows"], np.float64)))
-    return tuple(found)
+            result.append(Matrix(tuple(part["columns"]), letters, np.asarray(rule["rows"], np.float64)))
+    return tuple(result)
 
 
 def _inverse(rows: NDArray[np.int64] | None, n: int) -> NDArray[np.int64] | None:

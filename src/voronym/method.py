@@ -99,8 +99,8 @@ class Method:
         problem.check_method(self)
         if problem.n < 2 * problem.k:
             return problem.one_group()
-        found: Partition = self.run(problem, self._announced(problem, ctx, options), options)
-        return problem.checked(found)
+        result: Partition = self.run(problem, self._announced(problem, ctx, options), options)
+        return problem.checked(result)
 
     def _announced(self, problem: Problem, ctx: Context, options: Options | None) -> Context:
         """Return the context, its stage with the time that the method will take where that is long."""
@@ -264,7 +264,7 @@ def algorithms() -> Mapping[str, Method]:
     >>> vr.algorithms()["mdav"].guarantee
     'every group has k to 2k-1 records'
     """
-    return Listing({name: one for name, one in METHODS.items() if one.groups})
+    return Listing({name: item for name, item in METHODS.items() if item.groups})
 
 
 class Listing(dict[str, Method]):

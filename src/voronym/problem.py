@@ -143,15 +143,15 @@ class Problem:
 
     def better(self, part: Partition, labels: NDArray[np.int64]) -> Partition:
         """Return the partition with these labels, or the given one where it is no worse."""
-        found = Partition(labels, k=self.k)
-        return found if self.cost(found) < self.cost(part) else part
+        partition = Partition(labels, k=self.k)
+        return partition if self.cost(partition) < self.cost(part) else part
 
     def check_method(self, method: Method) -> None:
         """Refuse a method that does not work on these records, and say which do."""
         if not method.anywhere and self.records.points is None:
             from voronym.method import algorithms  # a table of everything, only to say what would do
 
-            able = [name for name, one in algorithms().items() if one.anywhere]
+            able = [name for name, item in algorithms().items() if item.anywhere]
             raise InputError(
                 f"method {method.name!r} works on Euclidean coordinates only, not in {self.space!r}; "
                 f"these also work without coordinates: {', '.join(able)}"
@@ -159,7 +159,7 @@ class Problem:
         if self.weights is not None and not method.weighted:
             from voronym.method import algorithms
 
-            heeding = [name for name, one in algorithms().items() if one.weighted]
+            heeding = [name for name, entry in algorithms().items() if entry.weighted]
             raise InputError(f"method {method.name!r} does not heed weights; these do: {', '.join(heeding)}")
         if method.univariate and self.X.shape[1] != 1:
             raise InputError(

@@ -418,9 +418,9 @@ class Release:
         def verify(file: Path) -> None:
             """Measure the other models in the file, as a reader of it would see them."""
             again = read_again(read(file, **reading), held.columns, self.schema.keys)
-            found = as_frame(again if dialect is None else read_ranges(again, dialect, source))
+            result = as_frame(again if dialect is None else read_ranges(again, dialect, source))
             kept = [name for name in held.columns if name not in self.schema.identifiers]
-            table = Table.of(found, self.schema, only=kept)
+            table = Table.of(result, self.schema, only=kept)
             table = table.like(table.frame, units=units)
             counted.append(int(table.heads.min()))
             broken = [

@@ -59,7 +59,9 @@ STYLES = {
 }
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    "style", ["ours", *(pytest.param(name, marks=pytest.mark.slow) for name in STYLES if name != "ours")]
+)
 def test_linkage_is_that_of_plain_matching(style):
     before = people()
     age, code = STYLES[style]

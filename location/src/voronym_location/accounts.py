@@ -137,7 +137,7 @@ def second_factor(secret: bytes | None, digits: str, now: float) -> bool:
         return False
     shown = digits.encode(errors="replace")  # letters of all alphabets can be sent
     codes = [one_time_code(secret, now, drift).encode() for drift in (-1, 0, 1)]
-    return any(secrets.compare_digest(one, shown) for one in codes)
+    return any(secrets.compare_digest(code, shown) for code in codes)
 
 
 def first_use(connection: Connection, digest: bytes, now: float) -> bool:
@@ -161,11 +161,11 @@ def digest_of(shown: str) -> bytes:
 
 def who(connection: Connection, shown: str, now: float) -> Account:
     """Return whose token this is."""
-    found = connection.execute(
+    result = connection.execute(
         select(account.c.id, account.c.email, account.c.operator)
         .join(token, token.c.account == account.c.id)
         .where(token.c.digest == digest_of(shown), token.c.expires > now)
     ).first()
-    if found is None:
+    if result is None:
         raise Refused(UNKNOWN)
-    return Account(found.id, found.email, found.operator)
+    return Account(result.id, result.email, result.operator)

@@ -109,8 +109,8 @@ def _statement(router: APIRouter, service: Service) -> None:
         if scheme.lower() != "bearer" or not token:
             raise Refused(UNKNOWN)
         answer = await service.statement_soon(token, request.app.state.quick)
-        said = {"status": "none"} if answer is None else answer.plain()
-        return Response(json.dumps(said, ensure_ascii=False), media_type="application/json")
+        result = {"status": "none"} if answer is None else answer.plain()
+        return Response(json.dumps(result, ensure_ascii=False), media_type="application/json")
 
 
 def _accounts(router: APIRouter, service: Service) -> None:
@@ -237,7 +237,7 @@ def add_health(router: APIRouter, service: Service, metrics: Any) -> None:
         if not (shown == f"Bearer {wanted}" if wanted else local):
             raise Refused("metrics are for who shows the metrics token, or asks from this machine")
         try:
-            said = metrics.text(service.public_figures(), True)
+            result = metrics.text(service.public_figures(), True)
         except Unavailable:
-            said = metrics.text(None, False)
-        return Response(said, media_type="text/plain; version=0.0.4")
+            result = metrics.text(None, False)
+        return Response(result, media_type="text/plain; version=0.0.4")

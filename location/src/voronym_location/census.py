@@ -76,7 +76,7 @@ def take(connection: Connection, settings: ServiceSettings) -> Census:
     household = _housed(household, latitude, longitude, numbers, addresses, settings.reach)
     counting = _counting(latitude, longitude, counted.astype(bool), vouched, seen, now, settings)
     people = Population(person, latitude, longitude, group, since, household, counting)
-    pseudonym = [one if kept else None for one, kept in zip(state[4], same & (group >= 0), strict=True)]
+    pseudonym = [item if kept else None for item, kept in zip(state[4], same & (group >= 0), strict=True)]
     return Census(
         people, before, None if last is None else last.published, version, seen, pseudonym,
         addresses if len(addresses) else None,

@@ -48,9 +48,9 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int) -> Non
     served = people.filter(pl.col("now") >= 0)
     if len(lives) < len(epoch.standing.groups):
         _refuse("a group is there twice")
-    if any(place != lives[one] for one, place in lived.items() if one in lives):
+    if any(place != lives[item] for item, place in lived.items() if item in lives):
         _refuse("the place of a living group moved")
-    if any(one <= before.top for one in lives.keys() - lived.keys()):
+    if any(entry <= before.top for entry in lives.keys() - lived.keys()):
         _refuse("the number of a group was used again")
     if not set(served["now"].unique().to_list()) <= lives.keys():
         _refuse("somebody is served in a group that does not live")
@@ -61,8 +61,8 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int) -> Non
     if len(kept):
         _refuse(f"{len(kept)} people would keep a pseudonym in a new group, or lose it in an old one")
     sizes = served.filter("counts").group_by("now").agg(pl.col("home").n_unique().alias("homes"))
-    found = dict(zip(sizes["now"].to_list(), sizes["homes"].to_list(), strict=True))
-    small = [found.get(one, 0) for one in lives if found.get(one, 0) < k]
+    result = dict(zip(sizes["now"].to_list(), sizes["homes"].to_list(), strict=True))
+    small = [result.get(live, 0) for live in lives if result.get(live, 0) < k]
     if small:
         _refuse(f"{len(small)} groups have fewer than k={k} addresses of active people who count")
 

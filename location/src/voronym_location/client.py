@@ -47,18 +47,18 @@ class Client:
     def load(cls, path: str | Path) -> Client:
         """Read a model, or say why it is none."""
         try:
-            found = json.loads(Path(path).read_text(encoding="utf-8"))
+            result = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
             raise Refused(f"the model cannot be read: {type(error).__name__}") from None
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
+        if not isinstance(result, dict) or result.get("format") != FORMAT:
             raise Refused("the file is no location model")
-        if found.get("version") != VERSION:
-            raise Refused(f"the model has version {found.get('version')!r}; this client reads {VERSION}")
+        if result.get("version") != VERSION:
+            raise Refused(f"the model has version {result.get('version')!r}; this client reads {VERSION}")
         return cls(
-            _rows(found.get("cells"), 4),
-            _rows(found.get("places"), 2, len(found["cells"])),
-            _number(found.get("share")),
-            _number(found.get("doubt")),
+            _rows(result.get("cells"), 4),
+            _rows(result.get("places"), 2, len(result["cells"])),
+            _number(result.get("share")),
+            _number(result.get("doubt")),
         )
 
     def assign(self, latitude: float, longitude: float) -> int:
@@ -90,4 +90,4 @@ def _rows(value: object, width: int, many: int | None = None) -> list[tuple[floa
     whole = isinstance(value, list) and len(value) > 0 and (many is None or len(value) == many)
     if not whole or not all(isinstance(row, list) and len(row) == width for row in value):  # type: ignore[attr-defined]
         raise Refused("the model’s cells and places are not as many, or have other columns")
-    return [tuple(_number(one) for one in row) for row in value]  # type: ignore[attr-defined]
+    return [tuple(_number(item) for item in row) for row in value]  # type: ignore[attr-defined]

@@ -58,7 +58,7 @@ class Answers:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON has them."""
-        ways = {name: {"right": one.right, "further": one.further} for name, one in self.ways.items()}
+        ways = {name: {"right": item.right, "further": item.further} for name, item in self.ways.items()}
         return {
             "people": self.people, "rms": self.off, "answers": ways,
             "points": self.points, "fewest": self.fewest,
@@ -92,7 +92,7 @@ class Demo:
 
     def ask(self) -> Answers:
         """Have every device fetch its statement and ask the provider with it."""
-        told: dict[str, list[tuple[bool, float]]] = {"home": [], "point": [], "centre": []}
+        result: dict[str, list[tuple[bool, float]]] = {"home": [], "point": [], "centre": []}
         off = []
         for email, home in self.homes.items():
             statement = fetch(f"{self.address}/v1/statement", token=self.tokens[email])
@@ -107,11 +107,11 @@ class Demo:
                 "centre": self.provider.nearest(self.town.centre)[0],
             }
             for way, name in names.items():
-                told[way].append((name == best, metres(home, self.provider.pharmacies[name]) - least))
+                result[way].append((name == best, metres(home, self.provider.pharmacies[name]) - least))
         if not off:
             raise VoronymError("nobody has a point: there are too few people for this k")
         seen = np.unique(list(self.provider.learned.values()), axis=0, return_counts=True)[1]
-        ways = {way: Way(*np.mean(rows, axis=0).tolist()) for way, rows in told.items()}
+        ways = {way: Way(*np.mean(rows, axis=0).tolist()) for way, rows in result.items()}
         return Answers(len(off), float(np.sqrt(np.mean(np.square(off)))), ways, len(seen), int(seen.min()))
 
 
@@ -146,7 +146,7 @@ def running(
         service.run_epoch(ctx.part(0.05, 0.6, stage="grouping"))
         provider = Provider(town.pharmacies, service.key.public)
         with listening(service, settings, port) as address, Counter(provider) as counter:
-            homes = {str(one.email): (one.latitude, one.longitude) for one in citizens}
+            homes = {str(citizen.email): (citizen.latitude, citizen.longitude) for citizen in citizens}
             secret = service.add_operator(OPERATOR, PASSWORD)
             demo = Demo(service, town, address, counter, provider, homes, secret)
             demo.sign_up(ctx.part(0.6, 0.95, stage="signing up"))
@@ -186,8 +186,8 @@ def fetch(address: str, data: Mapping[str, Any] | None = None, token: str = "") 
     headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {token}"} if token else {})
     body = None if data is None else json.dumps(data).encode()
     with urlopen(Request(address, body, headers), timeout=30) as answer:  # noqa: S310 - our own address
-        found: dict[str, Any] = json.load(answer)
-    return found
+        result: dict[str, Any] = json.load(answer)
+    return result
 
 
 def _socket(port: int) -> socket.socket:
@@ -202,10 +202,10 @@ def _socket(port: int) -> socket.socket:
 
 def _codes(mailbox: Path) -> dict[str, str]:
     """Return the codes that were mailed, by address."""
-    found = {}
+    result = {}
     for file in mailbox.glob("*.eml"):
         message = message_from_bytes(file.read_bytes())
         code = re.search(r"\d{8}", str(message["Subject"]))
         if code:
-            found[str(message["To"])] = code[0]
-    return found
+            result[str(message["To"])] = code[0]
+    return result

@@ -43,8 +43,8 @@ def design(X: Floats, k: int, old: Floats, ctx: Context) -> Ints:
     begin = carried(X, old, cells, ctx.rng)
     settings = Lloyd(tolerance=1e-4, iterations=60)
     warm = alternate(X, bounds, begin, Euclidean(), settings, ctx.part(0.0, 0.5)).labels
-    found = REFINERS["pairs"].improve(problem, Partition(warm, k=k), ctx.part(0.5, 1.0))
-    return found.labels
+    result = REFINERS["pairs"].improve(problem, Partition(warm, k=k), ctx.part(0.5, 1.0))
+    return result.labels
 
 
 def carried(X: Floats, old: Floats, cells: int, rng: np.random.Generator) -> Floats:

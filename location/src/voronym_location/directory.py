@@ -72,30 +72,30 @@ def address_key(address: str) -> str:
 
 def resolve(connection: Connection, address: str) -> tuple[int, float, float]:
     """Return household and place of an address of the directory."""
-    found = connection.execute(
+    result = connection.execute(
         select(directory.c.id, directory.c.latitude, directory.c.longitude).where(
             directory.c.key == address_key(address)
         )
     ).first()
-    if found is None:
+    if result is None:
         raise BadRequest(
             "that address is not in the directory of this service: write it as in the directory, or send "
             "coordinates"
         )
-    return found.id, found.latitude, found.longitude
+    return result.id, result.latitude, result.longitude
 
 
 def household(connection: Connection, latitude: float, longitude: float, reach: float, snap: float) -> int:
     """Return the household of a place: the nearest address, or a small square where there is no directory."""
     if connection.execute(select(directory.c.id).limit(1)).first() is None:
         return -2 - (tile_of(latitude, longitude, snap) & (2**62 - 1))
-    found = nearest(connection, latitude, longitude, reach)
-    if found is None:
+    result = nearest(connection, latitude, longitude, reach)
+    if result is None:
         raise BadRequest(
             f"there is no address of the directory within {reach:.0f} metres of that place: check the "
             "coordinates"
         )
-    return found
+    return result
 
 
 def nearest(connection: Connection, latitude: float, longitude: float, reach: float) -> int | None:
@@ -104,7 +104,7 @@ def nearest(connection: Connection, latitude: float, longitude: float, reach: fl
     tiles = []
     for row in range(middle - around, middle + around + 1):
         column = _column(row, longitude, TILE)
-        tiles += [_tile(row, one) for one in range(column - around, column + around + 1)]
+        tiles += [_tile(row, item) for item in range(column - around, column + around + 1)]
     rows = connection.execute(
         select(directory.c.id, directory.c.latitude, directory.c.longitude).where(directory.c.tile.in_(tiles))
     ).all()
@@ -165,23 +165,23 @@ def insert_for(connection: Connection) -> Any:
 def enter(connection: Connection, entries: Iterable[Entry]) -> dict[str, int]:
     """Put addresses into the directory, in place of those that are there, and return the number of each."""
     rows = {
-        address_key(one.address): {
-            "key": address_key(one.address), "address": one.address, "latitude": one.latitude,
-            "longitude": one.longitude, "tile": tile_of(one.latitude, one.longitude, TILE),
+        address_key(entry.address): {
+            "key": address_key(entry.address), "address": entry.address, "latitude": entry.latitude,
+            "longitude": entry.longitude, "tile": tile_of(entry.latitude, entry.longitude, TILE),
         }
-        for one in entries
+        for entry in entries
     }  # fmt: skip
     statement = insert_for(connection)(directory)
     fresh = {name: statement.excluded[name] for name in ("address", "latitude", "longitude", "tile")}
     connection.execute(
         statement.on_conflict_do_update(index_elements=[directory.c.key], set_=fresh), list(rows.values())
     )
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     keys = iter(rows)
     while part := list(islice(keys, 500)):
         query = select(directory.c.key, directory.c.id).where(directory.c.key.in_(part))
-        found |= {row.key: row.id for row in connection.execute(query)}
-    return found
+        result |= {row.key: row.id for row in connection.execute(query)}
+    return result
 
 
 def state(connection: Connection) -> tuple[Any, ...]:

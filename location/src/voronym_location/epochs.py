@@ -252,9 +252,9 @@ def _publish(
     whole_town: bool,
 ) -> Epoch:
     """Give new groups numbers and places, and count."""
-    told = labels >= 0
+    result = labels >= 0
     fresh = int(labels.max(initial=-1)) + 1
-    group = np.where(told, standing.top + 1 + labels, crowd.group)
+    group = np.where(result, standing.top + 1 + labels, crowd.group)
     centroids = snapped(crowd, labels, fresh)
     kept = ~np.isin(standing.groups, np.concatenate([weak, extra]))
     began = people.group != group
@@ -273,12 +273,12 @@ def _publish(
     if whole_town or not len(standing):
         after = replace(after, designed=now, rms=rms)
     figures = Figures(
-        now, len(people), int((group >= 0).sum()), int((group < 0).sum()), int(told.sum()),
-        int((told & np.isin(people.group, extra)).sum()), len(after), fresh, len(weak),
+        now, len(people), int((group >= 0).sum()), int((group < 0).sum()), int(result.sum()),
+        int((result & np.isin(people.group, extra)).sum()), len(after), fresh, len(weak),
         crowd.smallest(group), rms, float(np.median(away)) if len(away) else 0.0, whole_town,
         candidates(crowd, labels, centroids),
     )  # fmt: skip
-    return Epoch(group, since, after, np.sort(np.concatenate([weak, extra])), told, figures)
+    return Epoch(group, since, after, np.sort(np.concatenate([weak, extra])), result, figures)
 
 
 def _away(people: Population, group: Ints, after: Standing) -> Floats:

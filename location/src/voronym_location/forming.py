@@ -149,10 +149,10 @@ def obeying(crowd: Crowd, labels: Ints) -> Ints:
         nearest = cKDTree(middle).query(middle[bad], 2)[1]
         other = np.where(nearest[:, 0] == bad, nearest[:, 1], nearest[:, 0])
         into, taken = np.arange(m), np.zeros(m, bool)
-        for one, two in zip(bad.tolist(), other.tolist(), strict=True):
-            if not taken[one] and not taken[two]:  # no chains in one turn: the rest comes next
-                into[one] = two
-                taken[one] = taken[two] = True
+        for item, two in zip(bad.tolist(), other.tolist(), strict=True):
+            if not taken[item] and not taken[two]:  # no chains in one turn: the rest comes next
+                into[item] = two
+                taken[item] = taken[two] = True
         labels = _renumbered(np.where(labels >= 0, into[labels], -1))
 
 
@@ -193,10 +193,10 @@ def _lacking(crowd: Crowd, labels: Ints, m: int) -> NDArray[np.bool_]:
 def _distinct(groups: Ints, codes: Ints, m: int) -> Ints:
     """Return how many different codes each group has."""
     order = np.lexsort([codes, groups])
-    one, two = groups[order], codes[order]
+    result, two = groups[order], codes[order]
     first = np.ones(len(order), bool)
-    first[1:] = (one[1:] != one[:-1]) | (two[1:] != two[:-1])
-    return np.bincount(one[first], minlength=m).astype(np.int64)
+    first[1:] = (result[1:] != result[:-1]) | (two[1:] != two[:-1])
+    return np.bincount(result[first], minlength=m).astype(np.int64)
 
 
 def _renumbered(labels: Ints) -> Ints:

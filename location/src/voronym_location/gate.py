@@ -57,12 +57,12 @@ class Attempts:
 def _network(address: str) -> str:
     """Return what one asker has: an address, or of the sixth version of them a network of 2^64."""
     try:
-        found = ip_address(address)
+        result = ip_address(address)
     except ValueError:
         return address[:64]
-    if isinstance(found, IPv4Address):
-        return str(found)
-    return str(found.ipv4_mapped or ip_network((int(found) >> 64 << 64, 64)))
+    if isinstance(result, IPv4Address):
+        return str(result)
+    return str(result.ipv4_mapped or ip_network((int(result) >> 64 << 64, 64)))
 
 
 class Gate:
@@ -104,7 +104,7 @@ class Gate:
                 status = message["status"]
                 given = {name.lower() for name, _ in message.get("headers", ())}
                 message["headers"] = [
-                    *message.get("headers", ()), *(one for one in HEADERS if one[0] not in given)
+                    *message.get("headers", ()), *(item for item in HEADERS if item[0] not in given)
                 ]  # fmt: skip
             await send(message)
 

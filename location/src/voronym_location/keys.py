@@ -41,7 +41,7 @@ class ServiceKey:
         with contextlib.suppress(FileExistsError):
             _make(file)
         try:
-            found = file.read_bytes()
+            result = file.read_bytes()
             mode = stat.S_IMODE(file.stat().st_mode)
         except OSError as error:
             raise InputError(f"cannot read the key {file.name!r}: {error.strerror}") from None
@@ -51,7 +51,7 @@ class ServiceKey:
                 f"service: run chmod 600 {file.name}"
             )
         try:
-            private = form.load_pem_private_key(found, None)
+            private = form.load_pem_private_key(result, None)
         except (ValueError, TypeError):
             private = None
         if not isinstance(private, Ed25519PrivateKey):

@@ -249,8 +249,8 @@ class Model:
         from voronym_location.client import Client, Refused
 
         try:
-            found = Client.load(path)
+            client = Client.load(path)
         except Refused as error:
             raise ReadError(str(error)) from None
-        cells = np.array(found.cells)
-        return cls(Quantizer(cells[:, :3], cells[:, 3], Sphere()), found.share, found.doubt)
+        cells = np.array(client.cells)
+        return cls(Quantizer(cells[:, :3], cells[:, 3], Sphere()), client.share, client.doubt)

@@ -93,11 +93,11 @@ class Reuse:
         if self.quantizer is None:
             self.quantizer = designed(X, self.settings.k, ctx).quantizer
         cells = self.quantizer.assign(X)
-        told = np.ones(len(person), bool)
-        told[_known(person, self.person)[0]] = False
+        result = np.ones(len(person), bool)
+        result[_known(person, self.person)[0]] = False
         self.person = person
         metres = np.sqrt(np.square(X - self.quantizer.centroids[cells]).sum(axis=1))
-        return Told(cells, metres, told, np.zeros(len(person), bool))
+        return Told(cells, metres, result, np.zeros(len(person), bool))
 
 
 @POLICIES.register("afresh")

@@ -63,9 +63,9 @@ class Provider:
         try:
             signed = str(statement["signed"])
             self._key.verify(b64decode(str(statement["signature"])), signed.encode())
-            said = json.loads(signed)
-            latitude, longitude = (float(v) for v in said["centroid"])
-            expires = datetime.fromisoformat(said["expires"])
+            result = json.loads(signed)
+            latitude, longitude = (float(v) for v in result["centroid"])
+            expires = datetime.fromisoformat(result["expires"])
         except (InvalidSignature, KeyError, TypeError, ValueError):
             raise Unproven("this statement was not signed by the service") from None
         if expires <= self._now():

@@ -130,11 +130,11 @@ def _remove(connection: Connection, number: int) -> int:
     query = "select person from member where epoch = :number order by person limit 1 offset :last"
     end = connection.scalar(text(query), piece)
     few = "" if end is None else " and person <= :end"
-    found = connection.execute(
+    rows = connection.execute(
         text(f"delete from member where epoch = :number{few}"),  # noqa: S608 - our own words
         {"number": number} if end is None else {"number": number, "end": end},
     )
-    return found.rowcount
+    return rows.rowcount
 
 
 def _draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
@@ -260,7 +260,7 @@ def sizes(people: Population, group: Ints) -> dict[int, int]:
     """Return how many addresses count in each group."""
     rows = np.flatnonzero(people.counts & (group >= 0))
     pairs = np.unique(np.stack([group[rows], people.household[rows]], axis=1), axis=0)
-    return dict(zip(*(one.tolist() for one in np.unique(pairs[:, 0], return_counts=True)), strict=True))
+    return dict(zip(*(pair.tolist() for pair in np.unique(pairs[:, 0], return_counts=True)), strict=True))
 
 
 def _settle(connection: Connection, made: Epoch, now: int, gone: set[int]) -> None:
@@ -271,11 +271,11 @@ def _settle(connection: Connection, made: Epoch, now: int, gone: set[int]) -> No
     if gone:
         connection.execute(
             text("delete from member where epoch = :now and person = :person"),
-            [{"now": now, "person": one} for one in gone],
+            [{"now": now, "person": entry} for entry in gone],
         )
     living = set(made.standing.groups.tolist())
     drafted = connection.scalars(text("select distinct cohort from member where epoch = :now"), {"now": now})
-    short = [{"now": now, "cohort": one} for one in drafted if one >= 0 and one not in living]
+    short = [{"now": now, "cohort": item} for item in drafted if item >= 0 and item not in living]
     if short:
         connection.execute(
             text(

@@ -141,11 +141,11 @@ class Search:
         if len(groups) > most:  # what an epoch costs grows with what it changes
             chosen = np.sort(np.argpartition(-hopes, most)[:most])
             groups, loose = groups[chosen], loose[chosen]
-        gains, told, slots, units = self._tried(groups, loose, ctx)
-        order = np.argsort(-gains / np.maximum(told, 1), kind="stable")
+        gains, result, slots, units = self._tried(groups, loose, ctx)
+        order = np.argsort(-gains / np.maximum(result, 1), kind="stable")
         taken = 0
         for area in order[gains[order] > 0.0]:
-            if told[area] > room:
+            if result[area] > room:
                 continue
             own, inside = groups[area], slots[area] >= 0
             own, chosen = own[own >= 0], units[area][inside]
@@ -259,7 +259,7 @@ class Around:
         gain = np.zeros((len(at), 1))
         if self.tree is not None:
             many = min(many, len(self.loose))
-            gap, near = (one.reshape(len(at), many) for one in self.tree.query(at, many))
+            gap, near = (item.reshape(len(at), many) for item in self.tree.query(at, many))
             out[:, :many] = self.loose[near]
             gain = np.maximum(self.field.cost[out[:, :many]] - np.square(gap), 0.0)
         self.found.append(out)

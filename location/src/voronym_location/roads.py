@@ -65,11 +65,11 @@ def plan_on_roads(
         policy = Policy(headroom=settings.headroom, patience=settings.wait, neighbours=0)
         records = records_of(graph, at[rows][first, None].astype(np.float64))
         work = Context() if ctx is None else ctx
-        found = advance(
+        result = advance(
             records, unit[:, 0], settings.k, work, policy=policy, waited=waited, number=standing.top + 1,
             divide=lambda problem, _, ctx: divided(problem, ctx).labels,
         )  # fmt: skip
-        group[rows] = found.groups[codes]
+        group[rows] = result.groups[codes]
     group = _whole(group, before, at, population, settings)
     return _published(population, group, at, known, graph, standing, now)
 
@@ -114,7 +114,7 @@ def _published(
     living = np.unique(group[group >= 0])
     kept = np.isin(standing.groups, living)
     fresh = np.setdiff1d(living, standing.groups)
-    middle = [int(graph.centroid(at[group == one, None].astype(np.float64))[0]) for one in fresh]
+    middle = [int(graph.centroid(at[group == item, None].astype(np.float64))[0]) for item in fresh]
     after = Standing.of(
         now,
         np.concatenate([standing.groups[kept], fresh]),
@@ -122,7 +122,7 @@ def _published(
         np.concatenate([standing.born[kept], np.full(len(fresh), now, np.int64)]),
         top=int(fresh.max(initial=standing.top)),
     )
-    told = (group >= 0) & (group != population.group)
+    result = (group >= 0) & (group != population.group)
     inside = np.flatnonzero(group >= 0)
     index = {tuple(place): number for number, place in enumerate(corners.tolist())}
     ends = np.array([index[tuple(place)] for place in after.centroids.tolist()], np.int64)
@@ -132,13 +132,13 @@ def _published(
     smallest = _places(group, population.household, population, after.groups).min(initial=len(group))
     gone = standing.groups[~kept]
     figures = Figures(
-        now, len(group), len(inside), len(group) - len(inside), int(told.sum()), 0, len(after), len(fresh),
+        now, len(group), len(inside), len(group) - len(inside), int(result.sum()), 0, len(after), len(fresh),
         len(gone), int(smallest) if len(after) else 0, rms, float(np.median(away)) if len(away) else 0.0,
         False,
     )  # fmt: skip
     after = after if len(standing) else replace(after, designed=now, rms=rms)
     since = np.where(group != population.group, now, population.since)
-    return Epoch(group, since, after, gone, told, figures)
+    return Epoch(group, since, after, gone, result, figures)
 
 
 def nearest(corners: ArrayLike, latitude: ArrayLike, longitude: ArrayLike) -> Ints:

@@ -104,25 +104,25 @@ class Service:
         digest = self.key.digest("sign-in", email)
         with self.store.read() as connection:
             accounts.pause(connection, digest, now)
-            found = connection.execute(select(account).where(account.c.email == email)).first()
-        right = self._passwords.check(found.password if found else None, str(password)[:1000])
-        if found is not None and found.operator:
-            right &= accounts.second_factor(found.secret, str(code), now)
+            result = connection.execute(select(account).where(account.c.email == email)).first()
+        right = self._passwords.check(result.password if result else None, str(password)[:1000])
+        if result is not None and result.operator:
+            right &= accounts.second_factor(result.secret, str(code), now)
         with self.store.write() as connection:
-            if right and found is not None and found.operator:
+            if right and result is not None and result.operator:
                 used = self.key.digest("second factor", email, str(code))
                 right = accounts.first_use(connection, used, now)
-            if found is None or not right:
+            if result is None or not right:
                 accounts.failed(connection, digest, now)
                 fresh = None
             else:
                 accounts.succeeded(connection, digest)
                 connection.execute(delete(token).where(token.c.expires <= now))
                 expires = now + 86400 * self.settings.token_days
-                fresh = accounts.issue(connection, found.id, expires)
-        if fresh is None or found is None:
+                fresh = accounts.issue(connection, result.id, expires)
+        if fresh is None or result is None:
             raise Refused(accounts.WRONG)
-        return Session(fresh, Account(found.id, found.email, found.operator), expires)
+        return Session(fresh, Account(result.id, result.email, result.operator), expires)
 
     def sign_out(self, shown: str) -> None:
         """End a session."""
@@ -178,19 +178,19 @@ class Service:
         digest = accounts.digest_of(shown)
         try:
             with self.store.read() as connection:
-                found = connection.execute(homes.STANDING, {"digest": digest, "now": self.clock()}).first()
+                result = connection.execute(homes.STANDING, {"digest": digest, "now": self.clock()}).first()
         except Unavailable:
             return self._remembered(digest)
-        return self._told(digest, found)
+        return self._told(digest, result)
 
     async def statement_soon(self, shown: str, quick: Quick) -> Statement | Waiting | None:
         """Return the same from an event loop."""
         digest = accounts.digest_of(shown)
         try:
-            found = await quick.first({"digest": digest, "now": self.clock()})
+            result = await quick.first({"digest": digest, "now": self.clock()})
         except Unavailable:
             return self._remembered(digest)
-        return self._told(digest, found)
+        return self._told(digest, result)
 
     def _remembered(self, digest: bytes) -> Statement:
         remembered = self._memory.get(digest)
@@ -198,10 +198,10 @@ class Service:
             raise Unavailable(AWAY)
         return remembered
 
-    def _told(self, digest: bytes, found: Iterable[Any] | None) -> Statement | Waiting | None:
-        if found is None:
+    def _told(self, digest: bytes, result: Iterable[Any] | None) -> Statement | Waiting | None:
+        if result is None:
             raise Refused(accounts.UNKNOWN)
-        row = homes.Standing(*found)
+        row = homes.Standing(*result)
         answer = self._answer(row)
         if isinstance(answer, Statement):
             self._memory.put(digest, row.person, answer)
@@ -351,10 +351,10 @@ class Service:
     def _delivered(self) -> bool:
         """Send the mail that waits, and say whether all of it is gone."""
         try:
-            found = self.deliver()
+            result = self.deliver()
         except Exception as error:  # it waits in the database, and is tried again
             log.warning("mail waits", extra={"reason": type(error).__name__})
             return False
-        if found.refused:
-            log.warning("mail was refused by the mail server for good", extra={"messages": found.refused})
-        return not found.waiting
+        if result.refused:
+            log.warning("mail was refused by the mail server for good", extra={"messages": result.refused})
+        return not result.waiting

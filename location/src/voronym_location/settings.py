@@ -111,26 +111,26 @@ class ServiceSettings:
         **given
             Settings that win over both.
         """
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         if file is not None:
             try:
-                found = tomllib.loads(file.read_text(encoding="utf-8"))
+                result = tomllib.loads(file.read_text(encoding="utf-8"))
             except OSError as error:
                 raise InputError(f"cannot read the settings {file.name!r}: {error.strerror}") from None
             except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
                 raise InputError(f"the settings {file.name!r} are no TOML: {error}") from None
-        groups = dict(found.pop("epochs", {}))
+        groups = dict(result.pop("epochs", {}))
         for name, value in os.environ.items():
             if name.startswith(f"{PREFIX}EPOCHS_"):
                 groups[name.removeprefix(f"{PREFIX}EPOCHS_").lower()] = _number(value)
             elif name.startswith(PREFIX) and name not in (f"{PREFIX}CONFIG", f"{PREFIX}HANDED"):
-                found[name.removeprefix(PREFIX).lower()] = value
-        found |= {name: value for name, value in given.items() if value is not None}
+                result[name.removeprefix(PREFIX).lower()] = value
+        result |= {name: value for name, value in given.items() if value is not None}
         kinds = typing.get_type_hints(cls)
-        unknown = sorted(set(found) - {one.name for one in dataclasses.fields(cls)})
+        unknown = sorted(set(result) - {field.name for field in dataclasses.fields(cls)})
         if unknown:
             raise InputError(f"there is no setting {unknown[0]!r}; the page on the server lists them")
-        return cls(**{name: _as(kinds[name], name, value) for name, value in found.items()}, epochs=groups)
+        return cls(**{name: _as(kinds[name], name, value) for name, value in result.items()}, epochs=groups)
 
     def to_json(self) -> str:
         """Return all settings as text, for another process."""
@@ -139,8 +139,8 @@ class ServiceSettings:
     @classmethod
     def from_json(cls, text: str) -> ServiceSettings:
         """Read what `to_json` wrote."""
-        found = json.loads(text)
-        return cls(**found | {"folder": Path(found["folder"])})
+        result = json.loads(text)
+        return cls(**result | {"folder": Path(result["folder"])})
 
     @property
     def k(self) -> int:

@@ -165,15 +165,15 @@ def simulate(
         if here.over:
             break
     least = float(np.mean(list(fresh.values())))
-    found = []
+    result = []
     for number, budget in enumerate(budgets):
         part = here.part(0.525 + 0.475 * number / len(budgets), 0.525 + 0.475 * (number + 1) / len(budgets))
         if here.over:
             break
-        found.append(_point(budget, chosen, town, people, epochs, change, seed, least, part))
+        result.append(_point(budget, chosen, town, people, epochs, change, seed, least, part))
     density = runs["cohort"].density(town, chosen.k) if "cohort" in runs else []
     rows = {name: run.rows for name, run in runs.items()}
-    return Simulation(chosen, people, change, rows, fresh, designs, density, found)
+    return Simulation(chosen, people, change, rows, fresh, designs, density, result)
 
 
 class Run:
@@ -187,19 +187,19 @@ class Run:
 
     def step(self, epoch: int, person: Ints, homes: Floats, ctx: Context) -> None:
         """Go on by an epoch."""
-        told = self.policy.step(person, homes, ctx)
-        away = told.metres[told.place >= 0]
-        self.last = person, told
+        result = self.policy.step(person, homes, ctx)
+        away = result.metres[result.place >= 0]
+        self.last = person, result
         self.rows.append(
             Row(
                 epoch,
                 len(person),
-                float((told.place >= 0).mean()),
-                float(told.told.mean()),
+                float((result.place >= 0).mean()),
+                float(result.told.mean()),
                 float(np.sqrt(np.square(away).mean())) if len(away) else 0.0,
                 float(np.median(away)) if len(away) else 0.0,
-                self.pseudonym.see(person, told.place, told.fresh, self.k),
-                self.linking.see(person, told.place, told.fresh, self.k),
+                self.pseudonym.see(person, result.place, result.fresh, self.k),
+                self.linking.see(person, result.place, result.fresh, self.k),
             )
         )
 
@@ -207,12 +207,12 @@ class Run:
         """Return, by tenths of the people, how far the kth neighbour is and how far the place."""
         if self.last is None:
             return []
-        person, told = self.last
+        person, result = self.last
         X = points(*town.homes[person % len(town.homes)].T)
         apart = cKDTree(X).query(X, min(k + 1, len(X)))[0][:, -1]
         out = []
         for rows in np.array_split(np.argsort(apart, kind="stable"), 10):
-            away = told.metres[rows]
+            away = result.metres[rows]
             if np.isfinite(away).any():
                 out.append((float(np.median(apart[rows])), float(np.sqrt(np.nanmean(np.square(away))))))
         return out

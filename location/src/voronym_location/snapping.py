@@ -64,8 +64,8 @@ def on_grid(places: Floats, width: float | Floats) -> Floats:
     latitude = np.clip(np.rint(places[:, 0] / step) * step, -90.0, 90.0)
     around = np.maximum(np.rint(360.0 * np.cos(np.radians(latitude)) / step), 1.0)
     longitude = np.rint(places[:, 1] * around / 360.0) * 360.0 / around
-    found = np.stack([latitude, np.where(longitude > 180.0, longitude - 360.0, longitude)], axis=1)
-    return np.where(wide[:, None] > 0.0, found, places)
+    result = np.stack([latitude, np.where(longitude > 180.0, longitude - 360.0, longitude)], axis=1)
+    return np.where(wide[:, None] > 0.0, result, places)
 
 
 def inhabited(places: Floats, directory: Floats | None, width: Floats, reach: Floats) -> Floats:

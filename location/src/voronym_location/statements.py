@@ -90,14 +90,14 @@ class Signer:
 
     def _sign(self, epoch: int, expires: float, k: int, latitude: float, longitude: float) -> tuple[str, str]:
         """Return the text of a group and its signature; names are in a fixed order, without blanks."""
-        said = {
+        result = {
             "centroid": [latitude, longitude],
             "epoch": epoch,
             "expires": clock_text(expires),
             "k": k,
             "service": self.name,
         }
-        text = json.dumps(said, separators=(",", ":"), ensure_ascii=False)
+        text = json.dumps(result, separators=(",", ":"), ensure_ascii=False)
         return text, self.key.sign(text.encode())
 
 

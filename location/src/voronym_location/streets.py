@@ -31,8 +31,8 @@ def street_of(address: str) -> str:
     >>> street_of("Station Road 12b, Upper Town"), street_of("12 Station Road"), street_of("The Mill")
     ('Station Road', 'Station Road', 'The Mill')
     """
-    found = _NUMBER.match(address)
-    return (found["after"] or found["before"]).strip() if found else address.strip()
+    match = _NUMBER.match(address)
+    return (match["after"] or match["before"]).strip() if match else address.strip()
 
 
 def streets(rows: Iterable[tuple[str, float, float]], least: int) -> list[tuple[str, list[Place]]]:
@@ -50,12 +50,12 @@ def streets(rows: Iterable[tuple[str, float, float]], least: int) -> list[tuple[
     houses: dict[str, list[Place]] = defaultdict(list)
     for address, latitude, longitude in rows:
         houses[street_of(address)].append((latitude, longitude))
-    found = []
+    result = []
     for name, places in houses.items():
         if len(places) >= least:
-            found += [(length, name, line) for length, line in _lines(np.array(places), least)]
-    found.sort(key=lambda one: (-one[0], one[1]))
-    return [(name, line) for _, name, line in found]
+            result += [(length, name, line) for length, line in _lines(np.array(places), least)]
+    result.sort(key=lambda item: (-item[0], item[1]))
+    return [(name, line) for _, name, line in result]
 
 
 def _lines(places: Floats, least: int) -> list[tuple[float, list[Place]]]:
@@ -71,11 +71,11 @@ def _lines(places: Floats, least: int) -> list[tuple[float, list[Place]]]:
         if len(part) < least:
             continue
         piece = np.floor((along[part] - along[part[0]]) / PIECE).astype(int)
-        corners = np.array([flat[part[piece == one]].mean(axis=0) for one in np.unique(piece)])
+        corners = np.array([flat[part[piece == entry]].mean(axis=0) for entry in np.unique(piece)])
         if (
             len(corners) > 2
         ):  # houses do not face each other: each corner gives half of itself to its neighbours
             corners[1:-1] = 0.5 * corners[1:-1] + 0.25 * (corners[:-2] + corners[2:])
         length = float(np.sqrt(np.square(np.diff(corners, axis=0)).sum(axis=1)).sum())
         out.append((length, [(float(a), float(b)) for a, b in corners / scale + middle]))
-    return [one for one in out if len(one[1]) > 1]
+    return [item for item in out if len(item[1]) > 1]

@@ -64,7 +64,7 @@ class Town:
         shops = places[rng.choice(homes, min(homes, 12), replace=False)] + rng.normal(
             0.0, 60.0, (min(homes, 12), 2)
         )
-        roads = [middle[[one, two]] for one, two in _roads(middle)]
+        roads = [middle[[item, two]] for item, two in _roads(middle)]
         return cls(
             _globe(places, side),
             _globe(shops, side),
@@ -91,7 +91,7 @@ def _roads(middle: Floats) -> list[tuple[int, int]]:
     from scipy.spatial.distance import cdist
 
     tree = minimum_spanning_tree(cdist(middle, middle)).tocoo()
-    return [(int(one), int(two)) for one, two in zip(tree.row, tree.col, strict=True)]
+    return [(int(item), int(two)) for item, two in zip(tree.row, tree.col, strict=True)]
 
 
 def _globe(places: Floats, side: float) -> Floats:

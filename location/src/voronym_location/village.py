@@ -63,9 +63,9 @@ class Village:
         addresses: list[str] = []
         houses: list[Floats] = []
         for name, (across, line) in zip(rng.permutation(names), ways, strict=True):
-            found = _along(line, across, side, turn, bend)
-            addresses += [f"{name} {number}" for number in range(1, len(found) + 1)]
-            houses.append(found)
+            result = _along(line, across, side, turn, bend)
+            addresses += [f"{name} {number}" for number in range(1, len(result) + 1)]
+            houses.append(result)
         places = np.concatenate(houses)
         shops = places[_apart(places, len(SIGNS), rng)] + 8.0
         named = {f"{sign} Pharmacy": place for sign, place in zip(SIGNS, _globe(shops), strict=True)}
@@ -87,7 +87,7 @@ class Village:
 def _along(line: float, across: bool, side: float, turn: float, bend: Floats) -> Floats:
     """Return the houses on both sides of a street, in metres from the middle of the town."""
     steps = np.arange(-side / 2, side / 2, HOUSE)
-    found = []
+    result = []
     for left in (-BACK, BACK):
         a, b = (
             (np.full_like(steps, line + left), steps) if across else (steps, np.full_like(steps, line + left))
@@ -99,8 +99,8 @@ def _along(line: float, across: bool, side: float, turn: float, bend: Floats) ->
         edge = side / 2 * (0.86 + 0.1 * np.sin(3 * angle + bend[1]) + 0.06 * np.sin(5 * angle + bend[2]))
         kept = ~crossing & (np.hypot(x, y) < edge)
         turned = np.stack([x * np.cos(turn) - y * np.sin(turn), x * np.sin(turn) + y * np.cos(turn)], axis=1)
-        found.append(turned[kept])
-    return np.concatenate(found)
+        result.append(turned[kept])
+    return np.concatenate(result)
 
 
 def _apart(places: Floats, count: int, rng: np.random.Generator) -> list[int]:
@@ -108,7 +108,7 @@ def _apart(places: Floats, count: int, rng: np.random.Generator) -> list[int]:
     chosen = [int(rng.integers(len(places)))]
     while len(chosen) < count:
         some = rng.integers(len(places), size=6)
-        far = [np.hypot(*(places[chosen] - places[one]).T).min() for one in some]
+        far = [np.hypot(*(places[chosen] - places[item]).T).min() for item in some]
         chosen.append(int(some[int(np.argmax(far))]))
     return chosen
 

@@ -109,8 +109,8 @@ class Paper:
         """
 
         def register(function: Reproduce) -> Reproduce:
-            known = {one.name for one in self.exhibits}
-            if lacking := [one for one in shows if one not in known]:
+            known = {exhibit.name for exhibit in self.exhibits}
+            if lacking := [show for show in shows if show not in known]:
                 raise InputError(f"{self.name} has no exhibit called {lacking[0]!r}")
             self.experiments[name] = Experiment(name, title, function, tuple(shows), data)
             return function
@@ -129,24 +129,24 @@ class Paper:
         if item is None:
             return list(self.experiments.values())
         asked = _plain(item)
-        found = [
-            one
-            for one in self.experiments.values()
-            if asked == _plain(one.name) or asked in {_plain(name) for name in one.shows}
+        result = [
+            experiment
+            for experiment in self.experiments.values()
+            if asked == _plain(experiment.name) or asked in {_plain(name) for name in experiment.shows}
         ]
-        if not found:
-            for one in self.exhibits:
-                if one.where and asked == _plain(one.name):
+        if not result:
+            for exhibit in self.exhibits:
+                if exhibit.where and asked == _plain(exhibit.name):
                     raise InputError(
-                        f"{one.name} of {self.name} has no numbers to compute ({one.what}): the page "
-                        f"{one.where} of the documentation has it"
+                        f"{exhibit.name} of {self.name} has no numbers to compute ({exhibit.what}): the page "
+                        f"{exhibit.where} of the documentation has it"
                     )
             known = [*self.experiments, *(e.name for e in self.exhibits if not e.where)]
             raise InputError(
                 f"{self.name} has nothing to run that is called {item!r}; there are: {', '.join(known)}"
                 f"{meant(item, known)}"
             )
-        return found
+        return result
 
 
 PAPERS: Registry[Paper] = Registry("paper")
@@ -171,13 +171,13 @@ def named(name: str, item: str | None = None) -> list[Paper]:
     >>> [one.name for one in named("001")]
     ['icsm']
     """
-    numbered = [one for one in PAPERS.values() if name and one.number == name]
+    numbered = [entry for entry in PAPERS.values() if name and entry.number == name]
     if numbered:
         return numbered
-    family = [one for key, one in PAPERS.items() if name == "all" or key.startswith(f"{name}-")]
+    family = [element for key, element in PAPERS.items() if name == "all" or key.startswith(f"{name}-")]
     if name in PAPERS or not family:
         return [PAPERS[name]]
-    return [one for one in family if one.has(item)] or family[-1:]
+    return [member for member in family if member.has(item)] or family[-1:]
 
 
 def reproduce(
@@ -213,18 +213,18 @@ def reproduce(
 def _outcomes(entry: Paper, chosen: list[Experiment], full: bool, ctx: Context) -> Iterator[Outcome]:
     from voronym import datasets
 
-    if any(one.data for one in chosen) and not datasets.available():
-        free = [one.name for one in entry.experiments.values() if not one.data]
+    if any(item.data for item in chosen) and not datasets.available():
+        free = [experiment.name for experiment in entry.experiments.values() if not experiment.data]
         raise ReadError(
             f"the data sets of {entry.name} are not part of voronym: set VORONYM_DATA to the folder that "
             "holds census.csv, tarragona.csv, eia.csv and adult.csv, or to an address to fetch them from"
             + (f". Without them there are, by --item: {', '.join(free)}" if free else "")
         )
-    for number, one in enumerate(chosen):
-        part = ctx.part(number / len(chosen), (number + 1) / len(chosen), stage=one.title)
+    for number, element in enumerate(chosen):
+        part = ctx.part(number / len(chosen), (number + 1) / len(chosen), stage=element.title)
         before = perf_counter()
-        items = tuple(one.run(full, part))
-        yield Outcome(one, full, items, perf_counter() - before)
+        items = tuple(element.run(full, part))
+        yield Outcome(element, full, items, perf_counter() - before)
 
 
 def at(ctx: Context, stage: str, done: float) -> None:

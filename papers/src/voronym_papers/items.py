@@ -146,8 +146,8 @@ class Surfaces:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is said about the surfaces; the grids are left out."""
-        told = [{"title": one.title, "note": one.note} for one in self.surfaces]
-        return {"title": self.title, "panels": told, "note": self.note}
+        result = [{"title": surface.title, "note": surface.note} for surface in self.surfaces]
+        return {"title": self.title, "panels": result, "note": self.note}
 
 
 @dataclass(frozen=True)
@@ -190,16 +190,16 @@ def load(plain: dict[str, Any]) -> Table | Chart | Highlight:
     if kind == "table":
         given |= {name: tuple(given[name]) for name in ("columns", "formats")}
         return Table(**given | {"rows": tuple(tuple(row) for row in given["rows"])})
-    curves = (one | {"points": tuple(tuple(point) for point in one["points"])} for one in given["curves"])
-    return Chart(**given | {"curves": tuple(Curve(**one) for one in curves)})
+    curves = (item | {"points": tuple(tuple(point) for point in item["points"])} for item in given["curves"])
+    return Chart(**given | {"curves": tuple(Curve(**curve) for curve in curves)})
 
 
 def _rounded(value: Any) -> Any:
     """Keep six figures of every number: more would be noise, and twice the file."""
     if isinstance(value, dict):
-        return {name: _rounded(one) for name, one in value.items()}
+        return {name: _rounded(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(one) for one in value]
+        return [_rounded(entry) for entry in value]
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 

@@ -32,9 +32,9 @@ class Line:
     @property
     def mark(self) -> Mark:
         """The one that counts: of the full run, where there is one."""
-        found = self.full or self.quick
-        assert found is not None  # noqa: S101 - a line is made from a mark
-        return found
+        result = self.full or self.quick
+        assert result is not None  # noqa: S101 - a line is made from a mark
+        return result
 
     @property
     def why(self) -> str:
@@ -43,7 +43,7 @@ class Line:
 
     def texts(self) -> tuple[str, str, str, str, str]:
         """Return published, full, quick, difference and verdict as text."""
-        full, quick = ("–" if one is None else one.measured() for one in (self.full, self.quick))
+        full, quick = ("–" if item is None else item.measured() for item in (self.full, self.quick))
         return self.mark.told(), full, quick, self.mark.apart(), self.mark.verdict
 
 
@@ -57,7 +57,7 @@ def lines(full: Iterable[Mark], quick: Iterable[Mark]) -> list[Line]:
 def lines_kept(entry: Paper) -> dict[str, list[Line]]:
     """Return the lines of all runs of a paper that were kept, by exhibit."""
     kept = results(entry)
-    out: dict[str, list[Line]] = {one.name: [] for one in entry.exhibits}
+    out: dict[str, list[Line]] = {exhibit.name: [] for exhibit in entry.exhibits}
     for name in entry.experiments:
         runs = (kept.get((name, full)) for full in (True, False))
         for line in lines(*(() if run is None else run.marks for run in runs)):
@@ -65,12 +65,12 @@ def lines_kept(entry: Paper) -> dict[str, list[Line]]:
     return out
 
 
-def count(found: Iterable[Line]) -> dict[str, int]:
+def count(lines: Iterable[Line]) -> dict[str, int]:
     """Count the verdicts."""
-    told: dict[str, int] = {}
-    for line in found:
-        told[line.mark.verdict] = told.get(line.mark.verdict, 0) + 1
-    return told
+    result: dict[str, int] = {}
+    for line in lines:
+        result[line.mark.verdict] = result.get(line.mark.verdict, 0) + 1
+    return result
 
 
 def document() -> str:
@@ -78,7 +78,7 @@ def document() -> str:
     parts = []
     for entry in PAPERS.values():
         by_exhibit = lines_kept(entry)
-        rows = [row for one in entry.exhibits for row in _rows(one, by_exhibit[one.name])]
+        rows = [row for exhibit in entry.exhibits for row in _rows(exhibit, by_exhibit[exhibit.name])]
         whys = list(dict.fromkeys(why for *_, why in rows if why))
         notes = {why: f"[{number}]" for number, why in enumerate(whys, start=1)}
         head = [" | ".join(HEADINGS), "|".join("---" for _ in HEADINGS)]
@@ -99,9 +99,9 @@ def written(page: str) -> str:
     return f"{before}{start}\n{document()}\n{end}{rest.partition(end)[2]}"
 
 
-def _rows(one: Exhibit, found: list[Line]) -> list[tuple[str, ...]]:
+def _rows(exhibit: Exhibit, lines: list[Line]) -> list[tuple[str, ...]]:
     """Return the table's rows about an exhibit; the last cell is why it differs."""
-    if not found:
-        told = f"shown in [{one.where}]({one.where})" if one.where else "not run yet"
-        return [(one.name, one.what, "no numbers", "–", "–", "–", told, "")]
-    return [(line.exhibit, line.what, *line.texts(), line.why) for line in found]
+    if not lines:
+        result = f"shown in [{exhibit.where}]({exhibit.where})" if exhibit.where else "not run yet"
+        return [(exhibit.name, exhibit.what, "no numbers", "–", "–", "–", result, "")]
+    return [(line.exhibit, line.what, *line.texts(), line.why) for line in lines]

@@ -87,15 +87,15 @@ def _verdicts(
     alone: bool,
 ) -> Part:
     """Return the section that says for every figure what was published, what we find, and why it differs."""
-    found: list[Line] = []
+    result: list[Line] = []
     for outcome in outcomes:
         other = kept.get((outcome.experiment.name, not outcome.full))
         marks = () if other is None else other.marks
-        found += lines(*((outcome.marks, marks) if outcome.full else (marks, outcome.marks)))
-    whys = list(dict.fromkeys(line.why for line in found if line.why))
+        result += lines(*((outcome.marks, marks) if outcome.full else (marks, outcome.marks)))
+    whys = list(dict.fromkeys(line.why for line in result if line.why))
     groups = []
-    whats = {one.name: one.what for one in paper.exhibits}
-    for exhibit in sorted({line.exhibit for line in found}, key=list(whats).index if whats else str):
+    whats = {item.name: item.what for item in paper.exhibits}
+    for exhibit in sorted({line.exhibit for line in result}, key=list(whats).index if whats else str):
         rows = [
             {
                 "what": line.what,
@@ -103,19 +103,19 @@ def _verdicts(
                 "verdict": line.mark.verdict,
                 "note": whys.index(line.why) + 1 if line.why else 0,
             }
-            for line in found
+            for line in result
             if line.exhibit == exhibit
         ]
         groups.append((exhibit, whats.get(exhibit, ""), rows))
-    both = [(_seconds(one, kept, full=True), _seconds(one, kept, full=False)) for one in outcomes]
+    both = [(_seconds(entry, kept, full=True), _seconds(entry, kept, full=False)) for entry in outcomes]
     times = tuple(
-        (outcome.experiment.title, *("–" if one is None else f"{one:,.1f}" for one in pair))
+        (outcome.experiment.title, *("–" if element is None else f"{element:,.1f}" for element in pair))
         for outcome, pair in zip(outcomes, both, strict=True)
     )
-    counts = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in count(found).items())
+    counts = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in count(result).items())
     data = {
         "mine": mine,
-        "counted": f"{write.plural(len(found), 'number')}: {counts}." if found else "",
+        "counted": f"{write.plural(len(result), 'number')}: {counts}." if result else "",
         "groups": groups,
         "whys": [_coded(why) for why in whys],
         "times": write.Table(("experiment", "full run, s", "quick run, s"), times),
@@ -134,7 +134,7 @@ def _seconds(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept], *, full: b
 
 def _made(kept: Mapping[tuple[str, bool], Kept]) -> str:
     """Say what the runs that were kept were made with."""
-    versions = {", ".join(f"{name} {said}" for name, said in run.versions.items()) for run in kept.values()}
+    versions = {", ".join(f"{name} {item}" for name, item in run.versions.items()) for run in kept.values()}
     return f"Runs that were kept: {'; '.join(sorted(versions))}." if versions else ""
 
 
@@ -167,8 +167,8 @@ def joined(items: list[Drawn]) -> list[Drawn]:
         if not alike:
             out.append(item)
         elif isinstance(item, Table) and item is alike[0]:
-            rows = tuple((one.title.partition(": ")[2], *row) for one in alike for row in one.rows)
-            notes = " ".join(dict.fromkeys(one.note for one in alike if one.note))
+            rows = tuple((entry.title.partition(": ")[2], *row) for entry in alike for row in entry.rows)
+            notes = " ".join(dict.fromkeys(element.note for element in alike if element.note))
             formats = ("", *item.formats) if item.formats else ()
             name = item.title.partition(": ")[0]
             out.append(Table(name, ("case", *item.columns), rows, notes, "", formats))
@@ -177,7 +177,9 @@ def joined(items: list[Drawn]) -> list[Drawn]:
 
 def _coded(text: str) -> Markup:
     """Set what stands between backticks as code."""
-    odd = (Markup("<code>{}</code>").format(one) if at % 2 else one for at, one in enumerate(text.split("`")))
+    odd = (
+        Markup("<code>{}</code>").format(item) if at % 2 else item for at, item in enumerate(text.split("`"))
+    )
     return Markup("").join(odd)
 
 
@@ -251,20 +253,20 @@ def _panels(item: Picture) -> Markup:
 
 
 def _surfaces(item: Surfaces) -> Markup:
-    top = max(float(one.values.max()) for one in item.surfaces)
+    top = max(float(element.values.max()) for element in item.surfaces)
     drawn = [
         (
             surface(
-                one.values,
+                entry.values,
                 bounds=item.bounds,
                 top=top,
                 names=item.names,
-                title=f"{item.title}: {one.title}",
-                desc=one.note,
+                title=f"{item.title}: {entry.title}",
+                desc=entry.note,
             ),
-            one.title,
-            one.note,
+            entry.title,
+            entry.note,
         )
-        for one in item.surfaces
+        for entry in item.surfaces
     ]
     return panels(drawn)

@@ -92,13 +92,13 @@ def _text(kept: dict[str, Any]) -> str:
             return json.dumps(value, ensure_ascii=False)
         pad = " " * (8 - depth)
         if isinstance(value, dict):
-            inner = [f"{json.dumps(name)}: {lines(one, depth - 1)}" for name, one in value.items()]
-            return "{\n" + ",\n".join(pad + one for one in inner) + f"\n{pad[1:]}}}"
-        return "[\n" + ",\n".join(pad + lines(one, 0) for one in value) + f"\n{pad[1:]}]"
+            inner = [f"{json.dumps(name)}: {lines(item, depth - 1)}" for name, item in value.items()]
+            return "{\n" + ",\n".join(pad + element for element in inner) + f"\n{pad[1:]}}}"
+        return "[\n" + ",\n".join(pad + lines(entry, 0) for entry in value) + f"\n{pad[1:]}]"
 
     return lines(kept, 7) + "\n"
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
-    return found | {"machine": f"{platform.machine()}, {os.cpu_count()} processors"}
+    result = {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+    return result | {"machine": f"{platform.machine()}, {os.cpu_count()} processors"}

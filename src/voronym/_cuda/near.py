@@ -109,20 +109,20 @@ class Points:
         )  # fmt: skip
         across, down = -(-self.m // TILE), -(-count // 64)
         tiles = max(1, min(8, across * down // 1056))
-        found = self.near, self.near if self.far is None else self.far
+        result = self.near, self.near if self.far is None else self.far
         self._filter(
             (across, -(-down // tiles)),
             (TILE,),
             (
                 self._centred, m, self.index, self.rho, self.alive, self._asked, stride, number,
-                self._distance, *self._limits, both, *self._counts, *found, np.int32(tiles),
+                self._distance, *self._limits, both, *self._counts, *result, np.int32(tiles),
             ),
         )  # fmt: skip
         self._finish(
             (count,),
             (TILE,),
             (
-                self.X, queue, slots, *self._counts, *found, *self._limits, both, np.int32(least), near,
+                self.X, queue, slots, *self._counts, *result, *self._limits, both, np.int32(least), near,
                 near if far is None else far, self.failed,
             ),
         )  # fmt: skip

@@ -70,7 +70,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
 def _own(signature: Any) -> bool:
     """Whether all named tuples among the arguments belong to this folder."""
-    kinds = (getattr(one, "instance_class", None) for one in getattr(signature, "args", signature))
+    kinds = (getattr(item, "instance_class", None) for item in getattr(signature, "args", signature))
     return all(kind is None or kind.__module__.startswith(__name__ + ".") for kind in kinds)
 
 

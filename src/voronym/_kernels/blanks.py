@@ -56,12 +56,12 @@ class Crew(NamedTuple):
 
 
 @inner
-def shares(crew, u, one):
+def shares(crew, u, item):
     """Whether somebody else of the household of a record is in a class."""
     home = crew.home[u]
     for at in range(crew.homes[home], crew.homes[home + 1]):
         v = crew.of_home[at]
-        if v != u and crew.at[v] == one:
+        if v != u and crew.at[v] == item:
             return True
     return False
 
@@ -93,9 +93,9 @@ def shift(fits, crew, u, new):
 
 
 @inner
-def note(fits, crew, u, one):
+def note(fits, crew, u, item):
     """Remember whether a record of a common combination is published with gaps."""
-    gaps = fits.whole[crew.row[u]] - fits.worth[one] > 1e-9
+    gaps = fits.whole[crew.row[u]] - fits.worth[item] > 1e-9
     if gaps and crew.place[u] < 0:
         crew.place[u] = crew.many[0]
         crew.away[crew.many[0]] = u
@@ -183,15 +183,15 @@ def try_one(fits, crew, u, new, k, limit):
 
 
 @inner
-def try_close(fits, crew, one, k, limit):
+def try_close(fits, crew, item, k, limit):
     """Publish all records of a class elsewhere, each where it is cheapest."""
-    if crew.size[one] > len(crew.moved) // 2:
+    if crew.size[item] > len(crew.moved) // 2:
         return 0.0
     rise, many = 0.0, 0
-    u = crew.first[one]
+    u = crew.first[item]
     while u >= 0:
         following = crew.following[u]
-        new = open_class(fits, crew, u, one, k)
+        new = open_class(fits, crew, u, item, k)
         if new < 0:
             take_back(fits, crew, many)
             return 0.0
@@ -299,16 +299,16 @@ def settle(fits, crew, k):
     none is published without keys, and where those are too few, records of the largest class join them.
     """
     for few in range(1, k):
-        for one in range(1, len(fits.worth)):
-            if crew.heads[one] != few:
+        for element in range(1, len(fits.worth)):
+            if crew.heads[element] != few:
                 continue
-            u = crew.first[one]
+            u = crew.first[element]
             while u >= 0:
                 following = crew.following[u]
                 row, new = crew.row[u], 0
                 for at in range(fits.start[row], fits.start[row + 1]):
                     there = fits.of[at]
-                    if there == one:
+                    if there == element:
                         continue
                     if crew.heads[there] + 1 >= k and (crew.heads[there] >= k or not shares(crew, u, there)):
                         new = there
@@ -317,13 +317,13 @@ def settle(fits, crew, k):
                 u = following
     while 0 < crew.heads[0] < k:
         best, large = k, 0
-        for one in range(1, len(fits.worth)):
-            if crew.heads[one] > best:
-                best, large = crew.heads[one], one
+        for entry in range(1, len(fits.worth)):
+            if crew.heads[entry] > best:
+                best, large = crew.heads[entry], entry
         if large == 0:  # no class can spare anybody: the first of all joins as a whole
-            for one in range(1, len(fits.worth)):
-                if crew.heads[one] > 0:
-                    large = one
+            for item in range(1, len(fits.worth)):
+                if crew.heads[item] > 0:
+                    large = item
                     break
             if large == 0:  # there are fewer heads than k in all
                 return

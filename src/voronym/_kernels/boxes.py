@@ -148,10 +148,10 @@ def sieve(middle, half, to, work, begin, end):
             reach = np.inf
         else:
             near, chosen = work.near, work.chosen
-            found = min(0, many)
+            result = min(0, many)
             for t in range(begin, end):
                 most = values[t] - best + spread_over(half, C, p, cells[t])
-                found = insert(near, chosen, found, many, most, cells[t])
+                result = insert(near, chosen, result, many, most, cells[t])
             reach = to.margin + near[worst_of(many)]
     kept = end
     for t in range(begin, end):
@@ -275,17 +275,17 @@ def emit(to, work, begin, end, keep, unit, out, used):
         for t in range(size):
             used = write(out, used, unit, cells[t], row[t])
     elif many > 1:
-        found = min(0, size)
+        result = min(0, size)
         for t in range(size):
-            if found < many or row[t] <= near[worst_of(many)]:
-                found = insert(near, chosen, found, many, row[t], t)
-        arrange(near, chosen, found, many)
+            if result < many or row[t] <= near[worst_of(many)]:
+                result = insert(near, chosen, result, many, row[t], t)
+        arrange(near, chosen, result, many)
         there = False
-        for s in range(found):
+        for s in range(result):
             there = there or chosen[s] == at
         if not there:  # one of many that are equally near
-            near[found - 1], chosen[found - 1] = row[at], at
-        for s in range(found):
+            near[result - 1], chosen[result - 1] = row[at], at
+        for s in range(result):
             used = write(out, used, unit, cells[chosen[s]], near[s])
     else:
         inside = 0

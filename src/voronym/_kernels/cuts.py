@@ -9,24 +9,24 @@ from voronym._kernels.ranges import LINE, TREE, joined, penalty
 
 
 @inner
-def merged(columns, c, a, b, one, other):
+def merged(columns, c, a, b, item, other):
     """Return the range of column c that covers two."""
     if a < 0:
-        return one, other
-    if one < 0:
+        return item, other
+    if item < 0:
         return a, b
     if columns.shape[c] == LINE:
-        return min(a, one), max(b, other)
+        return min(a, item), max(b, other)
     if columns.shape[c] == TREE:
         width = columns.width[c]
-        h = max(a, one)
+        h = max(a, item)
         while (
             columns.nodes[columns.nodes_at[c] + h * width + b]
             != columns.nodes[columns.nodes_at[c] + h * width + other]
         ):
             h += 1
         return h, b
-    return a | one, b
+    return a | item, b
 
 
 @inner
@@ -50,19 +50,19 @@ def kinds(columns, codes, rows, c, key):
 
 
 @inner
-def of_state(columns, one, other):
+def of_state(columns, item, other):
     """Return the penalty of ranges, summed over columns."""
     total = 0.0
-    for e in range(len(one)):
-        total += penalty(columns, e, one[e], other[e])
+    for e in range(len(item)):
+        total += penalty(columns, e, item[e], other[e])
     return total
 
 
 @inner
-def merge_into(columns, one, other, left, right):
+def merge_into(columns, item, other, left, right):
     """Widen ranges by others."""
-    for e in range(len(one)):
-        one[e], other[e] = merged(columns, e, one[e], other[e], left[e], right[e])
+    for e in range(len(item)):
+        item[e], other[e] = merged(columns, e, item[e], other[e], left[e], right[e])
 
 
 @kernel
@@ -75,30 +75,30 @@ def best_cut(columns, codes, rows, k, key, count, states, side):
     """
     n, d = len(rows), codes.shape[1]
     best, even, chosen, at, alone = math.inf, n, -1, -1, False
-    one, other, left, right, tail, end = states[0], states[1], states[2], states[3], states[4], states[5]
+    result, other, left, right, tail, end = states[0], states[1], states[2], states[3], states[4], states[5]
     for c in range(d):
         width = kinds(columns, codes, rows, c, key)
         for v in range(width + 1):
             if v < width:
                 count[v] = 0
             for e in range(d):
-                one[v, e], other[v, e] = -1, -1
+                result[v, e], other[v, e] = -1, -1
                 left[v, e], right[v, e] = -1, -1
                 tail[v, e], end[v, e] = -1, -1
         for t in range(n):
             v = key[t]
             count[v] += 1
             for e in range(d):
-                one[v, e], other[v, e] = joined(columns, e, one[v, e], other[v, e], codes[rows[t], e])
+                result[v, e], other[v, e] = joined(columns, e, result[v, e], other[v, e], codes[rows[t], e])
         for v in range(width):  # left[v]: all before v; tail[v]: v and all after
             for e in range(d):
                 left[v + 1, e], right[v + 1, e] = merged(
-                    columns, e, left[v, e], right[v, e], one[v, e], other[v, e]
+                    columns, e, left[v, e], right[v, e], result[v, e], other[v, e]
                 )
         for v in range(width - 1, -1, -1):
             for e in range(d):
                 tail[v, e], end[v, e] = merged(
-                    columns, e, one[v, e], other[v, e], tail[v + 1, e], end[v + 1, e]
+                    columns, e, result[v, e], other[v, e], tail[v + 1, e], end[v + 1, e]
                 )
         before = 0
         for v in range(width):
@@ -110,7 +110,7 @@ def best_cut(columns, codes, rows, k, key, count, states, side):
                     if cost < best - 1e-12 or (cost <= best + 1e-12 and off < even):
                         best, even, chosen, at, alone = cost, off, c, v, False
                 if columns.shape[c] != LINE and count[v] >= k and n - count[v] >= k:
-                    cost = count[v] * of_state(columns, one[v], other[v])
+                    cost = count[v] * of_state(columns, result[v], other[v])
                     merge_into(columns, left[v], right[v], tail[v + 1], end[v + 1])
                     cost += (n - count[v]) * of_state(columns, left[v], right[v])
                     off = abs(n - 2 * count[v])

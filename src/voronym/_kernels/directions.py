@@ -106,12 +106,12 @@ def _change(model, cells, p, out, new, limit):
     size = cells.sizes[p]
     after = size - (out >= 0) + (new >= 0)
     old = 2.0 * model.squares[p] / (1.0 + length(model, p)) if size > 0 else 0.0
-    found = -old
+    result = -old
     if after > 0:
         total = 0.0
         for a in range(model.points.shape[1]):
             mean = moved(model, p, out, new, after, a)
             total += mean * mean
         squares = max(0.0, model.squares[p] + risen(model, p, out, new, size))
-        found = 2.0 * squares / (1.0 + math.sqrt(total)) - old
-    return found
+        result = 2.0 * squares / (1.0 + math.sqrt(total)) - old
+    return result

@@ -111,21 +111,21 @@ def edited(cells, watch, c, p, out, new):
 @inner
 def tried(cells, watch, p, out, new, side):
     """Set a row of ``watch.pair`` to the violations of p if ``out`` left and ``new`` came (-1: none)."""
-    rules, codes, found = watch.rules, watch.codes, watch.pair[side]
+    rules, codes, result = watch.rules, watch.codes, watch.pair[side]
     for j in range(len(rules.kind)):
         c = rules.column[j]
         a = codes[c, out] if out >= 0 else -1
         b = codes[c, new] if new >= 0 else -1
         if a == b:
-            found[j] = watch.violated[p, j]
+            result[j] = watch.violated[p, j]
         elif rules.kind[j] == FOREIGN:
-            found[j] = math.inf
+            result[j] = math.inf
         elif a >= 0 and b >= 0 and rules.kind[j] != ORDERED and rules.kind[j] != RECURSIVE:
             value = watch.figure[p, j]
-            found[j] = exchanged(rules, j, watch.ordered[c], cells.start[p], cells.sizes[p], value, a, b)
+            result[j] = exchanged(rules, j, watch.ordered[c], cells.start[p], cells.sizes[p], value, a, b)
         else:
             size = edited(cells, watch, c, p, a, b)
-            found[j] = violation(rules, j, watch.buffer, size)
+            result[j] = violation(rules, j, watch.buffer, size)
 
 
 @inner

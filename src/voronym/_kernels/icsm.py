@@ -309,10 +309,10 @@ def extend(model, cells, ranked, at, chain, node, alone, starts):
 @inner
 def cheaper(low, u, cost, v, weight, starts):
     """Say whether v can be reached by way of u at less cost than it is, in any column."""
-    found = False
+    result = False
     for t in range(starts):
-        found = found or low[u, t] + weight < cost[v, t]
-    return found
+        result = result or low[u, t] + weight < cost[v, t]
+    return result
 
 
 @inner

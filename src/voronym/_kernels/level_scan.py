@@ -105,10 +105,10 @@ def _near_one(scan, i, everyone, costs, size, distances, out):
     for column in range(d):
         scan.point[column] = records[i, column]
     fill_row(scan)
-    found, worst = min(0, size), worst_of(size)
+    result, worst = min(0, size), worst_of(size)
     for j in range(len(everyone)):
         total = 0.0
-        limit = distances[worst] if found == size else math.inf
+        limit = distances[worst] if result == size else math.inf
         column = min(0, d)
         while column < d and total < limit:  # a sum that is too large already is left
             if scan.row_at[column] >= 0:
@@ -117,5 +117,5 @@ def _near_one(scan, i, everyone, costs, size, distances, out):
                 total += mapped(scan.tables, column, records[j, column], scan.point[column])
             column += 1
         if total < limit and j != i:
-            found = insert(distances, out, found, size, total, j)
-    arrange(distances, out, found, size)
+            result = insert(distances, out, result, size, total, j)
+    arrange(distances, out, result, size)

@@ -115,16 +115,16 @@ def price(model, cells, p, out, new, limit):
     total = 0.0
     for column in range(records.shape[1]):
         size = columns.levels[column]
-        one = records[out, column] if out >= 0 else size
+        result = records[out, column] if out >= 0 else size
         other = records[new, column] if new >= 0 else size
-        if one == other:
+        if result == other:
             total += model.by_column[p, column]
         elif columns.at[column] >= 0:
             begin, end = model.low[p, column], model.high[p, column]
             if new >= 0:
                 begin, end = min(begin, other), max(end, other)
             first = columns.at[column]
-            here, there = columns.rows_at[column] + one * size, columns.rows_at[column] + other * size
+            here, there = columns.rows_at[column] + result * size, columns.rows_at[column] + other * size
             best = math.inf
             for v in range(begin, end + 1):
                 cost = model.sums[p, first + v] - columns.rows[here + v] + columns.rows[there + v]

@@ -68,24 +68,24 @@ def apart(x, y):
 
 
 @kernel
-def scan(leaves, leaf, i, distances, members, found):
+def scan(leaves, leaf, i, distances, members, result):
     """Put the records of a leaf among the nearest of record i, sorted; return how many there are."""
     room = len(distances)
     for j in range(leaves.starts[leaf], leaves.starts[leaf + 1]):
         if j == i:
             continue
         far = apart(leaves.X[i], leaves.X[j])
-        if found == room and far >= distances[room - 1]:
+        if result == room and far >= distances[room - 1]:
             continue
-        place = found if found < room else room - 1
-        found = min(found + 1, room)
+        place = result if result < room else room - 1
+        result = min(result + 1, room)
         while place > 0 and distances[place - 1] > far:
             distances[place] = distances[place - 1]
             members[place] = members[place - 1]
             place -= 1
         distances[place] = far
         members[place] = j
-    return found
+    return result
 
 
 @kernel
@@ -96,16 +96,16 @@ def nearest(leaves, first, last, home, distances, lists, radius, near):
     """
     count = leaves.low.shape[0]
     for i in range(first, last):
-        found = scan(leaves, home[i], i, distances, lists[i], 0)
+        result = scan(leaves, home[i], i, distances, lists[i], 0)
         for step in range(1, count):
             for leaf in (home[i] - step, home[i] + step):
                 if leaf < 0 or leaf >= count:
                     continue
                 box = to_box(leaves.X[i], leaves.low[leaf], leaves.high[leaf])
-                if found == len(distances) and box >= distances[found - 1]:
+                if result == len(distances) and box >= distances[result - 1]:
                     continue
-                found = scan(leaves, leaf, i, distances, lists[i], found)
-        radius[i] = distances[found - 1]
+                result = scan(leaves, leaf, i, distances, lists[i], result)
+        radius[i] = distances[result - 1]
         near[i, 0] = 0.0
         for q in range(1, near.shape[1]):
             near[i, q] = near[i, q - 1] + distances[q - 1]
@@ -150,12 +150,12 @@ def gather(leaves, state, room, i):
 @kernel
 def smallest(state, room, m, cap):
     """Return what m - 2 further records add at least, none more than ``cap``."""
-    found = min(0, m)
+    result = min(0, m)
     for a in range(1, len(room.prices)):
         value = min(cap, room.D2[0, a] / m - state.worth[room.members[a]])
-        if found < m - 2:
-            place = found
-            found += 1
+        if result < m - 2:
+            place = result
+            result += 1
         elif m > 2 and value < room.least[m - 3]:
             place = m - 3
         else:

@@ -53,47 +53,47 @@ def make(n: int, rows: int, near: int, far: int) -> Lists:
 @inner
 def first_alive(labels, listed, size, out):
     """Fill the first ``size`` records of a list that remain; return how many there are."""
-    found = min(0, size)
+    result = min(0, size)
     for i in listed:
-        if i < 0 or found == size:
+        if i < 0 or result == size:
             break
         if labels[i] < 0:
-            out[found] = i
-            found += 1
-    return found
+            out[result] = i
+            result += 1
+    return result
 
 
 @kernel
 def upcoming(shell, work, want, out):
     """Fill the outermost records that remain, ``want`` at most, as the shell has them; return how many."""
-    found = min(0, want)
+    result = min(0, want)
     for run in range(work.state[HEAD], len(shell.distance)):
         for place in range(shell.place[run], shell.start[run + 1]):
             if work.labels[shell.record[place]] < 0:
-                out[found] = shell.record[place]
-                found += 1
+                out[result] = shell.record[place]
+                result += 1
                 break
-        if found == want:
+        if result == want:
             break
-    return found
+    return result
 
 
 @kernel
 def lacking(ids, work, lists, k, out):
     """Fill those of some records that have no list which tells k records; return how many."""
-    found = min(0, k)
+    result = min(0, k)
     for i in ids:
         row = lists.row[i]
         if row < 0 or first_alive(work.labels, lists.near[row], k, work.members) < k:
-            out[found] = i
-            found += 1
-    return found
+            out[result] = i
+            result += 1
+    return result
 
 
 @kernel
 def forecast(ids, work, lists, k, stamp, out):
     """Walk ahead along the lists; fill who will be asked as the farthest from another; return how many."""
-    found = min(0, k)
+    result = min(0, k)
     labels, taken = work.labels, lists.taken
     for i in ids:
         row = lists.row[i]
@@ -117,12 +117,12 @@ def forecast(ids, work, lists, k, stamp, out):
             if s < 0:
                 break
             taken[s] = stamp
-            out[found] = s
-            found += 1
+            out[result] = s
+            result += 1
             row = lists.row[s]
             if row < 0:
                 break
-    return found
+    return result
 
 
 @inner
@@ -135,31 +135,31 @@ def far_from(X, i, pool, labels, row, distances, members):
     d, size, listed = len(X[0]), len(pool.record), len(members)
     last, step = worst_of(listed), len(row)
     own = math.sqrt(squared_distance(X, i, pool.middle)) * SLACK
-    found = min(0, listed)
+    result = min(0, listed)
     best = cut = -1.0
     bound = math.inf
     first = 0
     while first < size:
         reach = (pool.distance[first] + own) * SLACK
         bound = reach * reach + TINY
-        if found == listed and bound < best:
+        if result == listed and bound < best:
             break
         stop = min(size, first + step)
         block_distances(pool.points, first, stop - first, X, i, pool.middle, row)
         for t in range(stop - first):
             j = pool.record[first + t]
             if row[t] >= cut and labels[j] < 0:
-                found = insert(distances, members, found, listed, -squared_distance(X, j, X[i]), j)
-                if found == listed:
+                result = insert(distances, members, result, listed, -squared_distance(X, j, X[i]), j)
+                if result == listed:
                     best = -distances[last]
                     error = 1e-6 * (math.sqrt(d * best) * (pool.distance[0] + own) + d * best)
                     cut = best - error
         first = stop
-    arrange(distances, members, found, listed)
+    arrange(distances, members, result, listed)
     if first >= size:
         bound = -1.0 if pool.complete else (pool.distance[size - 1] + own) ** 2 * SLACK + TINY
     for t in range(listed):
-        if t >= found or -distances[t] <= bound:
+        if t >= result or -distances[t] <= bound:
             members[t] = -1
 
 
@@ -203,9 +203,9 @@ def walk(scan, tree, single, shell, complete, work, lists, k, budget):
         budget -= 1
         for turn in range(2 if left >= 3 * k else 1):
             if turn == 1:
-                found = first_alive(labels, lists.far[row], 1, members)
+                result = first_alive(labels, lists.far[row], 1, members)
                 s = members[0]
-                if found < 1:
+                if result < 1:
                     for j in range(len(tree.query)):  # r has left the tree
                         tree.query[j] = scan.points[r, j]
                     s, _ = farthest(tree)

@@ -75,13 +75,13 @@ def copy_leaves(tree, first, last, single):
 @kernel
 def sample(tree, single, out):
     """Fill the columns of ``out`` with the first record of each leaf that has one; return how many."""
-    found = min(0, len(tree.living))
+    result = min(0, len(tree.living))
     for leaf in range(len(tree.living)):
         if tree.living[leaf] > 0:
             for j in range(len(out)):
-                out[j, found] = single[leaf, j, 0]
-            found += 1
-    return found
+                out[j, result] = single[leaf, j, 0]
+            result += 1
+    return result
 
 
 @inner
@@ -100,16 +100,16 @@ def distances_to(points, first, count, single, q, row):
 @inner
 def look_out(query, q, sampled, rank, distances, members):
     """Return the squared distance of the record of a rank in the sample."""
-    found = min(0, rank)
+    result = min(0, rank)
     last = worst_of(rank)
     size = sampled.shape[1]
     for first in range(0, size, BLOCK):
         count = min(BLOCK, size - first)
         distances_to(sampled, first, count, query.single, q, query.row)
         for t in range(count):
-            if found < rank or query.row[t] < distances[last]:
-                found = insert(distances, members, found, rank, np.float64(query.row[t]), first + t)
-    return distances[last] if found == rank else math.inf
+            if result < rank or query.row[t] < distances[last]:
+                result = insert(distances, members, result, rank, np.float64(query.row[t]), first + t)
+    return distances[last] if result == rank else math.inf
 
 
 @inner
@@ -199,15 +199,15 @@ def near_lists(X, tree, single, sampled, rank, k, query, ids, distances, members
             asking += 1
     descend(tree, single, query, some, asking)
     for q in range(count):
-        size, found = out.shape[1], min(0, k)
+        size, result = out.shape[1], min(0, k)
         listed = out[q]
         if k <= query.count[q] <= query.found.shape[1]:
             for t in range(query.count[q]):
                 j = query.found[q, t]
                 distance = squared_distance(X, j, X[ids[q]])
                 if distance <= query.reach[q]:
-                    found = insert(distances, listed, found, size, distance, j)
-            arrange(distances, listed, found, size)
-        if found < k:
-            found = nearest(tree, ask(tree, ids[q]), size, distances, listed)
-        listed[found:] = -1
+                    result = insert(distances, listed, result, size, distance, j)
+            arrange(distances, listed, result, size)
+        if result < k:
+            result = nearest(tree, ask(tree, ids[q]), size, distances, listed)
+        listed[result:] = -1

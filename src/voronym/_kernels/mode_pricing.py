@@ -117,7 +117,7 @@ def choose(prices, choices, depth, anchor, v, need, limit, least):
 
 
 @inner
-def descend(prices, cuts, work, anchor, base, size, m, budget, room, values, sets, found):
+def descend(prices, cuts, work, anchor, base, size, m, budget, room, values, sets, result):
     """Look for groups among the candidates in the first level; return how many, nodes, and a lower bound."""
     D2, near, halt, half = prices.D2, prices.near, prices.halt, cuts.half
     cutting = cuts.penalties.shape[0] > 0
@@ -149,9 +149,9 @@ def descend(prices, cuts, work, anchor, base, size, m, budget, room, values, set
         work.places[level] = t + 1
         j = work.members[level, t]
         if need == 1:
-            found = keep(values, sets, found, bound, work.chosen, j, m)
-            if found == values.shape[0]:
-                room = min(room, values[found - 1])
+            result = keep(values, sets, result, bound, work.chosen, j, m)
+            if result == values.shape[0]:
+                room = min(room, values[result - 1])
             continue
         members, raw = work.members[level], work.raw[level]
         next_members, next_raw, next_score = (
@@ -179,7 +179,7 @@ def descend(prices, cuts, work, anchor, base, size, m, budget, room, values, set
             next_members, next_raw, next_score, here, need - 1, room - start, work.least
         )
         level += 1
-    return found, nodes, lower
+    return result, nodes, lower
 
 
 @inner
@@ -214,7 +214,7 @@ def price_anchor(prices, cuts, choices, work, anchor, m, limit, budget, values, 
     bound among the nodes not looked at.
     """
     columns, need = prices.weights.shape[0], m - 1
-    found = min(0, m)
+    result = min(0, m)
     nodes = min(0, m)
     room = limit
     lower = limit
@@ -223,7 +223,7 @@ def price_anchor(prices, cuts, choices, work, anchor, m, limit, budget, values, 
         choices, 0, gather(prices, choices, anchor, m, limit), need, limit - choices.base[0], work.least
     )
     if bound >= limit:
-        return found, nodes, lower
+        return result, nodes, lower
     depth = min(0, m)
     if columns > 0:
         tally(prices, choices, 0, anchor)
@@ -235,14 +235,14 @@ def price_anchor(prices, cuts, choices, work, anchor, m, limit, budget, values, 
                 work.members[0, t] = choices.members[depth, t]
                 work.raw[0, t] = choices.raw[depth, t]
                 work.score[0, t] = choices.score[depth, t]
-            found, more, least = descend(
+            result, more, least = descend(
                 prices, cuts, work, anchor, choices.base[depth], size, m, budget - nodes, room, values, sets,
-                found,
+                result,
             )  # fmt: skip
             nodes += more
             lower = min(lower, least)
-            if found == values.shape[0]:
-                room = min(room, values[found - 1])
+            if result == values.shape[0]:
+                room = min(room, values[result - 1])
             depth -= 1
             continue
         v = choices.next[depth]
@@ -263,9 +263,9 @@ def price_anchor(prices, cuts, choices, work, anchor, m, limit, budget, values, 
         if depth < columns:
             tally(prices, choices, depth, anchor)
             choices.next[depth] = 0
-    if found > 0:
+    if result > 0:
         lower = min(lower, values[0])
-    return found, nodes, lower
+    return result, nodes, lower
 
 
 @kernel

@@ -67,7 +67,7 @@ def make(near: NDArray[np.int64], heat: NDArray[np.float64], cells: Cells, seed:
 def best_move(model, cells, pairs, p, q, k, temperature, tiny):
     """Return the record of p and that of q which move, -1 for none: of the lowest price less its noise."""
     none = min(-1, k)
-    one, two, best = none, none, -tiny
+    result, two, best = none, none, -tiny
     random, quantiles = pairs.random, pairs.quantiles
     limit = best + temperature * MOST
     into = cells.sizes[p] > k and cells.sizes[q] < cells.capacity[q]
@@ -85,7 +85,7 @@ def best_move(model, cells, pairs, p, q, k, temperature, tiny):
             if price < limit:
                 price -= temperature * quantiles[below(random, len(quantiles))]
                 if price < best:
-                    one, two, best, limit = i, j, price, price + temperature * MOST
+                    result, two, best, limit = i, j, price, price + temperature * MOST
     if back:
         for u in range(cells.start[q], cells.start[q] + cells.sizes[q]):
             j = cells.members[u]
@@ -93,8 +93,8 @@ def best_move(model, cells, pairs, p, q, k, temperature, tiny):
             if price < limit:
                 price -= temperature * quantiles[below(random, len(quantiles))]
                 if price < best:
-                    one, two, best, limit = none, j, price, price + temperature * MOST
-    return one, two
+                    result, two, best, limit = none, j, price, price + temperature * MOST
+    return result, two
 
 
 @inner

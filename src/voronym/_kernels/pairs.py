@@ -27,7 +27,7 @@ QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096).astype(np.float32)
 """How many temperatures a move may be worse, each as likely as the others."""
 MOST = np.float32(-np.log(0.5 / 4096))
 
-ZERO, ONE, TWO, HALF, QUARTER = (np.float32(one) for one in (0.0, 1.0, 2.0, 0.5, 0.25))
+ZERO, ONE, TWO, HALF, QUARTER = (np.float32(item) for item in (0.0, 1.0, 2.0, 0.5, 0.25))
 
 
 class Block(NamedTuple):
@@ -117,20 +117,20 @@ def neighbours(block, p, cells):
             apart = block.columns[c, q] - value
             row[q] += apart * apart
     row[p] = np.float32(np.inf)
-    found = min(0, p)
+    result = min(0, p)
     for q in range(cells):
         value = row[q]
-        if found == width and not value < row[near[p, width - 1]]:
+        if result == width and not value < row[near[p, width - 1]]:
             continue
         if q == p:
             continue
-        at = found if found < width else width - 1
+        at = result if result < width else width - 1
         while at > 0 and row[near[p, at - 1]] > value:
             near[p, at] = near[p, at - 1]
             at -= 1
         near[p, at] = q
-        if found < width:
-            found += 1
+        if result < width:
+            result += 1
     total = block.own[p]
     for t in range(width):
         total += block.own[near[p, t]]
@@ -231,7 +231,7 @@ def best_swap(block, p, q, temperature, best):
     least = np.float32(np.inf)
     for t in range(n2):
         least = min(least, toward[1, t] - share * away[1, t])
-    one = two = min(-1, n1)
+    result = two = min(-1, n1)
     limit = best + temperature * MOST
     for i in range(n1):
         if TWO * (toward[0, i] - share * away[0, i] + least) >= limit:
@@ -250,10 +250,10 @@ def best_swap(block, p, q, temperature, best):
                 price -= temperature * block.quantiles[below(block.random, 4096)]
                 if price < best:
                     best = price
-                    one = i
+                    result = i
                     two = t
                     limit = best + temperature * MOST
-    return one, two, best
+    return result, two, best
 
 
 @inner

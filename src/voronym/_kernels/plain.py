@@ -76,28 +76,28 @@ def worst_of(size):
 
 
 @inner
-def insert(distances, indices, found, size, distance, index):
+def insert(distances, indices, result, size, distance, index):
     """Put a record among the ``size`` nearest, if it is one of them; return how many there are.
 
     Up to `LISTED` they are a list sorted by distance and index; more become a heap once they are all there.
     """
-    if found == size:
+    if result == size:
         last = worst_of(size)
         if distance > distances[last] or (distance == distances[last] and index > indices[last]):
-            return found
+            return result
         if size > LISTED:
             distances[last], indices[last] = distance, index
             sift(distances, indices, last, size)
-            return found
+            return result
     else:
-        last = found
-        found += 1
+        last = result
+        result += 1
         if size > LISTED:
             distances[last], indices[last] = distance, index
-            if found == size:
+            if result == size:
                 for place in range(size // 2 - 1, -1, -1):
                     sift(distances, indices, place, size)
-            return found
+            return result
     while last > 0 and (
         distances[last - 1] > distance or (distances[last - 1] == distance and indices[last - 1] > index)
     ):
@@ -106,17 +106,17 @@ def insert(distances, indices, found, size, distance, index):
         last -= 1
     distances[last] = distance
     indices[last] = index
-    return found
+    return result
 
 
 @inner
-def arrange(distances, indices, found, size):
+def arrange(distances, indices, result, size):
     """Sort the nearest by distance and index, where they are not sorted yet."""
     if size > LISTED:
         top = worst_of(size)
-        for place in range(found // 2 - 1, -1, -1):
-            sift(distances, indices, place, found)
-        for last in range(found - 1, 0, -1):
+        for place in range(result // 2 - 1, -1, -1):
+            sift(distances, indices, place, result)
+        for last in range(result - 1, 0, -1):
             distances[top], distances[last] = distances[last], distances[top]
             indices[top], indices[last] = indices[last], indices[top]
             sift(distances, indices, top, last)

@@ -99,12 +99,12 @@ def join(j, sign, cuts):
 @kernel
 def select(score, size, need, least):
     """Fill the ``need`` least scores, sorted; return how many there are."""
-    found = min(0, size)
+    result = min(0, size)
     for t in range(size):
         value = score[t]
-        if found < need:
-            place = found
-            found += 1
+        if result < need:
+            place = result
+            result += 1
         elif value < least[need - 1]:
             place = need - 1
         else:
@@ -113,7 +113,7 @@ def select(score, size, need, least):
             least[place] = least[place - 1]
             place -= 1
         least[place] = value
-    return found
+    return result
 
 
 @kernel
@@ -141,9 +141,9 @@ def narrow(members, raw, score, size, need, room, least):
 
 
 @kernel
-def keep(values, sets, found, value, chosen, last, m):
+def keep(values, sets, result, value, chosen, last, m):
     """Put a group among the best found, sorted by value; return how many there are."""
-    place = found if found < values.shape[0] else found - 1
+    place = result if result < values.shape[0] else result - 1
     while place > 0 and values[place - 1] > value:
         values[place] = values[place - 1]
         for q in range(m):
@@ -153,7 +153,7 @@ def keep(values, sets, found, value, chosen, last, m):
     for q in range(m - 1):
         sets[place, q] = chosen[q]
     sets[place, m - 1] = last
-    return min(found + 1, values.shape[0])
+    return min(result + 1, values.shape[0])
 
 
 @kernel
@@ -220,7 +220,7 @@ def price_anchor(prices, cuts, work, anchor, pooled, m, limit, reach, budget, va
     the reduced cost of every such group: ``limit``, or the best found, or, where the budget ended the search,
     the least bound among the nodes not looked at.
     """
-    found = min(0, m)
+    result = min(0, m)
     nodes = min(0, m)
     begin(prices, cuts, work, anchor, pooled, m, limit, reach)
     halt, places, sizes, base, score, chosen = (
@@ -248,15 +248,15 @@ def price_anchor(prices, cuts, work, anchor, pooled, m, limit, reach, budget, va
         nodes += 1
         places[level] = t + 1
         if need == 1:
-            found = keep(values, sets, found, bound, chosen, work.members[level, t], m)
-            if found == values.shape[0]:
-                room = min(room, values[found - 1])
+            result = keep(values, sets, result, bound, chosen, work.members[level, t], m)
+            if result == values.shape[0]:
+                room = min(room, values[result - 1])
             continue
         deepen(prices, cuts, work, level, t, m, room)
         level += 1
-    if found > 0:
+    if result > 0:
         lower = min(lower, values[0])
-    return found, nodes, lower
+    return result, nodes, lower
 
 
 @kernel

@@ -104,11 +104,11 @@ def about_median(model, cells, p, j, out, new):
 @inner
 def count_ties(model, cells, p, c):
     """Return how many categories of a column occur as often as the most frequent one."""
-    found, top = min(0, p), model.top[p, c]
+    result, top = min(0, p), model.top[p, c]
     for t in range(cells.start[p], cells.start[p] + cells.sizes[p]):
         if model.counts[p, model.codes[cells.members[t], c]] == top:
-            found += 1
-    return found // top if top > 0 else found
+            result += 1
+    return result // top if top > 0 else result
 
 
 @implement(operations.refresh, Published)

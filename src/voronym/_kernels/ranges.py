@@ -57,24 +57,24 @@ def make(columns: Columns, codes: NDArray[np.int64], room: int) -> Ranges:
 def penalty(columns, c, a, b):
     """Return the weighted penalty of a range of column c."""
     at, shape = columns.at[c], columns.shape[c]
-    found = 0.0
+    result = 0.0
     if a < 0:
-        found = 0.0
+        result = 0.0
     elif shape == LINE:
         gone = columns.width[c] - 1
         if b < gone:
-            found = columns.table[at + columns.width[c] + b] - columns.table[at + a]
+            result = columns.table[at + columns.width[c] + b] - columns.table[at + a]
         elif a < gone:
-            found = 1.0
+            result = 1.0
     elif shape == TREE:
-        found = columns.table[at + a * columns.width[c] + b]
+        result = columns.table[at + a * columns.width[c] + b]
     else:
         bits, many = a, 0
         while bits > 0:
             bits &= bits - 1
             many += 1
-        found = (many - 1) * columns.table[at]
-    return columns.weight[c] * found
+        result = (many - 1) * columns.table[at]
+    return columns.weight[c] * result
 
 
 @partial(inner, inline=True)
@@ -109,14 +109,14 @@ def without(model, cells, p, c, out):
     begin, end = cells.start[p], cells.start[p] + cells.sizes[p]
     if columns.shape[c] == LINE and a < code < b:
         return a, b
-    one, other = min(-1, p), min(-1, p)
+    result, other = min(-1, p), min(-1, p)
     for t in range(begin, end):
         i = cells.members[t]
         if i != out:
-            one, other = joined(columns, c, one, other, codes[i, c])
-            if one == a and (other == b or columns.shape[c] == TREE):
+            result, other = joined(columns, c, result, other, codes[i, c])
+            if result == a and (other == b or columns.shape[c] == TREE):
                 return a, other  # nobody can make it wider than it is
-    return one, other
+    return result, other
 
 
 @inner

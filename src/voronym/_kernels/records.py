@@ -202,18 +202,18 @@ def to_centroids(p, k, codes, centroids, labels, out, bent):
 @kernel
 def divergence(f, h, total, emd):
     """Return KL(f || h) in nats, or the earth mover's distance, of two histograms of ``total`` records."""
-    found, run = 0.0, 0.0
+    result, run = 0.0, 0.0
     for b in range(len(f)):
         if emd:
             run += f[b] - h[b]
-            found += abs(run)
+            result += abs(run)
         elif f[b] > 0:
             if h[b] == 0:
                 return np.inf
-            found += f[b] * math.log(f[b] / h[b])
+            result += f[b] * math.log(f[b] / h[b])
     if emd:
-        return found / total / max(1, len(f) - 1)
-    return max(0.0, found / total)
+        return result / total / max(1, len(f) - 1)
+    return max(0.0, result / total)
 
 
 @kernel
@@ -277,9 +277,9 @@ def _bin(edges, x):
 @kernel
 def _score(f, h, total, emd):
     """Return the divergence; where it is infinite, a large number that falls with every bin that fills."""
-    found = divergence(f, h, total, emd)
-    if found < np.inf:
-        return found
+    result = divergence(f, h, total, emd)
+    if result < np.inf:
+        return result
     lacking = 0.0
     for b in range(len(f)):
         if f[b] > 0 and h[b] == 0:

@@ -247,7 +247,7 @@ def evaluate(
     size,
     total,
     gains,
-    told,
+    result,
     slots_out,
     units_out,
     start,
@@ -298,4 +298,4 @@ def evaluate(
             slots_out[area, i] = slot[i] if i < n else -1
             if i < n and slot[i] >= 0:
                 inside += 1
-        told[area] = inside
+        result[area] = inside

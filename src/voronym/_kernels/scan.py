@@ -76,12 +76,12 @@ def near_one(scan, i, everyone, costs, size, distances, out):
     """Fill the ``size`` other records with the least costs to record i, lowest first."""
     aim_at(scan, i)
     fill_costs(scan, everyone, len(everyone), costs)
-    found = min(0, size)
+    result = min(0, size)
     worst = worst_of(size)
     for j in range(len(everyone)):
-        if j != i and (found < size or costs[j] < distances[worst]):
-            found = insert(distances, out, found, size, costs[j], everyone[j])
-    arrange(distances, out, found, size)
+        if j != i and (result < size or costs[j] < distances[worst]):
+            result = insert(distances, out, result, size, costs[j], everyone[j])
+    arrange(distances, out, result, size)
 
 
 # -- Euclidean records -------------------------------------------------------------------------------------
@@ -170,13 +170,13 @@ def farthest(work, left):
 @inner
 def nearest(work, left, size):
     """Fill the ``size`` remaining records with the least costs, sorted by cost and index."""
-    found = min(0, size)
+    result = min(0, size)
     worst = worst_of(size)
     distances, members, costs, alive = work.distances, work.members, work.costs, work.alive
     for t in range(left):
-        if found < size or costs[t] < distances[worst]:
-            found = insert(distances, members, found, size, costs[t], alive[t])
-    arrange(distances, members, found, size)
+        if result < size or costs[t] < distances[worst]:
+            result = insert(distances, members, result, size, costs[t], alive[t])
+    arrange(distances, members, result, size)
 
 
 @inner

@@ -80,13 +80,13 @@ def upper_bounds(box, group, query, center, out):
 
 
 @kernel
-def scan_leaf(index, leaf, count, near, size, found, distances, members):
+def scan_leaf(index, leaf, count, near, size, result, distances, members):
     """Put the records of a leaf, at distances ``near``, into the list of the nearest."""
     worst = worst_of(size)
     for i in range(count):
-        if found < size or near[i] <= distances[worst]:
-            found = insert(distances, members, found, size, near[i], index[leaf, i])
-    return found
+        if result < size or near[i] <= distances[worst]:
+            result = insert(distances, members, result, size, near[i], index[leaf, i])
+    return result
 
 
 @kernel
@@ -100,8 +100,8 @@ def nearest(tree, leaf, size, distances, members):
     lowest = max(1, len(tree.living) // LANES)
     last = worst_of(size)
     leaf_distances(tree.points, leaf, query, tree.near)
-    found = min(0, size)  # no literal, as above
-    found = scan_leaf(tree.record, leaf, tree.living[leaf], tree.near, size, found, distances, members)
+    result = min(0, size)  # no literal, as above
+    result = scan_leaf(tree.record, leaf, tree.living[leaf], tree.near, size, result, distances, members)
     came = leaf
     while came >= 0:
         group = came // LANES
@@ -110,7 +110,7 @@ def nearest(tree, leaf, size, distances, members):
         top = 0
         while True:
             lower_bounds(tree.box, group, query, lanes)
-            worst = distances[last] if found == size else math.inf
+            worst = distances[last] if result == size else math.inf
             begin = top
             for lane in range(LANES):
                 if lanes[0, lane] <= worst and lane != known and tree.first[group, lane] != NOBODY:
@@ -127,7 +127,7 @@ def nearest(tree, leaf, size, distances, members):
             while top > 0 and group < 0:
                 top -= 1
                 above, lane = stack[top] // LANES, stack[top] % LANES
-                if found == size:
+                if result == size:
                     worst = distances[last]
                     if bounds[top] > worst or (
                         bounds[top] == worst and tree.first[above, lane] > members[last]
@@ -138,13 +138,13 @@ def nearest(tree, leaf, size, distances, members):
                     group = below
                 else:
                     leaf_distances(tree.points, below, query, tree.near)
-                    found = scan_leaf(
-                        tree.record, below, tree.living[below], tree.near, size, found, distances, members
+                    result = scan_leaf(
+                        tree.record, below, tree.living[below], tree.near, size, result, distances, members
                     )
             if group < 0:
                 break
-    arrange(distances, members, found, size)
-    return found
+    arrange(distances, members, result, size)
+    return result
 
 
 @kernel

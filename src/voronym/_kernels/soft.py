@@ -23,21 +23,21 @@ def shares(D, c, heat, p, R, row, members):
         for q in range(m):
             row[q] = D[i, q] + c[q]
             least = min(least, row[q])
-        found = 0
+        result = 0
         weight = 0.0
         for q in range(m):
             away = (row[q] - least) / heat
             if away < FAR:
-                row[found] = math.exp(-away)
-                members[found] = q
-                weight += row[found]
-                found += 1
-        for s in range(found):
+                row[result] = math.exp(-away)
+                members[result] = q
+                weight += row[result]
+                result += 1
+        for s in range(result):
             row[s] /= weight
-        for s in range(found):
+        for s in range(result):
             q = members[s]
             p[q] += row[s]
-            for t in range(found):
+            for t in range(result):
                 R[q, members[t]] += row[s] * row[t]
         total += least - heat * math.log(weight)
     return total

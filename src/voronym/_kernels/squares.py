@@ -118,7 +118,7 @@ def _swap(model, cells, i, j, shared, limit):
     The distances are computed only where the triangle inequality leaves hope.
     """
     across, root, inside, weight = shared
-    found = math.inf  # one way out: with more, numba counts references to the arrays in the loop that calls
+    result = math.inf  # one way out: with more, numba counts references to the arrays in the loop that calls
     change = across - model.square[i] - model.square[j]
     most = root + math.sqrt(model.square[j])
     if change - CLOSE * weight * most * most < limit:
@@ -126,8 +126,8 @@ def _swap(model, cells, i, j, shared, limit):
         change -= weight * apart
         least = max(0.0, math.sqrt(apart) - inside)
         if change + least * least / CLOSE < limit:
-            found = change + between(model.points, j, model.centroids, cells.labels[i])
-    return found
+            result = change + between(model.points, j, model.centroids, cells.labels[i])
+    return result
 
 
 @implement(operations.least_swap, Squares)

@@ -13,14 +13,14 @@ from voronym._kernels.vmdav import next_to
 @kernel
 def visit_nearest(X, tree, order, start, stop, distances, pair):
     """Fill ``order[start:stop]``: from the record before, always to the nearest one not yet visited."""
-    one = min(1, len(order))  # a literal would be a type of its own, and numba compile everything twice
+    result = min(1, len(order))  # a literal would be a type of its own, and numba compile everything twice
     for t in range(start, stop):
         if t == 0:
             pair[0] = order[0]
         else:
-            next_to(X, tree, order[t - 1], one, distances, pair)
+            next_to(X, tree, order[t - 1], result, distances, pair)
             order[t] = pair[0]
-        remove(tree, pair, one)
+        remove(tree, pair, result)
 
 
 @kernel

@@ -182,12 +182,12 @@ def exchanged(rules, j, codes, begin, size, value, out, new):
 
 
 @kernel
-def union(one, two, buffer):
+def union(item, two, buffer):
     """Merge two ascending lists into the buffer; return their length."""
-    a, b, n, m = 0, 0, len(one), len(two)
+    a, b, n, m = 0, 0, len(item), len(two)
     for at in range(n + m):
-        if b == m or (a < n and one[a] <= two[b]):
-            buffer[at] = one[a]
+        if b == m or (a < n and item[a] <= two[b]):
+            buffer[at] = item[a]
             a += 1
         else:
             buffer[at] = two[b]

@@ -10,11 +10,11 @@ from voronym._kernels.tree import ROOM, remove
 
 
 @kernel
-def next_to(X, tree, i, size, distances, found):
+def next_to(X, tree, i, size, distances, result):
     """Fill the ``size`` living records nearest to record i, which itself may have left."""
     for j in range(X.shape[1]):
         tree.query[j] = X[i, j]
-    return nearest(tree, tree.where[i] // ROOM, size, distances, found)
+    return nearest(tree, tree.where[i] // ROOM, size, distances, result)
 
 
 @kernel
@@ -26,7 +26,7 @@ def vmdav_fast(X, tree, work, next_one, order, k, ratio, budget):
     """
     labels, state, distances, members, near = work.labels, work.state, work.distances, work.members, work.near
     pair = work.alive
-    one, two = min(1, k), min(2, k)  # literals would be types of their own, and numba compile all for each
+    result, two = min(1, k), min(2, k)  # literals would be types of their own, and numba compile all for each
     while state[0] >= k and budget > 0:
         while labels[order[state[2]]] >= 0:
             state[2] += 1
@@ -43,7 +43,7 @@ def vmdav_fast(X, tree, work, next_one, order, k, ratio, budget):
             best = -1
             for q in range(size):
                 if next_one[q] < 0 or labels[next_one[q]] >= 0:
-                    next_to(X, tree, members[q], one, distances, pair)
+                    next_to(X, tree, members[q], result, distances, pair)
                     near[q], next_one[q] = distances[0], pair[0]
                 if (
                     best < 0
@@ -58,7 +58,7 @@ def vmdav_fast(X, tree, work, next_one, order, k, ratio, budget):
             if not near[best] < ratio * outside:
                 break
             pair[0] = new
-            remove(tree, pair, one)
+            remove(tree, pair, result)
             labels[new] = cell
             members[size] = new
             next_one[size] = -1

@@ -42,7 +42,7 @@ class Archive:
         entries = zipped.infolist()
         if len(entries) > MOST_ENTRIES:
             raise ReadError(f"{self.name!r} has {len(entries):,} entries; a project of ARX has a few")
-        self.names = tuple(one.filename for one in entries)
+        self.names = tuple(entry.filename for entry in entries)
 
     def __contains__(self, entry: str) -> bool:
         return entry in self.names

@@ -116,11 +116,11 @@ def read_project(path: str | Path) -> Project:
             version=version,
             attributes=attributes,
             hierarchies=_hierarchies(archive, attributes, delimiter[0]),
-            criteria=tuple(one.text.strip() for one in config.iter("criterion") if one.text),
+            criteria=tuple(entry.text.strip() for entry in config.iter("criterion") if entry.text),
             suppression=_number(_said(config, "relativeMaxOutliers"), 0.0),
             weights={
-                _said(one, "attribute"): _number(_said(one, "weight"), 1.0)
-                for one in config.iter("attributeWeight")
+                _said(item, "attribute"): _number(_said(item, "weight"), 1.0)
+                for item in config.iter("attributeWeight")
             },
             metric=_said(config, "metric"),
             delimiter=delimiter[0],
@@ -154,8 +154,8 @@ def _hierarchies(
 ) -> dict[str, tuple[tuple[str, ...], ...]]:
     """Read the hierarchies of the columns, found by the names of these."""
     out = {}
-    for one in attributes:
-        entry = f"input/hierarchies/{one.name}.csv"
+    for attribute in attributes:
+        entry = f"input/hierarchies/{attribute.name}.csv"
         if entry not in archive:
             continue
         text = archive.text(entry)
@@ -164,13 +164,13 @@ def _hierarchies(
         except csv.Error:
             raise ReadError(f"{entry!r} in {archive.name!r} is no text of cells as ARX writes it") from None
         if rows and max(map(len, rows)) > 1:  # else ARX made it up: the values themselves
-            out[one.name] = rows
+            out[attribute.name] = rows
     return out
 
 
 def _said(given: Element | None, name: str, *, strip: bool = True) -> str:
-    found = None if given is None else given.findtext(f".//{name}")
-    return "" if found is None else found.strip() if strip else found
+    result = None if given is None else given.findtext(f".//{name}")
+    return "" if result is None else result.strip() if strip else result
 
 
 def _number(text: str, otherwise: float) -> float:

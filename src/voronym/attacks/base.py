@@ -148,20 +148,23 @@ class Attack:
             lacking = scene.lacks(need)
             if lacking is not None:
                 raise Inapplicable(lacking)
-        found = self.function(scene, ctx)
+        result = self.function(scene, ctx)
         return Outcome(
             self.name,
-            found.success,
-            found.control,
-            found.success - found.control,
-            (min(found.low, found.success - found.control), max(found.high, found.success - found.control)),
-            found.people,
+            result.success,
+            result.control,
+            result.success - result.control,
+            (
+                min(result.low, result.success - result.control),
+                max(result.high, result.success - result.control),
+            ),
+            result.people,
             self.knows,
-            found.says,
-            found.kind,
+            result.says,
+            result.kind,
             self.level,
             self.instead,
-            found.details,
+            result.details,
         )
 
 

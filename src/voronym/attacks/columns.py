@@ -48,40 +48,44 @@ def columns(scene: Scene, ctx: Context) -> Found:
     order = ctx.rng.permutation(known)
     half = order[: min(len(order) // 2, MOST)]
     targets = np.sort(order[len(order) // 2 :][: scene.targets])
-    told = Told.learn(scene, X, Y, half)
+    result = Told.learn(scene, X, Y, half)
     own = scene.links[targets]
-    credit, near, classes = link(told.whitened(X[targets]), told.whitened(told.predicted), own, ctx)
+    credit, near, classes = link(result.whitened(X[targets]), result.whitened(result.predicted), own, ctx)
     right, ceiling, by = credit * near, 1.0 / int(classes.sizes.min()), "prediction"
     ranks = Ranks.learn(scene, X, half)
-    if ranks is not None and ranks.right > _tried(told, X, scene.links, half, ctx):
+    if ranks is not None and ranks.right > _tried(result, X, scene.links, half, ctx):
         rest = order[len(order) // 2 :]
         matched = ranks.match(scene, X, rest)
         place = {int(person): at for at, person in enumerate(rest)}
-        right, ceiling, by = matched[[place[int(one)] for one in targets]], 1.0, f"order of {ranks.column!r}"
-    bare, near_bare, _ = link(told.by_keys(X[targets]), told.by_keys(told.from_keys), own, ctx)
-    names = list(told.tells)
+        right, ceiling, by = (
+            matched[[place[int(target)] for target in targets]],
+            1.0,
+            f"order of {ranks.column!r}",
+        )
+    bare, near_bare, _ = link(result.by_keys(X[targets]), result.by_keys(result.from_keys), own, ctx)
+    names = list(result.tells)
     return judge(
         right,
         1.0 / len(Y),
-        lambda s, c: _said(s, c, float((bare * near_bare).mean()), told),
+        lambda s, c: _said(s, c, float((bare * near_bare).mean()), result),
         clusters=scene.classes.labels[own],
         confidence=scene.confidence,
         ceiling=ceiling,
         details={
             "by": by,
             "columns": names,
-            "explains": told.tells,
+            "explains": result.tells,
             "by_keys_alone": float((bare * near_bare).mean()),
             "learned_on": len(half),
         },
     )
 
 
-def _tried(told: Told, X: Floats, links: Ints, half: Ints, ctx: Context) -> float:
+def _tried(result: Told, X: Floats, links: Ints, half: Ints, ctx: Context) -> float:
     """Return how many of the people learned from the prediction finds among their own rows."""
     rows = links[half]
     mine = np.arange(len(half))
-    credit, near, _ = link(told.whitened(X[half]), told.whitened(told.predicted[rows]), mine, ctx)
+    credit, near, _ = link(result.whitened(X[half]), result.whitened(result.predicted[rows]), mine, ctx)
     return float((credit * near).mean())
 
 
@@ -130,15 +134,15 @@ def _side_by_side(keys: Floats, values: Floats) -> Floats:
     return np.asarray(both / ((last - first) * (high - low)), np.float64)
 
 
-def _said(success: float, control: float, alone: float, told: Told) -> str:
+def _said(success: float, control: float, alone: float, values: Told) -> str:
     if success <= 2 * control:
         return "All published columns together find hardly more records than a blind guess."
-    found = f"1 person in {1 / success:,.0f}" if success < 0.5 else f"{success:.0%} of the people"
-    if not told.tells or success < 1.2 * alone + 0.02:
-        return f"Columns beside the keys add little: {found} is found, {alone:.1%} by the keys alone."
-    named = ", ".join(f"{name!r} (tells {told.keys[name]!r})" for name in told.tells)
+    result = f"1 person in {1 / success:,.0f}" if success < 0.5 else f"{success:.0%} of the people"
+    if not values.tells or success < 1.2 * alone + 0.02:
+        return f"Columns beside the keys add little: {result} is found, {alone:.1%} by the keys alone."
+    named = ", ".join(f"{name!r} (tells {values.keys[name]!r})" for name in values.tells)
     return (
-        f"Found: {found}, {alone:.1%} by the keys alone. What betrays them: {named}. "
+        f"Found: {result}, {alone:.1%} by the keys alone. What betrays them: {named}. "
         "Make that a key, or drop it."
     )
 
@@ -173,13 +177,13 @@ class Told:
         rows, truth = scene.links[half], X[half]
         published = np.column_stack([np.ones(len(Y)), Y])
         smooth = {name: Smoother.fit(_values(scene.released[name]), rows, truth) for name in scene.beside}
-        normal = Normal(published[rows], truth, [one.left_out for one in smooth.values()])
+        normal = Normal(published[rows], truth, [item.left_out for item in smooth.values()])
         alone = normal.solve(())
         every = normal.solve(tuple(range(len(smooth))))
         gains = {name: normal.gain(alone, i) for i, name in enumerate(smooth)}
         predicted = published @ every[: published.shape[1]]
-        for weight, one in zip(every[published.shape[1] :], smooth.values(), strict=True):
-            predicted += one.everywhere * weight
+        for weight, entry in zip(every[published.shape[1] :], smooth.values(), strict=True):
+            predicted += entry.everywhere * weight
         rests = truth - normal.fitted(every)
         of = {j: block.name for block in scene.codec.blocks for j in range(block.start, block.stop)}
         strong = sorted((name for name in gains if gains[name].max() > _TELLS), key=lambda n: -gains[n].max())
@@ -257,7 +261,7 @@ def _whitening(rests: Floats) -> Floats:
 
 def _values(column: pl.Series) -> tuple[Floats, bool]:
     """Return a column as numbers, and whether their order means something."""
-    found = numbers(column)
-    if found is not None:
-        return np.where(np.isnan(found), np.inf, found), True
+    result = numbers(column)
+    if result is not None:
+        return np.where(np.isnan(result), np.inf, result), True
     return column.cast(pl.String).rank("dense").fill_null(0).to_numpy().astype(np.float64), False

@@ -40,23 +40,23 @@ def check_attack(attack: Attack, *, runs: int = 5) -> None:
     if not 0 <= attack.level < len(KNOWLEDGE) or not attack.knows or not attack.summary:
         raise AssertionError(f"{attack.name}: it does not say what the intruder knows and does")
     _check_needs(attack)
-    told = 0
+    outcome = 0
     for seed in range(runs):
         scene = _scene(attack, seed)
         before = [scene.released.clone(), scene.people.clone()]
         try:
-            found = attack.run(scene, Context(seed=seed))
+            result = attack.run(scene, Context(seed=seed))
         except Inapplicable as error:
             _words(attack, str(error))
             continue
-        _check_outcome(attack, found)
+        _check_outcome(attack, result)
         if not (scene.released.equals(before[0]) and scene.people.equals(before[1])):
             raise AssertionError(f"{attack.name}: the tables were changed")
-        if attack.run(scene, Context(seed=seed)).to_dict() != found.to_dict():
+        if attack.run(scene, Context(seed=seed)).to_dict() != result.to_dict():
             raise AssertionError(f"{attack.name}: the same seed gives another outcome")
-        told += found.claims
-    if told > max(1, runs // 5):
-        raise AssertionError(f"{attack.name}: claims an excess in {told} of {runs} releases of pure noise")
+        outcome += result.claims
+    if outcome > max(1, runs // 5):
+        raise AssertionError(f"{attack.name}: claims an excess in {outcome} of {runs} releases of pure noise")
     _check_cancel(attack)
 
 
@@ -111,19 +111,19 @@ def _scene(attack: Attack, seed: int) -> Scene:
     return noise(np.random.default_rng(seed), 5 if reruns else 60, made=reruns)
 
 
-def _check_outcome(attack: Attack, found: Outcome) -> None:
+def _check_outcome(attack: Attack, outcome: Outcome) -> None:
     name = attack.name
-    low, high = found.interval
-    if not (0.0 <= found.success <= 1.0 and 0.0 <= found.control <= 1.0):
+    low, high = outcome.interval
+    if not (0.0 <= outcome.success <= 1.0 and 0.0 <= outcome.control <= 1.0):
         raise AssertionError(f"{name}: success and control must be shares, from 0 to 1")
-    if abs(found.excess - (found.success - found.control)) > 1e-12:
+    if abs(outcome.excess - (outcome.success - outcome.control)) > 1e-12:
         raise AssertionError(f"{name}: the excess is not success less control")
-    if not -1.0 <= low <= found.excess <= high <= 1.0:
+    if not -1.0 <= low <= outcome.excess <= high <= 1.0:
         raise AssertionError(f"{name}: the interval does not hold the excess, or is no interval of shares")
-    if found.people < 1:
+    if outcome.people < 1:
         raise AssertionError(f"{name}: nobody was attacked")
-    _words(attack, json.dumps(found.to_dict(), allow_nan=False) + str(found))
-    if not found.says.endswith(".") or not found.knows:
+    _words(attack, json.dumps(outcome.to_dict(), allow_nan=False) + str(outcome))
+    if not outcome.says.endswith(".") or not outcome.knows:
         raise AssertionError(f"{name}: what it says is no sentence")
 
 
@@ -137,12 +137,12 @@ def _check_needs(attack: Attack) -> None:
     full = noise(np.random.default_rng(1), 40)
     bare = Scene.of(full.released, full.schema)
     try:
-        found = attack.run(bare, Context())
+        result = attack.run(bare, Context())
     except Inapplicable as error:
         if len(str(error)) < 20:
             raise AssertionError(f"{attack.name}: it does not say what it needs") from None
         return
-    _check_outcome(attack, found)
+    _check_outcome(attack, result)
 
 
 def _check_cancel(attack: Attack) -> None:

@@ -38,8 +38,8 @@ def ends(scene: Scene, ctx: Context) -> Found:
         if value is None:
             continue
         low, high = _ends(texts, scene.people[name].dtype in (pl.Date, pl.Datetime))
-        found, often = np.unique(value[~np.isnan(value)], return_counts=True)
-        alone = np.flatnonzero(np.isin(value, found[often == 1]) & (scene.links >= 0))
+        result, often = np.unique(value[~np.isnan(value)], return_counts=True)
+        alone = np.flatnonzero(np.isin(value, result[often == 1]) & (scene.links >= 0))
         if not len(alone):
             continue
         here = []
@@ -76,8 +76,8 @@ def _ends(texts: pl.Series, times: bool) -> tuple[Floats, Floats]:
     """Return the two ends of every released row; infinite where they are not told."""
     low, high = {}, {}
     for text in texts.drop_nulls().unique().to_list():
-        one, other = read(text, times=times) or (None, None)
-        low[text] = -np.inf if one is None else one
+        result, other = read(text, times=times) or (None, None)
+        low[text] = -np.inf if result is None else result
         high[text] = np.inf if other is None else other
     nothing = float("nan")
     made = [

@@ -32,12 +32,12 @@ def extremes(scene: Scene, ctx: Context) -> Found:
         if x is None or y is None or len(np.unique(x[~np.isnan(x)])) < 4 * RANKS:
             continue
         here = [_ends(sign * x, sign * y, scene.links) for sign in (1.0, -1.0)]
-        found = [c for credits_, _ in here for c in credits_]
-        if not found:
+        result = [c for credits_, _ in here for c in credits_]
+        if not result:
             continue
-        credit += found
+        credit += result
         who += [person for _, people in here for person in people]
-        exposed[name] = float(np.mean(found))
+        exposed[name] = float(np.mean(result))
     if not credit:
         raise Inapplicable("no published column of numbers has ends that belong to single people")
     strong = [name for name, value in sorted(exposed.items(), key=lambda item: -item[1]) if value > 0.5]

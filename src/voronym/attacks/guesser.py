@@ -45,50 +45,50 @@ def learned(scene: Scene, ctx: Context) -> Found:
         )
     targets = scene.sample(ctx.rng, known)
     level = corrected(scene.confidence, len(scene.confidential))
-    found, columns = [], secrets(scene)
-    for i, one in enumerate(columns):
+    result, columns = [], secrets(scene)
+    for i, item in enumerate(columns):
         part = ctx.part(i / len(columns), (i + 1) / len(columns))
         if scene.control is None:
-            mine, others = _crossed(one, X, Y, targets, scene.links[targets], part)
+            mine, others = _crossed(item, X, Y, targets, scene.links[targets], part)
             alike = np.unique(Y[scene.links[targets]], axis=0, return_inverse=True)[1].reshape(-1)
             success = share(mine, alike, confidence=level)
             control = share(others, alike, confidence=level)
         else:
             Z = _strangers(scene)
             rows = _some(part.rng, len(Y), np.empty(0, np.int64))
-            guesses = forest(one, Y[rows], one.after[rows], [X[targets], Z], part)
-            success = share(one.right(guesses[0], one.before[targets]), confidence=level)
-            control = share(one.right(guesses[1], one.strangers), confidence=level)
+            guesses = forest(item, Y[rows], item.after[rows], [X[targets], Z], part)
+            success = share(item.right(guesses[0], item.before[targets]), confidence=level)
+            control = share(item.right(guesses[1], item.strangers), confidence=level)
         low, high = excess(success, control)
         says = (
-            f"Learned guesses of {one.name!r} are right for {success.value:.0%} of the people in the table, "
+            f"Learned guesses of {item.name!r} are right for {success.value:.0%} of the people in the table, "
             f"and for {control.value:.0%} of people who are not in it."
         )
-        found.append(
-            Found(success.value, control.value, low, high, len(targets), says, details={"column": one.name})
+        result.append(
+            Found(success.value, control.value, low, high, len(targets), says, details={"column": item.name})
         )
-    return worst(found)
+    return worst(result)
 
 
 def _crossed(
-    one: Secret, X: Floats, Y: Floats, targets: Ints, own: Ints, ctx: Context
+    secret: Secret, X: Floats, Y: Floats, targets: Ints, own: Ints, ctx: Context
 ) -> tuple[Floats, Floats]:
     """Guess each target by a forest that saw all rows, and by one that did not see the target's own."""
     rows = _some(ctx.rng, len(Y), own)
     fold = ctx.rng.permutation(len(targets)) % _FOLDS
-    truth = one.before[targets]
-    seen = forest(one, Y[rows], one.after[rows], [X[targets]], ctx)[0]
+    truth = secret.before[targets]
+    seen = forest(secret, Y[rows], secret.after[rows], [X[targets]], ctx)[0]
     unseen = np.empty(len(targets))
     for part in range(_FOLDS):
         kept = rows[~np.isin(rows, own[fold == part])]
         if len(kept) == 0:
             raise Inapplicable("there are too few records to learn from")
-        unseen[fold == part] = forest(one, Y[kept], one.after[kept], [X[targets[fold == part]]], ctx)[0]
-    return one.right(seen, truth), one.right(unseen, truth)
+        unseen[fold == part] = forest(secret, Y[kept], secret.after[kept], [X[targets[fold == part]]], ctx)[0]
+    return secret.right(seen, truth), secret.right(unseen, truth)
 
 
 def forest(
-    one: Secret, points: Floats, values: Floats, where: list[Floats], ctx: Context, *, trees: int = TREES
+    secret: Secret, points: Floats, values: Floats, where: list[Floats], ctx: Context, *, trees: int = TREES
 ) -> list[Floats]:
     """Learn a column from points, and guess it elsewhere.
 
@@ -102,8 +102,8 @@ def forest(
         ) from error
     there = ~np.isnan(values)
     if not there.any():
-        raise Inapplicable(f"column {one.name!r} has no values to learn from")
-    kind: Any = RandomForestClassifier if one.width == 0.0 else RandomForestRegressor
+        raise Inapplicable(f"column {secret.name!r} has no values to learn from")
+    kind: Any = RandomForestClassifier if secret.width == 0.0 else RandomForestRegressor
     seeds = ctx.rng.integers(0, 2**31 - 1, 2)
     sizes = [trees // 2] * 2
 
@@ -111,7 +111,7 @@ def forest(
         return kind(sizes[i], random_state=int(seeds[i]), n_jobs=1).fit(points[there], values[there])
 
     grown = ctx.map(grow, range(len(sizes)))
-    if one.width > 0.0:
+    if secret.width > 0.0:
         return [np.mean([model.predict(Z) for model in grown], axis=0) for Z in where]
     out = []
     for Z in where:

@@ -50,15 +50,15 @@ def pattern(scene: Scene, ctx: Context) -> Found:
     if len(unit) != len(scene.people):
         raise Inapplicable("the rows of the original are not those that the release was made from")
     own = _released_units(scene, unit)
-    found = _columns(scene, own)
-    if not found:
+    result = _columns(scene, own)
+    if not result:
         raise Inapplicable(
             f"no kept column joins the rows of {MANY[what]}: none has values that two rows of one share and "
             "few others have"
         )
     X, Y = scene.points
     joined = Columns(as_frame(scene.released))
-    names = sorted({name for one in found for name in one.columns})
+    names = sorted({name for item in result for name in item.columns})
     codes = np.column_stack([joined[name].codes for name in names])
     cluster = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
     targets = _targets(scene, unit, ctx)
@@ -72,9 +72,9 @@ def pattern(scene: Scene, ctx: Context) -> Found:
     def look(at: int) -> None:
         family = members.rows(int(targets[at]))
         some = _nearest(tree, middles, X[family])
-        costs = np.array([_apart(X[family], Y[rows.rows(int(one))]) for one in some])
+        costs = np.array([_apart(X[family], Y[rows.rows(int(entry))]) for entry in some])
         best = some[costs <= costs.min() * (1 + 1e-9) + 1e-12]
-        right = [float((own[rows.rows(int(one))] == targets[at]).mean()) for one in best]
+        right = [float((own[rows.rows(int(item))] == targets[at]).mean()) for item in best]
         credit[at] = float(np.mean(right))
         group = groups[near[family]]
         least = int(group[np.argmin(heads[group])])
@@ -153,8 +153,8 @@ def _nearest(tree: Any, middles: Floats, family: Floats) -> Ints:
 def _apart(family: Floats, rows: Floats) -> float:
     """Return how far a family is from some rows, each member from another row."""
     costs = cdist(family, rows, "sqeuclidean")
-    one, other = linear_sum_assignment(costs)
-    return float(costs[one, other].sum()) + _MISSING * abs(len(family) - len(rows))
+    result, other = linear_sum_assignment(costs)
+    return float(costs[result, other].sum()) + _MISSING * abs(len(family) - len(rows))
 
 
 def _nearest_groups(X: Floats, Y: Floats) -> Ints:

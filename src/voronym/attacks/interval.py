@@ -153,5 +153,5 @@ def judge(
     value = control.value
     low, high = excess(success, control)
     people = len(credits_)
-    said = says(success.value, value)
-    return Found(success.value, value, low, high, people, said, kind, {} if details is None else details)
+    result = says(success.value, value)
+    return Found(success.value, value, low, high, people, result, kind, {} if details is None else details)

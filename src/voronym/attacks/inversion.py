@@ -29,15 +29,15 @@ def inversion(scene: Scene, ctx: Context) -> Found:
     """
     targets = scene.sample(ctx.rng, np.flatnonzero(scene.links >= 0))
     level = corrected(scene.confidence, len(scene.matrices))
-    found = []
-    for one in scene.matrices:
-        truth = _letters(scene.people, one)[targets]
-        published = _letters(scene.released, one)
-        shares = recovered(np.bincount(published, minlength=len(one.rows)).astype(np.float64), one.rows)
-        guess = (shares[:, None] * one.rows).argmax(axis=0)
+    result = []
+    for matrix in scene.matrices:
+        truth = _letters(scene.people, matrix)[targets]
+        published = _letters(scene.released, matrix)
+        shares = recovered(np.bincount(published, minlength=len(matrix.rows)).astype(np.float64), matrix.rows)
+        guess = (shares[:, None] * matrix.rows).argmax(axis=0)
         seen = published[scene.links[targets]]
-        what = ", ".join(map(repr, one.columns))
-        found.append(
+        what = ", ".join(map(repr, matrix.columns))
+        result.append(
             judge(
                 guess[seen] == truth,
                 seen == truth,
@@ -46,10 +46,10 @@ def inversion(scene: Scene, ctx: Context) -> Found:
                     "without it."
                 ),
                 confidence=level,
-                details={"columns": list(one.columns), "letters": len(one.rows)},
+                details={"columns": list(matrix.columns), "letters": len(matrix.rows)},
             )
         )
-    return worst(found)
+    return worst(result)
 
 
 def recovered(counts: Floats, rows: Floats) -> Floats:
@@ -75,13 +75,13 @@ def recovered(counts: Floats, rows: Floats) -> Floats:
     return np.asarray(new)
 
 
-def _letters(frame: pl.DataFrame, one: Matrix) -> Ints:
+def _letters(frame: pl.DataFrame, matrix: Matrix) -> Ints:
     """Return the letter of each row; whatever is not named is the last one, if there is one more."""
-    number = {letter: i for i, letter in enumerate(one.letters)}
-    texts = frame.select(pl.col(name).cast(pl.String) for name in one.columns)
-    rest = len(one.letters) if len(one.rows) > len(one.letters) else -1
-    found = [number.get(tuple(str(v) for v in row), rest) for row in texts.iter_rows()]
-    out = np.array(found, np.int64)
+    number = {letter: i for i, letter in enumerate(matrix.letters)}
+    texts = frame.select(pl.col(name).cast(pl.String) for name in matrix.columns)
+    rest = len(matrix.letters) if len(matrix.rows) > len(matrix.letters) else -1
+    result = [number.get(tuple(str(v) for v in row), rest) for row in texts.iter_rows()]
+    out = np.array(result, np.int64)
     if (out < 0).any():
         raise Inapplicable("a table has values that the matrix does not name")
     return out

@@ -48,14 +48,14 @@ def leftovers(scene: Scene, ctx: Context) -> Found:
     if scene.hidden is not None:
         people = people.hstack(scene.hidden)
     targets = scene.sample(ctx.rng)
-    found = np.zeros(len(targets), bool)
+    result = np.zeros(len(targets), bool)
     decoys = np.zeros(len(targets), bool)
     where: dict[str, int] = {}
     for name in people.columns:
         column = people[name]
         shown = scene.released[name] if name in scene.released.columns else None
         real, fake = _search(column, shown, targets, words, content, ctx.rng)
-        found |= real
+        result |= real
         decoys |= fake
         if real.any():
             where[name] = int(real.sum())
@@ -67,7 +67,7 @@ def leftovers(scene: Scene, ctx: Context) -> Found:
         named = ", ".join(f"{name!r} ({count:,} people)" for name, count in where.items())
         return f"The bytes of the file hold original values that the table does not show: {named}."
 
-    return judge(found, decoys, says, confidence=scene.confidence, details={"columns": where})
+    return judge(result, decoys, says, confidence=scene.confidence, details={"columns": where})
 
 
 def unpacked(path: Path) -> list[bytes]:
@@ -96,9 +96,9 @@ def _parquet(path: Path) -> list[bytes]:
     texts = [str(file.metadata.metadata)]
     for group in range(file.metadata.num_row_groups):
         for column in range(len(names)):
-            one = file.metadata.row_group(group).column(column)
-            if one.statistics is not None and one.statistics.has_min_max:
-                texts += [str(one.statistics.min), str(one.statistics.max)]
+            result = file.metadata.row_group(group).column(column)
+            if result.statistics is not None and result.statistics.has_min_max:
+                texts += [str(result.statistics.min), str(result.statistics.max)]
     table = pq.read_table(path, read_dictionary=names)
     for column in table.columns:
         if pa.types.is_dictionary(column.type):
@@ -141,11 +141,11 @@ def _search_floats(values: Floats, shown: pl.Series | None, targets: Ints, conte
     open_ = np.isfinite(own) & (own != np.round(own, 1))  # round numbers are anywhere by chance
     if seen is not None:
         open_ &= ~np.isin(own, seen)
-    found = np.zeros(len(own), bool)
+    flags = np.zeros(len(own), bool)
     if not open_.any():
-        return found
+        return flags
     for part in content:
         for offset in range(8):
             stop = offset + (len(part) - offset) // 8 * 8
-            found |= open_ & np.isin(own, np.frombuffer(part[offset:stop], np.float64))
-    return found
+            flags |= open_ & np.isin(own, np.frombuffer(part[offset:stop], np.float64))
+    return flags

@@ -132,9 +132,9 @@ def linked(
     rows = np.arange(len(X))
     if len(X) > targets:
         rows = np.sort(ctx.rng.choice(len(X), targets, replace=False))
-    credit, near, found = link(X[rows], Y, own[rows], ctx, classes)
-    ceiling = 1.0 / int(found.sizes.min())
-    made = share(credit * near, found.labels[own[rows]], confidence=confidence, ceiling=ceiling)
+    credit, near, result = link(X[rows], Y, own[rows], ctx, classes)
+    ceiling = 1.0 / int(result.sizes.min())
+    made = share(credit * near, result.labels[own[rows]], confidence=confidence, ceiling=ceiling)
     how = "Korn-Graubard, groups as units"
     return Rate(made.value, made.low, made.high, len(rows), len(X), confidence, ceiling, how)
 
@@ -162,8 +162,8 @@ def assigned(scene: Scene, ctx: Context) -> Found:
         rows, columns = linear_sum_assignment(cdist(X[block[0]], Y[block[1]], "sqeuclidean"))
         return block[0][rows], block[1][columns]
 
-    found = ctx.map(solve, some)
-    people, claims = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
+    result = ctx.map(solve, some)
+    people, claims = (np.concatenate([pair[side] for pair in result]) for side in (0, 1))
     there = scene.links[people] >= 0
     people, claims = people[there], claims[there]
     own = scene.links[people]

@@ -31,18 +31,18 @@ def means(scene: Scene, ctx: Context) -> Found:
     group = labels[scene.links]
     names = [name for name in scene.numeric_keys if numbers(scene.released[name]) is not None]
     level = corrected(scene.confidence, len(names))
-    found = []
+    result = []
     for name in names:
         x, y = numbers(scene.people[name]), numbers(scene.released[name])
         if x is None or y is None:
             continue
         guesses = _solved(x, y, group, known, labels, sizes)[targets]
-        one = Secret(name, x, y, CLOSE * float(np.nanstd(x)), np.empty(0))
+        secret = Secret(name, x, y, CLOSE * float(np.nanstd(x)), np.empty(0))
         truth = x[targets]
-        found.append(
+        result.append(
             judge(
-                one.right(guesses, truth),
-                one.right(np.full(len(targets), one.constant), truth),
+                secret.right(guesses, truth),
+                secret.right(np.full(len(targets), secret.constant), truth),
                 lambda s, _, name=name: (  # type: ignore[misc]
                     f"Who knows all others in a group finds {name!r} of the last one in {s:.0%} of the "
                     "cases, to a hundredth of a standard deviation."
@@ -52,9 +52,9 @@ def means(scene: Scene, ctx: Context) -> Found:
                 details={"column": name},
             )
         )
-    if not found:
+    if not result:
         raise Inapplicable("no key is published as a number")
-    return worst(found)
+    return worst(result)
 
 
 def _solved(x: Floats, y: Floats, group: Ints, known: Ints, labels: Ints, sizes: Ints) -> Floats:

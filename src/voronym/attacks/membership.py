@@ -154,9 +154,9 @@ class Trials:
         People are clusters, since each is seen in all releases (DeLong, DeLong and Clarke-Pearson 1988, with
         clusters as in Obuchowski 1997). The ends are taken on the scale of log odds.
         """
-        each = np.array([one.auc for one in placed])
+        each = np.array([item.auc for item in placed])
         value = float(each.mean())
-        influence = np.mean([one.influence for one in placed], axis=0)
+        influence = np.mean([entry.influence for entry in placed], axis=0)
         totals = np.bincount(np.unique(placed[0].clusters, return_inverse=True)[1].reshape(-1), influence)
         g = len(totals)
         variance = g / max(1, g - 1) * float((totals**2).sum())
@@ -169,7 +169,7 @@ class Trials:
             parts = variance**2 / max(1, g - 1) + between**2 / (len(draws) - 1)
             freedom = whole**2 / parts if parts > 0 else freedom
             variance = whole
-        least = min(one.least for one in placed)
+        least = min(element.least for element in placed)
         return _between(value, variance, freedom, least, confidence)
 
     def _hits(self, name: str, among: Bools, confidence: float) -> Share:
@@ -183,7 +183,7 @@ class Trials:
         members, whose = scores[here], np.broadcast_to(self.clusters[among], here.shape)[here]
         alone = int((~here).any(axis=0).sum())  # each counts once, in however many releases
         inner = (1.0 + confidence) / 2
-        low, high = (float(one) for one in _limits(alone, inner))
+        low, high = (float(item) for item in _limits(alone, inner))
         limits = [others[min(len(others) - 1, int(rank * len(others)))] for rank in (low, 1 - ALARMS, high)]
         shares = [share(members > limit, whose, confidence=inner) for limit in limits]
         if high >= 1.0:  # too few others to set a limit that 1 in 100 passes
@@ -266,7 +266,7 @@ def _strangers(scene: Scene, ctx: Context) -> Trials:
         clusters[: len(members)] = n + scene.classes.labels[scene.own[members]]
     inside_ = np.arange(n) < len(members)
     return Trials(
-        {name: one[None, :] for name, one in seen.items()}, inside_[None, :], clusters, len(members)
+        {name: item[None, :] for name, item in seen.items()}, inside_[None, :], clusters, len(members)
     )
 
 
@@ -300,11 +300,11 @@ def _halves(scene: Scene, ctx: Context) -> Trials:
         kept = [name for name in released.columns if name in frame.columns]
         there = Scene.of(released.select(kept), table.schema, original=frame, own=_unknown([frame[:, 0]]))
         quiet = ctx.part(number / len(inside), (number + 1) / len(inside))
-        for name, one in _signals(there, quiet).items():
-            sums = np.bincount(whose, one, len(chosen))
+        for name, element in _signals(there, quiet).items():
+            sums = np.bincount(whose, element, len(chosen))
             made.setdefault(name, []).append(sums / np.bincount(whose, minlength=len(chosen)))
-    signals = {name: np.array(one) for name, one in made.items()}
-    signals |= {f"{name}, compared": _compared(one, inside) for name, one in signals.items()}
+    signals = {name: np.array(item) for name, item in made.items()}
+    signals |= {f"{name}, compared": _compared(entry, inside) for name, entry in signals.items()}
     return Trials(signals, inside, np.arange(len(chosen)), len(chosen) // 2)
 
 
@@ -317,7 +317,7 @@ def _units(scene: Scene, n: int) -> Ints:
 
 
 def _unknown(columns: list[pl.Series]) -> Ints:
-    return np.full(sum(len(one) for one in columns[:1]), -1, np.int64)
+    return np.full(sum(len(column) for column in columns[:1]), -1, np.int64)
 
 
 def _compared(scores: Floats, inside: Bools) -> Floats:
@@ -362,8 +362,8 @@ def _signals(scene: Scene, ctx: Context) -> dict[str, Floats]:
             equal += other
             values += other
             near += np.minimum(apart / width, 1.0) if width > 0 else other
-        for name, one in (("equal", equal), ("near", near), ("values", values)):
-            out[name][here] = -one.min(axis=1)
+        for name, item in (("equal", equal), ("near", near), ("values", values)):
+            out[name][here] = -item.min(axis=1)
 
     ctx.map(look, range(0, len(X), _BLOCK))
     return out

@@ -63,14 +63,14 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
     if not cells:
         raise Inapplicable("every column has one value for everybody, so there is nothing to reconstruct")
     done = ctx.map(tool.fits, cells)
-    drawn = [one for one in done if one.cell.drawn]
+    drawn = [item for item in done if item.cell.drawn]
     worst = min(done, key=lambda one: (one.many, one.cell.row))
-    alone = sum(one.many <= 1.0 for one in drawn)
+    alone = sum(entry.many <= 1.0 for entry in drawn)
 
     def says(success: float, control: float) -> str:
         del success, control
-        many = float(np.mean([one.many for one in drawn]))
-        others = float(np.mean([one.cell.domain for one in drawn]))
+        many = float(np.mean([item.many for item in drawn]))
+        others = float(np.mean([entry.cell.domain for entry in drawn]))
         text = (
             f"Who knows all other cells and runs the method again is left with {many:.1f} of {others:.1f} "
             f"values of a key on average, with {worst.many:.0f} for the worst person ({worst.cell.name!r}); "
@@ -81,8 +81,8 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
         return text + "."
 
     return judge(
-        [one.credit for one in drawn],
-        np.array([one.cell.control for one in drawn]),
+        [element.credit for element in drawn],
+        np.array([member.cell.control for member in drawn]),
         says,
         clusters=np.array([one.cell.row for one in drawn]),
         confidence=scene.confidence,
@@ -100,13 +100,13 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
     )
 
 
-def _of_column(found: list[Fits]) -> dict[str, float]:
-    drawn = [one for one in found if one.cell.drawn]
+def _of_column(fitss: list[Fits]) -> dict[str, float]:
+    drawn = [item for item in fitss if item.cell.drawn]
     return {
-        "worst": min(one.many for one in found),
-        "mean": float(np.mean([one.many for one in drawn])) if drawn else float(found[0].many),
-        "values": float(found[0].cell.domain),
-        "only_the_true_value": float(np.mean([one.many <= 1.0 for one in drawn])) if drawn else 0.0,
+        "worst": min(entry.many for entry in fitss),
+        "mean": float(np.mean([element.many for element in drawn])) if drawn else float(fitss[0].many),
+        "values": float(fitss[0].cell.domain),
+        "only_the_true_value": float(np.mean([member.many <= 1.0 for member in drawn])) if drawn else 0.0,
     }
 
 
@@ -170,7 +170,7 @@ def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
     ends = [] if scene.schema[name].kind == "nominal" else [column.arg_min(), column.arg_max()]
     place = {value: at for at, value in enumerate(values)}
     out = []
-    for row in [*drawn.tolist(), *(one for one in ends if one in there and one not in drawn)]:
+    for row in [*drawn.tolist(), *(end for end in ends if end in there and end not in drawn)]:
         own = place[column[row]]
         other = np.delete(np.arange(len(values)), own)
         some = np.sort(ctx.rng.permutation(other)[: VALUES - 1])

@@ -261,18 +261,18 @@ class Scene:
         """Columns whose values are the same in both tables, counted, whatever the order of the rows."""
         if self.original is None or len(self.original) != len(self.released):
             return []
-        found = []
+        result = []
         for name in self.beside:
             before, after, _, size = codes(self.original[name], self.released[name])
             if np.array_equal(np.bincount(before, minlength=size), np.bincount(after, minlength=size)):
-                found.append(name)
-        return found
+                result.append(name)
+        return result
 
     def joint_codes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
         """Give the combinations of some columns numbers, the same in both tables."""
         both = pl.concat([self.people.select(names), self.released.select(names)])
-        found = equivalence_classes(nw.from_native(both, eager_only=True), list(names))
-        return found.labels[: len(self.people)], found.labels[len(self.people) :]
+        result = equivalence_classes(nw.from_native(both, eager_only=True), list(names))
+        return result.labels[: len(self.people)], result.labels[len(self.people) :]
 
     def sample(self, rng: np.random.Generator, among: Ints | None = None) -> Ints:
         """Draw whom to attack: everybody, or as many as `targets` says, in ascending order."""

@@ -42,23 +42,23 @@ def singling(scene: Scene, ctx: Context) -> Found:
     holds, and nothing of what goes together.
     """
     made = [_Column.of(name, scene) for name in scene.released.columns]
-    before, after = [one.before for one in made], [one.after for one in made]
-    crowd = [one.strangers for one in made if one.strangers is not None]
+    before, after = [element.before for element in made], [member.after for member in made]
+    crowd = [item.strangers for item in made if item.strangers is not None]
     wide, m = min(TOGETHER, len(made)), len(scene.released)
     rows = ctx.rng.permutation(m)[: min(m, GUESSES)]
 
     def describe(source: list[Floats]) -> list[tuple[int, Ints, list[float]]]:
         seeds = ctx.rng.integers(0, 2**31 - 1, len(rows))
-        found = ctx.map(
+        result = ctx.map(
             lambda i: _describe(made, source, wide, int(rows[i]), int(seeds[i])), range(len(rows))
         )
-        alone = [one for one in found if one[0] == 1]
-        return alone if len(alone) >= LEAST else found
+        alone = [item for item in result if item[0] == 1]
+        return alone if len(alone) >= LEAST else result
 
     mine = describe(after)
     others = mine if crowd else describe([ctx.rng.permutation(y) for y in after])
-    right = [float(_fits(made, before, *one[1:]) == 1) for one in mine]
-    chance = [float(_fits(made, crowd or before, *one[1:]) == 1) for one in others]
+    right = [float(_fits(made, before, *entry[1:]) == 1) for entry in mine]
+    chance = [float(_fits(made, crowd or before, *other[1:]) == 1) for other in others]
     unique = int((scene.classes.sizes == 1).sum())
 
     def says(success: float, control: float) -> str:
@@ -86,7 +86,7 @@ def _describe(
         tries.append((_fits(made, source, chosen, values), i, chosen, values))
         if tries[-1][0] == 1:
             break
-    count, _, chosen, values = min(tries, key=lambda one: one[:2])
+    count, _, chosen, values = min(tries, key=lambda item: item[:2])
     return count, chosen, values
 
 

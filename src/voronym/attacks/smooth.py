@@ -40,7 +40,7 @@ class Smoother:
         levels, place = np.unique(values[rows], return_inverse=True)
         place = place.reshape(-1)
         count = np.bincount(place, minlength=len(levels))
-        sums = np.column_stack([np.bincount(place, one, len(levels)) for one in truth.T]).astype(np.float64)
+        sums = np.column_stack([np.bincount(place, item, len(levels)) for item in truth.T]).astype(np.float64)
         mean = truth.mean(axis=0)
         best, reaches = np.full(truth.shape[1], np.inf), np.zeros(truth.shape[1], np.int64)
         left_out, everywhere = np.tile(mean, (len(rows), 1)), np.tile(mean, (len(values), 1))

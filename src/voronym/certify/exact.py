@@ -114,5 +114,5 @@ def exact(X: NDArray[np.float64], k: int, ctx: Context, *, partition: Partition 
 
     if partition is None:
         partition = METHODS["mdav"].partition(problem, ctx.part(0.0, 0.01))
-    found = columns(problem, partition, ctx.part(0.01, 1.0))
-    return replace(found, kind="exact") if found.optimal else found
+    result = columns(problem, partition, ctx.part(0.01, 1.0))
+    return replace(result, kind="exact") if result.optimal else result

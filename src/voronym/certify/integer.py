@@ -41,9 +41,9 @@ def restricted(state: State, ctx: Context, seconds: float, *, pool: int) -> tupl
     could have, the end of the search is the proof that the best is optimal. Returns whether the best became
     better, and whether the search ended.
     """
-    found, everything = candidates(state, ctx, pool)
+    result, everything = candidates(state, ctx, pool)
     cells = [np.sort(cell) for cell in state.partition.cells()]
-    taken, ended = choose(state, cells, found, np.arange(state.n), ctx.limited(seconds))
+    taken, ended = choose(state, cells, result, np.arange(state.n), ctx.limited(seconds))
     better = bool(taken) and state.offer(taken)
     if everything and ended:
         state.settle()
@@ -96,8 +96,8 @@ def regions(state: State, ctx: Context, *, size: int) -> bool:
         tired[int(first[0])] = tired.get(int(first[0]), 0) + 1
         inside = _around(state, first, size)
         old = [cells[label] for label in inside]
-        found = _likely(state, ctx, inside, np.sort(np.concatenate(old)), worth, twice)[: 5 * size]
-        taken, _ = choose(state, old, found, np.sort(np.concatenate(old)), ctx.limited(5.0))
+        result = _likely(state, ctx, inside, np.sort(np.concatenate(old)), worth, twice)[: 5 * size]
+        taken, _ = choose(state, old, result, np.sort(np.concatenate(old)), ctx.limited(5.0))
         state.tell()
         rest = [cells[label] for label in range(len(cells)) if label not in inside]
         if taken and state.offer([*rest, *taken]):

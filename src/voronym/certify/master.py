@@ -105,14 +105,14 @@ class Master:
         for i, j in pairs:
             partners.setdefault(i, set()).add(j)
         known = set(self.triples)
-        found = []
+        result = []
         for (i, j), weight in pairs.items():
             for h in partners[i] & partners.get(j, set()):
                 total = weight + pairs[i, h] + pairs[j, h] - 2.0 * trios.get((i, j, h), 0.0)
                 if total > 1.0 + least and (i, j, h) not in known:
-                    found.append((total, (i, j, h)))
-        found.sort(key=lambda item: (-round(item[0], 9), item[1]))
-        return [triple for _, triple in found[:most]]
+                    result.append((total, (i, j, h)))
+        result.sort(key=lambda item: (-round(item[0], 9), item[1]))
+        return [triple for _, triple in result[:most]]
 
     def fix(self, groups: Integers) -> None:
         """Give groups a weight of 1 at least."""

@@ -192,12 +192,12 @@ class ModePricer:
         sizes = range(self.k, (self.k if largest is None else largest) + 1)
         every = [self._of_size(m, prices, order, rank, having, ctx, limit, budget, most, tell) for m in sizes]
         return Priced(
-            [group for one in every for group in one.groups],
-            np.concatenate([one.costs for one in every]),
-            np.minimum.reduce([one.lower for one in every]),
-            sum(one.nodes for one in every),
-            all(one.complete for one in every),
-            all(one.all_found for one in every),
+            [group for item in every for group in item.groups],
+            np.concatenate([entry.costs for entry in every]),
+            np.minimum.reduce([element.lower for element in every]),
+            sum(member.nodes for member in every),
+            all(result.complete for result in every),
+            all(result.all_found for result in every),
         )
 
     def _of_size(

@@ -134,7 +134,7 @@ class FiniteChannel:
     def _pairs(self, X: ArrayLike, W: ArrayLike) -> Ints:
         x, w = np.asarray(X), np.asarray(W)
         n = len(self.matrix) // len(self.joint)
-        if x.shape != w.shape or not all(np.issubdtype(one.dtype, np.integer) for one in (x, w)):
+        if x.shape != w.shape or not all(np.issubdtype(item.dtype, np.integer) for item in (x, w)):
             raise InputError("W and X are whole numbers in one column each, and as many")
         outside = int(((x < 0) | (x >= n) | (w < 0) | (w >= len(self.joint))).sum())
         if outside:
@@ -198,9 +198,9 @@ def information_of(law: Array) -> float:
 
 def one_limit(**given: float | None) -> tuple[str, float]:
     """Return the one of several limits that was given, with its name; or say what is wrong."""
-    said = {name: value for name, value in given.items() if value is not None}
-    if len(said) != 1:
-        found = f"given: {', '.join(said)}" if said else "none was given"
-        raise InputError(f"give either {' or '.join(given)}; {found}")
-    name, value = next(iter(said.items()))
+    outcome = {name: value for name, value in given.items() if value is not None}
+    if len(outcome) != 1:
+        result = f"given: {', '.join(outcome)}" if outcome else "none was given"
+        raise InputError(f"give either {' or '.join(given)}; {result}")
+    name, value = next(iter(outcome.items()))
     return name, float(number(0.0)(name, value))

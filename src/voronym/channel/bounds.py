@@ -100,8 +100,8 @@ def gaussian_bound(source: GaussianSource, distortion: float, *, entropy: float 
     >>> round(gaussian_bound(source, 0.5), 4)
     0.4034
     """
-    found = least_risk(source, _share(distortion), Context(), 1e-9)
-    bound = -found.value - found.gap
+    result = least_risk(source, _share(distortion), Context(), 1e-9)
+    bound = -result.value - result.gap
     if entropy is not None:
         sign, size = np.linalg.slogdet(source.sigma_w)
         if sign <= 0:

@@ -68,12 +68,12 @@ def columns(
         part = replace(alphabet, d=np.ascontiguousarray(alphabet.d[:, taken]))
         if 2 * int(taken.sum()) > len(taken) or _out_of_reach(part, limit):
             return whole()
-        found = interior(
+        result = interior(
             part, ctx, weight_d=weight_d, weight_r=weight_r, limit=limit, tolerance=0.5 * tolerance
         )
-        priced = _priced(alphabet, found, taken, shape, tolerance, ctx)
+        priced = _priced(alphabet, result, taken, shape, tolerance, ctx)
         if ctx.over or not priced.wanted.any():
-            return Solution(priced.J, found.weight_d, found.weight_r, priced.bound, found.iterations)
+            return Solution(priced.J, result.weight_d, result.weight_r, priced.bound, result.iterations)
         taken, shape = taken | priced.wanted, priced.shape
     return whole()
 
@@ -139,13 +139,13 @@ class _Priced:
 
 
 def _priced(
-    alphabet: Alphabet, found: Solution, taken: np.ndarray, shape: Array, tolerance: float, ctx: Context
+    alphabet: Alphabet, solution: Solution, taken: np.ndarray, shape: Array, tolerance: float, ctx: Context
 ) -> _Priced:
     """Price the columns that were left out, and put the answer together."""
-    wd, wr = found.weight_d, found.weight_r
+    wd, wr = solution.weight_d, solution.weight_r
     part = alphabet.d[:, taken]
-    u = (wd * part + wr * alphabet.risk_slope(found.J)).min(axis=1)
-    cost = wd * float(np.vdot(found.J, part)) + wr * alphabet.risk(found.J)
+    u = (wd * part + wr * alphabet.risk_slope(solution.J)).min(axis=1)
+    cost = wd * float(np.vdot(solution.J, part)) + wr * alphabet.risk(solution.J)
     slack = 0.25 * tolerance * cost
     rest = np.flatnonzero(~taken)
     logs = _shares(np.log(np.maximum(shape[:, rest], np.exp(_FLOOR))), axis=0)
@@ -168,7 +168,7 @@ def _priced(
     shape[:, rest] = np.exp(logs)
     trace = shape[:, rest] / (shape[:, rest] / alphabet.p[:, None]).max(axis=0)
     J = np.empty_like(shape)
-    J[:, taken], J[:, rest] = found.J, _TRACE * trace
+    J[:, taken], J[:, rest] = solution.J, _TRACE * trace
     J = feasible(alphabet, J)
     return _Priced(J, alphabet.certificate(J, weight_d=wd, weight_r=wr), shape, wanted)
 

@@ -110,9 +110,9 @@ def privacy_distortion(
     """
     ctx = Context(progress=progress)
     limits = {"multiplier": multiplier, "max_distortion": max_distortion, "max_risk": max_risk}
-    found = best_rule(p_wx, d, ctx, limits, method=method, sees_w=sees_w, tolerance=tolerance)
+    finite_channel = best_rule(p_wx, d, ctx, limits, method=method, sees_w=sees_w, tolerance=tolerance)
     ctx.done()
-    return found
+    return finite_channel
 
 
 def best_rule(
@@ -174,8 +174,8 @@ class _Solve:
         """Minimise ``D + value R``."""
         if value == 0.0 or self.a.source_risk <= _SILENT:
             return self.a.nearest(), value, self.a.least_distortion, 0
-        found = self._at(value)
-        return found.J, value, found.bound, found.iterations
+        result = self._at(value)
+        return result.J, value, result.bound, result.iterations
 
     def max_distortion(self, value: float) -> Answer:
         """Minimise R under a limit on D."""
@@ -198,9 +198,9 @@ class _Solve:
                 lambda J: self.a.distortion(J) > value, lambda slope, cost: (cost - value) / slope
             )
         else:
-            found = self._limited(Limit("distortion", value))
-            bound = found.bound - found.weight_d * value
-            J, slope, steps = found.J, 1.0 / max(found.weight_d, 1e-300), found.iterations
+            result = self._limited(Limit("distortion", value))
+            bound = result.bound - result.weight_d * value
+            J, slope, steps = result.J, 1.0 / max(result.weight_d, 1e-300), result.iterations
         J = toward(J, self.a.nearest(), self.a.distortion, value)
         if self.a.risk(J) <= 1e-6 * self.a.source_risk:
             silent_rule, _ = perfect(self.a, self.ctx)
@@ -221,9 +221,9 @@ class _Solve:
                 lambda J: self.a.risk(J) <= value, lambda slope, cost: cost - slope * value
             )
         else:
-            found = self._limited(Limit("risk", value))
-            bound = found.bound - found.weight_r * value
-            J, slope, steps = found.J, found.weight_r, found.iterations
+            result = self._limited(Limit("risk", value))
+            bound = result.bound - result.weight_r * value
+            J, slope, steps = result.J, result.weight_r, result.iterations
         J = toward(J, self.a.constant(), self.a.risk, value)
         return J, slope, max(bound, self.a.least_distortion), steps
 
@@ -236,10 +236,10 @@ class _Solve:
             return J, 0.0, self.a.risk(J), 0
         used = allowed.any(axis=0)
         part = replace(self.a, d=np.zeros_like(self.a.d[:, used]), allowed=allowed[:, used])
-        found = interior(part, self.ctx, weight_d=0.0, tolerance=self.tolerance)
+        result = interior(part, self.ctx, weight_d=0.0, tolerance=self.tolerance)
         J = np.zeros_like(self.a.d)
-        J[:, used] = found.J
-        return J, 0.0, found.bound, found.iterations
+        J[:, used] = result.J
+        return J, 0.0, result.bound, result.iterations
 
     def _at(self, value: float) -> Solution:
         solver = SOLVERS[self.method]
@@ -260,13 +260,13 @@ class _Solve:
         bound, steps = -inf, 0
         for _ in range(40):
             middle = float(np.sqrt(low * high))
-            found = self._at(middle)
-            steps += found.iterations
-            bound = max(bound, proven(middle, found.bound))
-            if too_high(found.J):
-                high, above = middle, found.J
+            result = self._at(middle)
+            steps += result.iterations
+            bound = max(bound, proven(middle, result.bound))
+            if too_high(result.J):
+                high, above = middle, result.J
             else:
-                low, below = middle, found.J
+                low, below = middle, result.J
             if high / low < 1.0 + self.tolerance or self.ctx.over:
                 break
         return _last(below, above, too_high), float(np.sqrt(low * high)), bound, steps

@@ -290,12 +290,12 @@ def _for_risk(source: GaussianSource, limit: float, ctx: Context, tolerance: flo
     D = 1e-9 * most
     if -solve(D).value > limit:
         D = optimize.brentq(lambda D: -solve(D).value - limit, D, most, xtol=1e-12 * most, rtol=1e-12)
-    found = _channel(source, solve(float(D)))
+    gaussian_channel = _channel(source, solve(float(D)))
     for _ in range(60):  # the root is met from either side; the promise is kept from one
-        if found.risk <= limit:
-            return found
-        D = min(most, D + max(1e-9 * most, 2.0 * (found.risk - limit) * most))
-        found = _channel(source, solve(D))
+        if gaussian_channel.risk <= limit:
+            return gaussian_channel
+        D = min(most, D + max(1e-9 * most, 2.0 * (gaussian_channel.risk - limit) * most))
+        gaussian_channel = _channel(source, solve(D))
     raise GuaranteeError("no noise met max_risk to the last digits; ask for a little more or less")
 
 
@@ -328,11 +328,11 @@ def least_risk(source: GaussianSource, D: float, ctx: Context, tolerance: float)
     return maximise(S, K, np.diag(v), D, ctx, tolerance=tolerance)
 
 
-def _channel(source: GaussianSource, found: Optimum) -> GaussianChannel:
+def _channel(source: GaussianSource, optimum: Optimum) -> GaussianChannel:
     Q, v = source.axes
     root = Q * np.sqrt(v)
-    sigma = root @ found.T @ root.T
-    return GaussianChannel(source, sigma, float(np.trace(sigma)), max(0.0, -found.value), found.gap)
+    sigma = root @ optimum.T @ root.T
+    return GaussianChannel(source, sigma, float(np.trace(sigma)), max(0.0, -optimum.value), optimum.gap)
 
 
 def _numbers(values: ArrayLike, dimensions: int) -> Array:

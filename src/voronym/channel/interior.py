@@ -73,10 +73,10 @@ def interior(
     state = _State(alphabet, weight_d, weight_r, limit, ctx)
     best, least, stalled = state.certify(0)[0], np.inf, 0
     for step in range(iterations + 1):
-        found, gap = state.certify(step)
+        result, gap = state.certify(step)
         stalled = 0 if gap < 0.9 * least else stalled + 1
         if gap < least:
-            best, least = found, gap
+            best, least = result, gap
         if least <= tolerance or stalled >= _PATIENCE or ctx.over or not state.newton():
             break
         ctx.tell(step / 60)

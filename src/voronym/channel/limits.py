@@ -85,13 +85,13 @@ def proxy_variance(values: ArrayLike, weights: ArrayLike) -> float:
     first, last = 1e-3 / width, 2.0 * width / variance
     count = int(np.ceil(np.log(max(last / first, 2.0)) / np.log(_STEP))) + 1
     t = first * _STEP ** np.arange(count)
-    found = 1.002 * variance
+    result = 1.002 * variance
     for sign in (1.0, -1.0):
         exponent = sign * t[:, None] * f
         top = exponent.max(axis=1)
         cumulant = top + np.log(np.exp(exponent - top[:, None]) @ p)
-        found = max(found, float((2.0 * cumulant / np.square(t)).max()) * _STEP**2)
-    return min(found, 0.25 * width**2)
+        result = max(result, float((2.0 * cumulant / np.square(t)).max()) * _STEP**2)
+    return min(result, 0.25 * width**2)
 
 
 class Floor:
@@ -218,8 +218,8 @@ class NormalCurve:
         p = np.diff(np.hstack([np.zeros((len(u), 1)), below, np.ones((len(u), 1))]), axis=1)
         q = density @ p
         there = p > 0.0
-        told = np.where(there, p * np.log(np.where(there, p, 1.0) / np.maximum(q, 1e-300)), 0.0).sum(axis=1)
-        return max(0.0, self.information - float(density @ told))
+        result = np.where(there, p * np.log(np.where(there, p, 1.0) / np.maximum(q, 1e-300)), 0.0).sum(axis=1)
+        return max(0.0, self.information - float(density @ result))
 
     def __call__(self, shares: ArrayLike) -> Array:
         """Return the curve in nats at shares of the variance."""
@@ -311,11 +311,11 @@ def reached(
         ends.append((part.sse(data) / total, _information(codes, part.labels)))
     part = METHODS["mdav"].partition(Problem.of(data, n // count), ctx.part(0.5, 0.6))
     centres = part.centroids(data)
-    inside, told = part.sse(data) / total, _information(codes, part.labels)
-    ends.append((inside, told))
+    inside, result = part.sse(data) / total, _information(codes, part.labels)
+    ends.append((inside, result))
     joint = joint_law(codes, part.labels)
     d = np.square(centres[:, None] - centres[None]).sum(axis=2) * (n / total)
-    for number, slope in enumerate(np.geomspace(0.1, 30.0, points) / max(told, 1e-9)):
+    for number, slope in enumerate(np.geomspace(0.1, 30.0, points) / max(result, 1e-9)):
         if ctx.over:
             break
         rate = ctx.part(0.6 + 0.4 * number / points, 0.6 + 0.4 * (number + 1) / points)

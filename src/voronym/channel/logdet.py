@@ -105,10 +105,10 @@ def certify(G: Array, P: Array, total: float) -> float:
     high = max(float(linalg.eigh(G, P, eigvals_only=True)[-1]), 0.0)  # above it nothing is positive
     if high <= 0.0:
         return dual(0.0)
-    found = optimize.minimize_scalar(
+    result = optimize.minimize_scalar(
         dual, bounds=(0.0, high), method="bounded", options={"xatol": 1e-13 * high}
     )
-    return min(dual(0.0), dual(high), float(found.fun))
+    return min(dual(0.0), dual(high), float(result.fun))
 
 
 def _at(S: Array, K: Array, P: Array, total: float, T: Array) -> tuple[float, float]:

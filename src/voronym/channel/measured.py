@@ -63,20 +63,20 @@ class Revealed:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        found = self.estimate
+        result = self.estimate
         return {
             "keys": list(self.keys),
             "about": list(self.about),
             "cells": self.cells,
             "levels": self.levels,
             "looks": self.looks,
-            "plug_in": found.plug_in,
-            "chance": found.chance,
-            "excess": found.excess,
-            "corrected": found.corrected,
-            "interval": [found.low, found.high],
+            "plug_in": result.plug_in,
+            "chance": result.chance,
+            "excess": result.excess,
+            "corrected": result.corrected,
+            "interval": [result.low, result.high],
             "confidence": _SURE,
-            "entropy": found.entropy,
+            "entropy": result.entropy,
         }
 
     def __str__(self) -> str:
@@ -116,19 +116,21 @@ def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
     """
     keys = [levels(table, name) for name in table.keys]
     secret = [MutualInformation(column=name, bins=bins).levels(table)[0] for name in table.confidential]
-    targets: list[tuple[tuple[str, ...], Levels]] = [((one.column,), one) for one in secret]
+    targets: list[tuple[tuple[str, ...], Levels]] = [((item.column,), item) for item in secret]
     if len(secret) > 1:
         targets.append((table.confidential, joint(secret)))
     looks = [(about, w, chosen, room) for about, w in targets for chosen, room in _looks(keys, w)]
-    found: list[Revealed] = []
+    result: list[Revealed] = []
     for about, w, chosen, room in looks:
         labels = table.classes.labels if room == _EXACT else _cells([keys[i] for i in chosen], room)
         size = int(labels.max()) + 1
         sure = 1.0 - (1.0 - _SURE) / len(looks)
-        told = estimate(count_runs(labels, w.codes, size, w.size), w, confidence=sure)
-        ctx.tell(len(found) / len(looks))
-        found.append(Revealed(tuple(keys[i].column for i in chosen), about, size, w.size, told, len(looks)))
-    return max(found, key=lambda one: (one.estimate.low, one.excess, -len(one.keys)))
+        outcome = estimate(count_runs(labels, w.codes, size, w.size), w, confidence=sure)
+        ctx.tell(len(result) / len(looks))
+        result.append(
+            Revealed(tuple(keys[i].column for i in chosen), about, size, w.size, outcome, len(looks))
+        )
+    return max(result, key=lambda entry: (entry.estimate.low, entry.excess, -len(entry.keys)))
 
 
 def _looks(keys: Sequence[Levels], w: Levels) -> Iterator[tuple[tuple[int, ...], int]]:
@@ -151,7 +153,7 @@ def coarse_confidential(table: Table, letters: int, *, bins: int) -> Ints:
     column with most levels has.
     """
     secret = [MutualInformation(column=name, bins=bins).levels(table)[0] for name in table.confidential]
-    room = int(np.clip(table.n // (_EACH * letters), max(one.size for one in secret), _MOST))
+    room = int(np.clip(table.n // (_EACH * letters), max(item.size for item in secret), _MOST))
     return _cells(secret, room)
 
 

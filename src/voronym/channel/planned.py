@@ -64,26 +64,30 @@ def plan_rule(
     truth = check_alphabet(exact, d)[0]
 
     def solve(value: float) -> FiniteChannel:
-        found = _cleared(law, d, ctx, name, value)
-        return _invariant(found, law, d, ctx, name, value) if invariant else found
+        result = _cleared(law, d, ctx, name, value)
+        return _invariant(result, law, d, ctx, name, value) if invariant else result
 
-    def weights(found: FiniteChannel) -> Array:
-        return np.asarray(found.matrix[truth.used] * truth.p[:, None])
+    def weights(finite_channel: FiniteChannel) -> Array:
+        return np.asarray(finite_channel.matrix[truth.used] * truth.p[:, None])
 
-    def counted(found: FiniteChannel) -> float:
-        return truth.risk(weights(found))
+    def counted(finite_channel: FiniteChannel) -> float:
+        return truth.risk(weights(finite_channel))
 
-    def limited(found: FiniteChannel) -> float:
-        return worst_of(truth, weights(found), WORST[name][1]) if name in WORST else counted(found)
+    def limited(finite_channel: FiniteChannel) -> float:
+        return (
+            worst_of(truth, weights(finite_channel), WORST[name][1])
+            if name in WORST
+            else counted(finite_channel)
+        )
 
     name, value = one_limit(**limits)
     if name == "max_distortion":
-        found = solve(value)
-        return Planned(found, counted(found))
+        outcome = solve(value)
+        return Planned(outcome, counted(outcome))
     last = _silent(law, d)
     silent = invariant_rule(last) if invariant else last
-    found, times = tightened(solve, limited, value, silent)
-    return Planned(found, counted(found), times)
+    outcome, times = tightened(solve, limited, value, silent)
+    return Planned(outcome, counted(outcome), times)
 
 
 def tightened(
@@ -94,9 +98,9 @@ def tightened(
     The last one is ``silent``, which tells nothing whatever the counts are.
     """
     for times in range(HALVINGS if limit > 0.0 else 0):
-        found = solve(limit / 2**times)
-        if meets(counted(found), limit):
-            return found, times
+        result = solve(limit / 2**times)
+        if meets(counted(result), limit):
+            return result, times
     return silent, HALVINGS
 
 
@@ -150,10 +154,10 @@ def invariant_rule(channel: FiniteChannel) -> FiniteChannel:
 
 
 def _invariant(
-    found: FiniteChannel, law: Array, d: Array, ctx: Context, name: str, value: float
+    finite_channel: FiniteChannel, law: Array, d: Array, ctx: Context, name: str, value: float
 ) -> FiniteChannel:
     """Return an invariant rule within the limit; a limit on the distortion is looked for by bisection."""
-    made = invariant_rule(found)
+    made = invariant_rule(finite_channel)
     if name != "max_distortion" or made.distortion <= value * (1.0 + 1e-9):
         return made
     low, high = 0.0, value

@@ -242,7 +242,7 @@ class Matrix:
         for name in self.columns:
             gone = self.table.missing(name)[self.first]
             values = self.table.frame[name][self.first].to_list()
-            columns.append([None if no else _plain(one) for one, no in zip(values, gone, strict=True)])
+            columns.append([None if no else _plain(item) for item, no in zip(values, gone, strict=True)])
         return [list(letter) for letter in zip(*columns, strict=True)]
 
 
@@ -278,8 +278,8 @@ def masks(
         together = len(np.unique(codes, axis=0)) <= _LETTERS
         parts = [names] if together else [(name,) for name in names]
         made += [Matrix(table, part, invariant=invariant) for part in parts]
-    for one in made:
-        one.blur(mu / len(made) ** 0.5, ctx.rng)
+    for item in made:
+        item.blur(mu / len(made) ** 0.5, ctx.rng)
     return made
 
 
@@ -309,6 +309,6 @@ def confidential_points(table: Table) -> Array:
         counts = np.bincount(codes)
         often = np.argsort(-counts, kind="stable")[1 : _LEVELS + 1]  # the first follows from them
         # Noise would be all there is to a rare one; what keys tell about it is measured afterwards.
-        told = [level for level in often if counts[level] >= _RARE * len(codes)]
-        columns.extend((codes == level).astype(np.float64) for level in told or often[:1])
+        result = [level for level in often if counts[level] >= _RARE * len(codes)]
+        columns.extend((codes == level).astype(np.float64) for level in result or often[:1])
     return np.column_stack(columns) if columns else np.zeros((table.n, 1))

@@ -109,11 +109,11 @@ def worst_case(
     (True, True, 0.349)
     """
     ctx = Context(progress=progress)
-    found = limited_rule(
+    worst_case_channel = limited_rule(
         p_wx, d, ctx, {"t": t, "delta": delta}, distance=distance, sees_w=sees_w, tolerance=tolerance
     )
     ctx.done()
-    return found
+    return worst_case_channel
 
 
 def limited_rule(
@@ -179,8 +179,8 @@ def _solve(
         return near, a.least_distortion, 0
     if limit == 0.0:
         return *perfect(a, ctx), 0
-    found = cones(a, _cone(a, measure, limit), ctx, tolerance=tolerance)
-    return _within(a, found.J, measure, limit), found.bound, found.iterations
+    result = cones(a, _cone(a, measure, limit), ctx, tolerance=tolerance)
+    return _within(a, result.J, measure, limit), result.bound, result.iterations
 
 
 def _cone(a: Alphabet, measure: str, limit: float) -> Cone:

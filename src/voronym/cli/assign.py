@@ -65,9 +65,9 @@ def assign(
     write(frame.with_columns(pl.Series(NAME, labels)), output, keys=[NAME], k=1, overwrite=overwrite)
     sizes = np.bincount(labels, minlength=rule.n_cells)
     figures = {"cells": rule.n_cells, "smallest": int(sizes.min()), "largest": int(sizes.max())}
-    said = far(X, rule, labels)
+    result = far(X, rule, labels)
     if json:
-        common.emit(figures | said)
+        common.emit(figures | result)
         return
     aside = not written  # the table itself is on stdout
     typer.echo(
@@ -75,5 +75,5 @@ def assign(
         f"{between(sizes.min(), sizes.max())}" + ("." if aside else f", in {output}."),
         err=aside,
     )
-    for name, value in said.items():
+    for name, value in result.items():
         typer.echo(f"{name.replace('_', ' ')}: {value:,.6g}", err=aside)

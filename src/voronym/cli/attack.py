@@ -66,7 +66,7 @@ def attack(
     known = {} if written is None else written.reading
     with common.ticker(not json) as progress:
         frame = read(source, **recipes.reading(written, source, reading))
-        found = assault(
+        result = assault(
             frame,
             file=source,
             original=None if original is None else read(original, **{**known, **original_reading}),
@@ -81,6 +81,6 @@ def attack(
             **declared.choices_of(typed, frame.columns),
         )
     if json:
-        common.emit(found.to_dict())
+        common.emit(result.to_dict())
     else:
-        common.print_lines(str(found))
+        common.print_lines(str(result))

@@ -83,7 +83,7 @@ def check(
         raise InputError(
             f"a checklist is written as {', '.join(SUFFIXES)}, by its suffix: {odd[0]} is none of them"
         )
-    also = [one for one in (original, typed.get("population")) if one]
+    also = [item for item in (original, typed.get("population")) if item]
     common.check_outputs(outputs, source=source, overwrite=overwrite, also=also)
     written = recipes.load(recipe)
     known = {} if written is None else dict(written.reading)
@@ -161,12 +161,14 @@ def policies(
         else:
             typer.echo(policy.text, nl=False)
         return
-    known = [Policy.load(one) for one in shipped()]
+    known = [Policy.load(item) for item in shipped()]
     if json:
-        common.emit([_described(one) for one in known])
+        common.emit([_described(element) for element in known])
         return
-    wide = max(len(one.name) for one in known)
-    common.print_lines("\n".join(f"{one.name:<{wide}}  {one.title}. {one.source}" for one in known))
+    wide = max(len(entry.name) for entry in known)
+    common.print_lines(
+        "\n".join(f"{member.name:<{wide}}  {member.title}. {member.source}" for member in known)
+    )
 
 
 def _described(policy: Any) -> dict[str, Any]:
@@ -181,12 +183,12 @@ def _described(policy: Any) -> dict[str, Any]:
         "note": policy.note,
         "demands": [
             {
-                "section": one.section,
-                "demand": one.name,
-                "says": one.says,
-                "source": one.source,
-                "line": one.line,
+                "section": demand.section,
+                "demand": demand.name,
+                "says": demand.says,
+                "source": demand.source,
+                "line": demand.line,
             }
-            for one in policy.demands
+            for demand in policy.demands
         ],
     }

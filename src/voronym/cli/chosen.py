@@ -47,16 +47,18 @@ def _unknown(name: str, method: str, known: Collection[str], flags: Sequence[str
     from voronym.method import METHODS
 
     wanted = common.flag(name)
-    said = f"there is no option {wanted} for the method {method!r}, which takes: "
-    said += ", ".join(map(common.flag, known)) or "none of its own"
+    sentence = f"there is no option {wanted} for the method {method!r}, which takes: "
+    sentence += ", ".join(map(common.flag, known)) or "none of its own"
     able = [f"--method {other}" for other in METHODS if name in options_of(other)]
     if able:
-        return f"{said}. It is one of {' and of '.join(able)}"
+        return f"{sentence}. It is one of {' and of '.join(able)}"
     there = [*map(common.flag, known), *flags]
     # the beginning of a word is nearer to it than letters tell: --drop to --drop-undeclared
-    near = get_close_matches(wanted, there, 1, 0.75) or [one for one in there if one.startswith(f"{wanted}-")]
+    near = get_close_matches(wanted, there, 1, 0.75) or [
+        item for item in there if item.startswith(f"{wanted}-")
+    ]
     if near and near[0] in flags:  # of the verb itself: what the method takes is beside the point
         return f"there is no option {wanted}. Did you mean {near[0]}?"
     if near:
-        return f"{said}. Did you mean {near[0]}?"
-    return f"{said}. See voronym anonymize --help"
+        return f"{sentence}. Did you mean {near[0]}?"
+    return f"{sentence}. See voronym anonymize --help"

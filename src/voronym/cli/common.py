@@ -101,20 +101,20 @@ def _outcome(error: BaseException) -> tuple[str, int, str, str]:
 
 def usage(error: Any) -> str:
     """Return a sentence about a command that cannot be read; help, where nothing was asked for."""
-    said, ctx = str(error.format_message()).strip(), getattr(error, "ctx", None)
+    sentence, ctx = str(error.format_message()).strip(), getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
-        typer.echo(said, err=True)
+        typer.echo(sentence, err=True)
         return ""
     typed = program(ctx) or "voronym"  # what stands wrongly behind an option comes without its command
-    if option := getattr(error, "option_name", None) if "No such" in said else None:
+    if option := getattr(error, "option_name", None) if "No such" in sentence else None:
         near = list(getattr(error, "possibilities", None) or ())[:1]
-        said = f"there is no option {option}" + (f"; did you mean {near[0]}?" if near else "")
-    sort = re.search(r"should be a valid (integer|number)", said)
+        sentence = f"there is no option {option}" + (f"; did you mean {near[0]}?" if near else "")
+    sort = re.search(r"should be a valid (integer|number)", sentence)
     if sort and (param := getattr(error, "param", None)) is not None:
         name = max(param.opts, key=len)
-        said = f"{name} takes {'a whole number' if sort[1] == 'integer' else 'a number'}, as in {name} 5"
-    said = (said[:1].lower() + said[1:]).rstrip(".")
-    return f"{said}{'' if said.endswith('?') else '.'} See {typed} -h"
+        sentence = f"{name} takes {'a whole number' if sort[1] == 'integer' else 'a number'}, as in {name} 5"
+    sentence = (sentence[:1].lower() + sentence[1:]).rstrip(".")
+    return f"{sentence}{'' if sentence.endswith('?') else '.'} See {typed} -h"
 
 
 def say(message: str, *, word: str = "error", style: str = "bold red") -> None:
@@ -141,12 +141,12 @@ def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[s
         if not word.startswith("-") or word == "-":
             alone.append(word)
             continue
-        name, found, value = word.removeprefix("--").partition("=")
+        name, result, value = word.removeprefix("--").partition("=")
         if not word.startswith("--") or not name:
             raise InputError(f"there is no option {word}; options of a method are written --NAME VALUE")
-        if not found and (not waiting or waiting[0].startswith("--")):
+        if not result and (not waiting or waiting[0].startswith("--")):
             raise InputError(f"--{name} needs a value{_meant([name], flags)}")
-        out.append((name.replace("-", "_"), value if found else waiting.pop(0)))
+        out.append((name.replace("-", "_"), value if result else waiting.pop(0)))
     if not alone:
         raise InputError(f"name the table to read{_meant([name for name, _ in out], flags)}")
     if len(alone) > 1:
@@ -247,7 +247,7 @@ def check_outputs(
         raise InputError("two outputs have the same name; every output needs one of its own")
     if _resolved(source) in places:
         raise InputError("an output has the name of the source; the original is never written over")
-    read = [str(one) for one in also if _resolved(one) in places]
+    read = [str(item) for item in also if _resolved(item) in places]
     if read:
         raise InputError(f"an output has the name of {read[0]}, which is read; it is never written over")
     homeless = [str(path) for path in given if not os.path.isdir(_resolved(path).parent)]  # noqa: PTH112

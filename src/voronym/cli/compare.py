@@ -88,11 +88,11 @@ def compare(
     written = recipes.load(recipe)
     methods, rows = common.names(method) or None, _Rows(quiet=json)
     with common.ticker(not json) as progress:
-        told = {**({} if written is None else written.reading), **reading}
+        outcome = {**({} if written is None else written.reading), **reading}
         if scale.many(source, {}):
-            frame = scale.sampled(source, told, seed, quiet=json)
+            frame = scale.sampled(source, outcome, seed, quiet=json)
         else:
-            frame = read(source, query=query, **told)
+            frame = read(source, query=query, **outcome)
         about = {"keys": [], **declared.choices_of(typed, frame.columns)}
         columns = recipes.columns(written, about, frame.columns)
         named = common.names(confidential, frame.columns)
@@ -144,11 +144,11 @@ class _Rows:
         """Print the rows so far as a table."""
         from voronym.comparison import Comparison
 
-        found = Comparison(tuple(self._rows), {"the rest": "stopped"}, self._records, self._keys)
+        comparison = Comparison(tuple(self._rows), {"the rest": "stopped"}, self._records, self._keys)
         if json:
-            common.emit(found.to_dict())
+            common.emit(comparison.to_dict())
         elif self._rows:
-            _show(found, None)
+            _show(comparison, None)
 
 
 def _show(result: Comparison, report: Path | None) -> None:
@@ -200,10 +200,10 @@ def _show(result: Comparison, report: Path | None) -> None:
 
 
 def _information(row: Row) -> tuple[str, ...]:
-    found = row.information
-    if found is None:
+    result = row.information
+    if result is None:
         return ()
-    return f"{found.plug_in:.3f}", f"{found.corrected:.3f}", f"{found.low:.3f}–{found.high:.3f}"
+    return f"{result.plug_in:.3f}", f"{result.corrected:.3f}", f"{result.low:.3f}–{result.high:.3f}"
 
 
 def _explain_loss(result: Comparison, out: Console) -> None:
@@ -218,15 +218,15 @@ def _explain_loss(result: Comparison, out: Console) -> None:
 
 def _explain(result: Comparison, out: Console) -> None:
     """Say what the risk is, and where its limits are."""
-    found = result.plane
-    if found is None:
+    outcome = result.plane
+    if outcome is None:
         return
-    name, most = found.levels.column, found.unchanged
+    name, most = outcome.levels.column, outcome.unchanged
     out.print(
         f"tells: nats about {name} in the groups of this table, of {most.entropy:.3f} that could be learned; "
         f"the keys unchanged tell {most.plug_in:.3f}. Small groups tell much by chance: corrected, and its "
-        f"interval, are for the population. {name}: {found.levels.how}.",
+        f"interval, are for the population. {name}: {outcome.levels.how}.",
         soft_wrap=True,
     )
-    for note in found.notes:
+    for note in outcome.notes:
         out.print(f"note: {note}", soft_wrap=True)

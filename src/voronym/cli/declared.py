@@ -34,9 +34,9 @@ def takes(*kinds: type[Options], only: Collection[str] | None = None) -> Callabl
 
     def extended(verb: Verb) -> Verb:
         signature = inspect.signature(verb, eval_str=True)
-        known = [one for one in signature.parameters.values() if one.name != "typed"]
-        first = [one for one in known if one.default is one.empty]
-        rest = [one for one in known if one.default is not one.empty]
+        known = [parameter for parameter in signature.parameters.values() if parameter.name != "typed"]
+        first = [item for item in known if item.default is item.empty]
+        rest = [entry for entry in known if entry.default is not entry.empty]
         more = [_parameter(choice) for choice in declared.values()]
 
         @wraps(verb)
@@ -45,9 +45,9 @@ def takes(*kinds: type[Options], only: Collection[str] | None = None) -> Callabl
             asked = {name: text for name, text in typed.items() if text not in (None, False, [])}
             return verb(*args, **given, typed=asked)
 
-        parameters = [one.replace(kind=one.KEYWORD_ONLY) for one in (*first, *more, *rest)]
+        parameters = [element.replace(kind=element.KEYWORD_ONLY) for element in (*first, *more, *rest)]
         called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        called.__annotations__ = {one.name: one.annotation for one in parameters}
+        called.__annotations__ = {member.name: member.annotation for member in parameters}
         return called
 
     return extended

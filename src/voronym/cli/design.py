@@ -79,10 +79,10 @@ def design(
             first = pcl(X, levels[0], space=space, seed=seed, progress=bar)
             quantizer, labels, sizes = first.quantizer, first.labels, first.sizes.astype(float)
         if weight is not None:
-            found = design_measures(
+            result = design_measures(
                 X, levels[0], weights=numbers(frame, weight), init=first.quantizer, space=space, progress=bar
             )
-            quantizer, labels, sizes = found.quantizer(), found.labels, found.whole_loads
+            quantizer, labels, sizes = result.quantizer(), result.labels, result.whole_loads
     quantizer.save(output)
     if isinstance(quantizer, Quantizer):
         write_map(map, shown, quantizer, f"{count(levels[0], 'cell')} of {count(len(X), 'point')}")

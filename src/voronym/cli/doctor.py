@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 def doctor(json: common.Json = False) -> None:
     """Say what is installed here, and try whether it works: exit code 1 where it does not."""
     with common.ticker(not json):
-        found: dict[str, Any] = {
+        result: dict[str, Any] = {
             "versions": _versions(),
             "machine": _machine(),
             "gpu": _gpu(),
@@ -45,10 +45,10 @@ def doctor(json: common.Json = False) -> None:
             "trial": _trial(),
         }
     if json:
-        common.emit(found)
+        common.emit(result)
     else:
-        _show(found)
-    if not found["trial"]["works"]:
+        _show(result)
+    if not result["trial"]["works"]:
         raise typer.Exit(1)
 
 
@@ -64,7 +64,7 @@ def _versions() -> dict[str, str]:
 def _required() -> list[tuple[str, str]]:
     """Return the packages that this one asks for, each with its extra or nothing."""
     matches = (_REQUIREMENT.match(line) for line in requires("voronym") or ())
-    return [(one[1].lower(), one[3] or "") for one in matches if one]
+    return [(match[1].lower(), match[3] or "") for match in matches if match]
 
 
 def _installed(name: str) -> str | None:
@@ -114,7 +114,7 @@ def _caches() -> dict[str, Any]:
     return {
         "compiled": str(place),
         "kernels": len(files),
-        "mebibytes": round(sum(one.stat().st_size for one in files) / 2**20, 1),
+        "mebibytes": round(sum(file.stat().st_size for file in files) / 2**20, 1),
         "writable": os.access(place if place.is_dir() else place.parent, os.W_OK),
         "reference_data": data,
     }
@@ -167,28 +167,28 @@ def _trial() -> dict[str, Any]:
     return {"works": smallest >= 5, "says": says, "seconds": round(seconds, 2)}
 
 
-def _show(found: dict[str, Any]) -> None:
-    out, told = sys.stdout.write, found["machine"]
+def _show(values: dict[str, Any]) -> None:
+    out, result = sys.stdout.write, values["machine"]
     out("Versions\n")
-    for name, text in found["versions"].items():
+    for name, text in values["versions"].items():
         out(f"  {name:<12} {text}\n")
-    memory = "" if told["memory_gib"] is None else f", {told['memory_gib']} GiB of memory"
-    out(f"\nMachine\n  {told['system']}\n")
-    out(f"  {told['processors']} processors{memory}; work is done in {told['threads']} threads\n")
-    gpu, kept = found["gpu"], found["caches"]
+    memory = "" if result["memory_gib"] is None else f", {result['memory_gib']} GiB of memory"
+    out(f"\nMachine\n  {result['system']}\n")
+    out(f"  {result['processors']} processors{memory}; work is done in {result['threads']} threads\n")
+    gpu, kept = values["gpu"], values["caches"]
     out(f"  GPU: {gpu['says']}\n")
     out(f"\nCaches\n  {kept['kernels']} compiled loops, {kept['mebibytes']} MiB, in\n  {kept['compiled']}\n")
     if not kept["writable"]:
         out("  which cannot be written to: every run compiles anew. Set NUMBA_CACHE_DIR to another folder\n")
     data = kept["reference_data"] or "not set, so papers and benchmarks on published tables cannot run"
     out(f"  VORONYM_DATA: {data}\n\nExtras\n")
-    for extra, packages in found["extras"].items():
-        lacking = [name for name, one in packages.items() if one is None]
+    for extra, packages in values["extras"].items():
+        lacking = [name for name, item in packages.items() if item is None]
         out(f"  {extra:<8} {_said(extra, lacking)}\n")
-    out("\nPlug-ins\n" if found["plugins"] else "\nPlug-ins\n  none\n")
-    for plugin in found["plugins"]:
+    out("\nPlug-ins\n" if values["plugins"] else "\nPlug-ins\n  none\n")
+    for plugin in values["plugins"]:
         out(f"  {plugin['name']:<16} {plugin['distribution']} {plugin['version']}: {_entries(plugin)}\n")
-    trial = found["trial"]
+    trial = values["trial"]
     out(f"\nTrial\n  {'works' if trial['works'] else 'FAILS'}: {trial['says']}\n")
 
 

@@ -79,7 +79,7 @@ def _extended(
 ) -> Verb:
     """Return the verb with more options in its signature, gathered into one argument."""
     signature = inspect.signature(verb, eval_str=True)
-    known = [one for one in signature.parameters.values() if one.name != into]
+    known = [parameter for parameter in signature.parameters.values() if parameter.name != into]
     more = [
         inspect.Parameter(
             name,
@@ -95,9 +95,9 @@ def _extended(
         given[into] = gather([given.pop(name) for name in options])
         return verb(*args, **given)
 
-    plain = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in known]
+    plain = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in known]
     extended.__signature__ = signature.replace(parameters=[*plain, *more])  # type: ignore[attr-defined]
-    extended.__annotations__ = {one.name: one.annotation for one in [*plain, *more]}
+    extended.__annotations__ = {entry.name: entry.annotation for entry in [*plain, *more]}
     return extended
 
 
@@ -108,19 +108,19 @@ def _reading(values: list[Any]) -> dict[str, Any]:
     if no_header and header:
         raise InputError("--header and --no-header exclude each other")
     codes = [code.strip() for item in given.pop("missing") or () for code in item.split(",")]
-    said = {name: value for name, value in given.items() if value not in (None, 0)}
+    result = {name: value for name, value in given.items() if value not in (None, 0)}
     if codes:
-        said["missing"] = [code for code in codes if code]
-    return {**said, **({"header": header} if header or no_header else {})}
+        result["missing"] = [code for code in codes if code]
+    return {**result, **({"header": header} if header or no_header else {})}
 
 
 def _writing(values: list[Any]) -> dict[str, Any]:
     """Return what was said about the release, for `Release.write`."""
     given = dict(zip(WRITING, values, strict=True))
-    said = {name.removeprefix("out_"): value for name, value in given.items() if name != "no_guard"}
-    said["newline"] = said.pop("line_ends")
+    result = {name.removeprefix("out_"): value for name, value in given.items() if name != "no_guard"}
+    result["newline"] = result.pop("line_ends")
     return {
-        **{name: value for name, value in said.items() if value is not None},
+        **{name: value for name, value in result.items() if value is not None},
         "guard": not given["no_guard"],
     }
 
@@ -172,7 +172,11 @@ def orders_of(given: Sequence[str] | None, columns: Sequence[str]) -> dict[str, 
 
 def _named(text: str, columns: Iterable[str], signs: str) -> str | None:
     """Return the longest column whose name the text begins with, before one of some signs."""
-    there = [one for one in columns if text.startswith(one) and text[len(one) : len(one) + 1] in tuple(signs)]
+    there = [
+        column
+        for column in columns
+        if text.startswith(column) and text[len(column) : len(column) + 1] in tuple(signs)
+    ]
     return max(there, key=len, default=None)
 
 

@@ -108,8 +108,8 @@ def format_help(command: Any, ctx: Any, formatter: Any) -> None:
     examples = examples_of(name.removeprefix("voronym").strip())
     if examples:
         head("Examples" if len(examples) > 1 else "Example")
-        for one in examples:
-            lines += command_lines(one, wide)
+        for example in examples:
+            lines += command_lines(example, wide)
     for purpose, rows in _rows(command, ctx).items():
         head(purpose)
         for label, words in rows:
@@ -128,8 +128,12 @@ def program(ctx: Any) -> str:
 
 
 def _pieces(command: Any, ctx: Any) -> list[str]:
-    arguments = [one for one in command.get_params(ctx) if one.param_type_name == "argument"]
-    named = [one.name.upper() if one.required else f"[{one.name.upper()}]" for one in arguments]
+    arguments = [
+        get_param for get_param in command.get_params(ctx) if get_param.param_type_name == "argument"
+    ]
+    named = [
+        argument.name.upper() if argument.required else f"[{argument.name.upper()}]" for argument in arguments
+    ]
     verbs = getattr(command, "commands", None)
     return [*named, "[OPTIONS]"] if verbs is None else ["VERB", "..."]
 
@@ -138,22 +142,22 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     """Return names and words by purpose: arguments, options and, of a group, its verbs."""
     purposes = by_purpose() if ctx.parent is None else {}
     order = (*purposes, "Verbs", "Arguments", "Options", *ORDER)
-    found: dict[str, list[tuple[str, str]]] = {name: [] for name in order}
-    for one in sorted(command.get_params(ctx), key=lambda one: _place(one.name)):
-        if getattr(one, "hidden", False):
+    result: dict[str, list[tuple[str, str]]] = {name: [] for name in order}
+    for item in sorted(command.get_params(ctx), key=lambda get_param: _place(get_param.name)):
+        if getattr(item, "hidden", False):
             continue
-        if one.param_type_name == "argument":
-            found["Arguments"].append((one.name.upper(), one.help or ""))
+        if item.param_type_name == "argument":
+            result["Arguments"].append((item.name.upper(), item.help or ""))
         else:
-            said = getattr(one, "rich_help_panel", None) or _purpose(one.name)
-            found.setdefault(said, []).append((_label(one), _words(one)))
+            outcome = getattr(item, "rich_help_panel", None) or _purpose(item.name)
+            result.setdefault(outcome, []).append((_label(item), _words(item)))
     verbs = getattr(command, "commands", {})
     headings = {name: purpose for purpose, names in purposes.items() for name in names}
     for name in [*headings, *(name for name in verbs if name not in headings)]:
         first = inspect.cleandoc(verbs[name].help or "").split("\n\n")[0]
-        found[headings.get(name, "Verbs")].append((name, " ".join(first.split())))
-    found["Options"] = found.pop("Options")  # what has no purpose, such as --help, comes last
-    return {name: rows for name, rows in found.items() if rows}
+        result[headings.get(name, "Verbs")].append((name, " ".join(first.split())))
+    result["Options"] = result.pop("Options")  # what has no purpose, such as --help, comes last
+    return {name: rows for name, rows in result.items() if rows}
 
 
 def _place(name: str) -> int:
@@ -188,24 +192,24 @@ def _sort(option: Any) -> str:
 
 def _words(option: Any) -> str:
     """Return the help of an option with its default."""
-    said = " ".join((option.help or "").split())
+    result = " ".join((option.help or "").split())
     form = f"{_sort(option)}: "
-    said = said.removeprefix(form)
+    result = result.removeprefix(form)
     default = option.show_default if isinstance(option.show_default, str) else option.default
     if option.required:
-        return f"{said} Required."
+        return f"{result} Required."
     if default in (None, False, (), [], "") or option.is_flag or callable(default):
-        return said
+        return result
     shown = f"{default:g}" if isinstance(default, float) else str(default)
-    return f"{said} Default: {shown}."
+    return f"{result} Default: {shown}."
 
 
 def _paragraphs(text: str, wide: int) -> list[str]:
     """Return running text as lines, a blank one before each paragraph."""
     out: list[str] = []
-    for one in inspect.cleandoc(text.partition("\f")[0]).split("\n\n"):
-        if one.strip():
-            out += ["", *wrapped(" ".join(one.split()), wide)]
+    for part in inspect.cleandoc(text.partition("\f")[0]).split("\n\n"):
+        if part.strip():
+            out += ["", *wrapped(" ".join(part.split()), wide)]
     return out
 
 
@@ -230,7 +234,7 @@ def command_lines(command: str, wide: int) -> list[str]:
     >>> command_lines("voronym inspect t.db --query 'select a from b'", 30)
     ['  voronym inspect t.db \\', "      --query 'select a from b'"]
     """
-    whole = re.sub(r"'[^']*'|\"[^\"]*\"", lambda found: found.group().replace(" ", "\0"), command)
+    whole = re.sub(r"'[^']*'|\"[^\"]*\"", lambda item: item.group().replace(" ", "\0"), command)
     tied = re.sub(r"(?<= )(--?[a-z][a-z-]*) (?=[^-])", "\\1\0", whole)
     lines = wrapped(tied, wide, "  ", "      ", end=" \\")
     return [line.replace("\0", " ") for line in lines]

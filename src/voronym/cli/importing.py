@@ -94,7 +94,7 @@ def _project(file: Path, folder: Path, data: bool, groups: bool, json: bool) -> 
     out = common.console()
     version = f", written by ARX {made.project.version}" if made.project.version else ""
     roles = ", ".join(
-        f"{len([one for one in made.schema.columns if one.role == role])} {role}"
+        f"{len([column for column in made.schema.columns if column.role == role])} {role}"
         for role in ("identifier", "key", "confidential", "other")
     )
     out.print(f"{len(made.schema.columns)} columns ({roles}){version}", markup=False)

@@ -52,31 +52,31 @@ def inspect(
     read_by = ({} if query is None else {"query": query}) | reading
     asked = proposal.command(source) if chosen is None else chosen.command(source)
     words = f"{asked}{files.flags(read_by)}"
-    said = "" if file is None else file.says()
+    result = "" if file is None else file.says()
     if json:
         common.emit(
             {
                 "schema": proposal.schema.to_dict(),
                 "reasons": dict(proposal.reasons),
                 "warnings": list(proposal.warnings),
-                "read": said,
+                "read": result,
                 "shapes": dict(proposal.shapes),
                 "distinct": dict(proposal.distinct),
                 "missing": dict(proposal.missing),
                 "command": words,
-                **({} if chosen is None else {"chosen": [one.to_dict() for one in chosen.added]}),
+                **({} if chosen is None else {"chosen": [entry.to_dict() for entry in chosen.added]}),
             }
         )
     else:
         wide = shutil.get_terminal_size((1_000, 24)).columns
         typer.echo(proposal.text(wide))
-        if said:
-            typer.echo(f"Read with {said}")
+        if result:
+            typer.echo(f"Read with {result}")
         if chosen is not None:
             typer.echo("The policy demands:")
-            demanded = [one for one in chosen.added if one.source]
+            demanded = [item for item in chosen.added if item.source]
             common.print_lines(
-                "\n".join(f"  {one}" for one in demanded) or "  nothing that is not so already"
+                "\n".join(f"  {element}" for element in demanded) or "  nothing that is not so already"
             )
         typer.echo("\n".join(["The command for this proposal:", *command_lines(words, wide)]))
 

@@ -73,9 +73,9 @@ def show(file: File, json: common.Json = False) -> None:
     if json:
         common.emit([_plain(entry) for entry in entries])
         return
-    numbers = ("release", "made", "people", "waiting", "left_out", "groups", "k")
+    numbers: tuple[str, ...] = ("release", "made", "people", "waiting", "left_out", "groups", "k")
     numbers += ("epsilon", "delta") if private else ()
-    grid = Table(*(one.replace("_", " ") for one in numbers), "keys", "file", box=None)
+    grid = Table(*(number.replace("_", " ") for number in numbers), "keys", "file", box=None)
     for entry in entries:
         row = _plain(entry)
         cells = ("–" if row[name] is None else str(row[name]) for name in numbers)
@@ -151,7 +151,7 @@ def check(
     if not ours:
         raise InputError("the ledger is empty: there is nothing to check")
     if other is None:
-        found = [(f"release {entry.number}", one) for entry, one in again(ours)]
+        result = [(f"release {entry.number}", item) for entry, item in again(ours)]
     else:
         second = Ledger(other)
         if second.key != ledger.key:
@@ -161,12 +161,12 @@ def check(
             )
         if not second.entries:
             raise InputError("the other ledger is empty: there is nothing to compare")
-        found = [("both together", between(ours, second.entries))]
+        result = [("both together", between(ours, second.entries))]
     if json:
-        common.emit([{"of": name, **vars(one)} for name, one in found])
+        common.emit([{"of": name, **vars(member)} for name, member in result])
     else:
-        _tell(found, unrecognised=unrecognised)
-    if any(one.below or (one.recognised_below and not unrecognised) for _, one in found):
+        _tell(result, unrecognised=unrecognised)
+    if any(element.below or (element.recognised_below and not unrecognised) for _, element in result):
         raise typer.Exit(3)
 
 
@@ -223,11 +223,11 @@ def _plain(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _tell(found: list[tuple[str, Standing]], *, unrecognised: bool) -> None:
+def _tell(result: list[tuple[str, Standing]], *, unrecognised: bool) -> None:
     from rich.table import Table
 
     out = common.console()
-    name, last = found[-1]
+    name, last = result[-1]
     if last.recognised_below and not unrecognised:
         out.print(
             f"{name}: {last.recognised_below:,} of {last.people:,} people stand in sets of fewer than "
@@ -237,9 +237,9 @@ def _tell(found: list[tuple[str, Standing]], *, unrecognised: bool) -> None:
         )
     grid = Table("", "people", "known", "recognised: smallest", "below k", "others: smallest", "below k",
                  "left below k", box=None)  # fmt: skip
-    for label, one in found:
-        counts = (one.recognised_smallest, f"{one.recognised_below:,}", one.smallest, f"{one.below:,}")
-        row = (f"{one.people:,}", f"{one.known:,}", *map(str, counts), f"{one.leavers_below:,}")
+    for label, item in result:
+        counts = (item.recognised_smallest, f"{item.recognised_below:,}", item.smallest, f"{item.below:,}")
+        row = (f"{item.people:,}", f"{item.known:,}", *map(str, counts), f"{item.leavers_below:,}")
         grid.add_row(label, *row)
     out.print(grid)
     out.print(

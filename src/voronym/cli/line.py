@@ -80,12 +80,12 @@ class Line:
 
     def tell(self, step: Progress) -> None:
         """Show where the work stands."""
-        said = "" if step.loss is None else f"  loss {step.loss:.3f} %"
+        result = "" if step.loss is None else f"  loss {step.loss:.3f} %"
         if step.loss is not None and step.bound:
-            said += f"  bound {step.bound:.3f} %  gap {100 * (step.loss / step.bound - 1):.2f} %"
+            result += f"  bound {step.bound:.3f} %  gap {100 * (step.loss / step.bound - 1):.2f} %"
         if step.loss is not None and self.keys:
-            said += f"  ({FINISH}: take this)"
-        self._said = step.stage + said
+            result += f"  ({FINISH}: take this)"
+        self._said = step.stage + result
         self._bar.update(self._task, description=self._said, completed=step.done)
 
     def _compiling(self, going_on: bool) -> None:

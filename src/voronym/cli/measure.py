@@ -125,7 +125,7 @@ def measure(
             records_out, frame, keys, about, columns, population, suda, overwrite=overwrite, seed=seed
         )
     more = () if suda is None or result.suda is None else propose_recodings(frame, result.suda)
-    return _told(result, json=json, more=[str(one) for one in more])
+    return _told(result, json=json, more=[str(item) for item in more])
 
 
 def _write_records(
@@ -143,7 +143,7 @@ def _write_records(
     """Write the risk of every record, and say whom it is for."""
     from voronym.evaluate.by_record import risk_by_record, write_by_record
 
-    found = risk_by_record(
+    result = risk_by_record(
         frame,
         keys=keys,
         weights=about["weights"],
@@ -154,9 +154,9 @@ def _write_records(
         suda=suda or 3,
         seed=seed,
     )
-    write_by_record(found, path, overwrite=overwrite)
-    said = f"{path} has the risk of each of {len(found):,} records: for the house, never for publication"
-    common.say(said, word="note", style="bold")
+    write_by_record(result, path, overwrite=overwrite)
+    sentence = f"{path} has the risk of each of {len(result):,} records: for the house, never for publication"
+    common.say(sentence, word="note", style="bold")
 
 
 TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "household", "models", "weights",
@@ -170,11 +170,11 @@ def _columns(given: dict[str, Any]) -> dict[str, Any]:
     return {"keys": [], "confidential": [], **about}
 
 
-def _told(found: Any, *, json: bool, more: Sequence[str] = ()) -> None:
+def _told(result: Any, *, json: bool, more: Sequence[str] = ()) -> None:
     """Print what was found; exit code 3 where a demand is not met."""
     if json:
-        common.emit({**found.to_dict(), **({"recode": list(more)} if more else {})})
+        common.emit({**result.to_dict(), **({"recode": list(more)} if more else {})})
     else:
-        common.print_lines("\n".join([str(found), *more]))
-    if not all(finding.holds for finding in found.findings):
+        common.print_lines("\n".join([str(result), *more]))
+    if not all(finding.holds for finding in result.findings):
         raise typer.Exit(3)

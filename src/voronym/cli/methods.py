@@ -56,7 +56,7 @@ def methods(
             "meaning": method.options.texts(),
             "shared": _shared() if method.groups else {},
         }
-        for method in sorted(chosen, key=lambda one: (one.makes, one.name != "auto", one.name))
+        for method in sorted(chosen, key=lambda item: (item.makes, item.name != "auto", item.name))
     ]
     wide = shutil.get_terminal_size().columns
     if json:
@@ -87,8 +87,8 @@ def _listed(rows: list[dict[str, Any]], wide: int) -> list[str]:
         if row["kind"] != kind:
             kind = row["kind"]
             out += [*([""] if out else []), *wrapped(_HEADS[kind], wide), ""]
-        told = row["summary"] + (" The default." if row["name"] == "auto" else "")
-        first, *more = wrapped(told, wide, " " * room, " " * room)
+        result = row["summary"] + (" The default." if row["name"] == "auto" else "")
+        first, *more = wrapped(result, wide, " " * room, " " * room)
         out += [f"  {row['name']}{first[2 + len(row['name']) :]}", *more]
     return [*out, "", "voronym methods NAME says more about one, with its options."]
 

@@ -41,7 +41,7 @@ def numbers(frame: Any, name: str) -> NDArray[np.float64]:
     import numpy as np
 
     if name not in frame.columns:
-        known = [repr(one) if "," in one else one for one in frame.columns]
+        known = [repr(item) if "," in item else item for item in frame.columns]
         raise InputError(f"there is no column {name!r}; there are: {', '.join(known)}")
     column = frame[name]
     if not column.dtype.is_numeric():

@@ -29,17 +29,17 @@ def load(path: Path | None) -> Recipe | None:
     return None if path is None else Recipe.load(path)
 
 
-def reading(recipe: Recipe | None, source: str, said: dict[str, Any], **query: Any) -> dict[str, Any]:
+def reading(recipe: Recipe | None, source: str, result: dict[str, Any], **query: Any) -> dict[str, Any]:
     """Return how to read a table that may be a release: as the recipe says of the original, or as asked.
 
     A release has neither lines above its header nor the sheet of its original: without them it has the keys.
     """
     from voronym.table.read import read
 
-    known = {} if recipe is None else {**recipe.reading, **said}
-    if recipe is None or not any(name in known and name not in said for name in _OF_ORIGINAL):
-        return {**known, **said}
-    bare = {name: value for name, value in known.items() if name in said or name not in _OF_ORIGINAL}
+    known = {} if recipe is None else {**recipe.reading, **result}
+    if recipe is None or not any(name in known and name not in result for name in _OF_ORIGINAL):
+        return {**known, **result}
+    bare = {name: value for name, value in known.items() if name in result or name not in _OF_ORIGINAL}
     with suppress(VoronymError):
         if set(recipe.schema.keys) <= set(read(source, **query, **bare).columns):
             return bare
@@ -69,12 +69,14 @@ def columns(recipe: Recipe | None, said: dict[str, Any], present: Sequence[str])
     absent = [name for name in schema.keys if name not in present]
     if absent:
         raise InputError(f"the table lacks keys of the recipe: {', '.join(map(repr, absent))}")
-    used = [one for one in schema.columns if one.name in (*schema.keys, *schema.confidential)]
-    used = [one for one in used if one.name in present]
+    used = [item for item in schema.columns if item.name in (*schema.keys, *schema.confidential)]
+    used = [entry for entry in used if entry.name in present]
     return {
         "keys": list(schema.keys),
-        "confidential": [one.name for one in used if one.role == "confidential"],
-        "kinds": {one.name: one.kind for one in used if one.kind != "location" and not one.categories},
-        "orders": {one.name: list(one.categories) for one in used if one.categories},
-        "locations": [(one.name, one.partner) for one in used if one.axis == "lat"],
+        "confidential": [element.name for element in used if element.role == "confidential"],
+        "kinds": {
+            member.name: member.kind for member in used if member.kind != "location" and not member.categories
+        },
+        "orders": {result.name: list(result.categories) for result in used if result.categories},
+        "locations": [(result.name, result.partner) for result in used if result.axis == "lat"],
     } | {name: column for name, column in schema.units.items() if column in present}

@@ -163,8 +163,8 @@ def show(made: Release, others: Sequence[Path] = ()) -> None:
     grid.add_column()
     grid.add_row("records", f"{made.rows:,} in {folder.files:,} {'file' if folder.files == 1 else 'files'}")
     for finding in made.findings:
-        said = str(finding).removesuffix(": holds")
-        grid.add_row("holds" if finding.required is not None else "measured", said)
+        result = str(finding).removesuffix(": holds")
+        grid.add_row("holds" if finding.required is not None else "measured", result)
     for number, change in enumerate(made.changes):
         grid.add_row("" if number else "changed", str(change))
     if made.information_loss is not None:

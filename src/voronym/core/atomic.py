@@ -197,10 +197,10 @@ def sweep(folder: Path) -> None:
     if fcntl is None:
         return
     with contextlib.suppress(OSError):
-        for found in folder.glob(f"{PREFIX}*"):
-            handle = _lock(found) if found.is_dir() and not found.is_symlink() else None
+        for path in folder.glob(f"{PREFIX}*"):
+            handle = _lock(path) if path.is_dir() and not path.is_symlink() else None
             if handle is not None:
-                shutil.rmtree(found, ignore_errors=True)
+                shutil.rmtree(path, ignore_errors=True)
                 os.close(handle)
 
 

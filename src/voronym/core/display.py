@@ -64,9 +64,9 @@ def html_facts(facts: Iterable[tuple[str, object]], *, caption: str = "") -> Mar
     return html_table(
         [],
         [
-            [Markup("<b>{}</b>").format(name), said if isinstance(said, Markup) else _text(said)]
-            for name, said in facts
-            if said is not None
+            [Markup("<b>{}</b>").format(name), item if isinstance(item, Markup) else _text(item)]
+            for name, item in facts
+            if item is not None
         ],
         caption=caption,
     )

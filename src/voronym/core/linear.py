@@ -67,7 +67,7 @@ class Programme:
     ) -> None:
         """Add columns, each with the same entry in some rows."""
         prices = np.asarray(costs, dtype=np.float64)
-        count, sizes = len(prices), np.array([len(one) for one in rows])
+        count, sizes = len(prices), np.array([len(row) for row in rows])
         starts = (np.cumsum(sizes) - sizes).astype(np.int32)
         indices = np.concatenate(rows).astype(np.int32)
         bounds = np.zeros(count), np.full(count, upper)

@@ -30,7 +30,7 @@ def meant(name: object, known: Iterable[str]) -> str:
     >>> meant("sxe", ["age", "sex"]), meant("income", ["age", "sex"])
     (". Did you mean 'sex'?", '')
     """
-    lower = {one.lower(): one for one in known}
+    lower = {item.lower(): item for item in known}
     near = get_close_matches(str(name).lower(), lower, 1, 0.6)
     return f". Did you mean {lower[near[0]]!r}?" if near else ""
 

@@ -37,7 +37,7 @@ def _array(value: Any) -> bool:
 def _names(value: Any) -> bool:
     """Whether a value is a name or lists names, or numbers of columns, as an index of pandas does."""
     listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, Iterator))
-    return isinstance(value, str) or (listed and all(isinstance(one, (str, Integral)) for one in value))
+    return isinstance(value, str) or (listed and all(isinstance(item, (str, Integral)) for item in value))
 
 
 SORTS: dict[str, tuple[Test, str]] = {
@@ -102,11 +102,11 @@ def checked(function: F, *, texts: bool = False) -> F:
         return function
     signature = inspect.signature(function)
     tests = {
-        name: found
+        name: result
         for name, parameter in signature.parameters.items()
         if isinstance(parameter.annotation, str)
         and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-        and (found := _tests(parameter.annotation)) is not None
+        and (result := _tests(parameter.annotation)) is not None
     }
 
     @functools.wraps(function)
@@ -127,12 +127,12 @@ def _tests(annotation: str) -> list[tuple[Test, str]] | None:
     """Return a test for each alternative of an annotation; None where one of them says nothing to us."""
     out = []
     for part in _alternatives(annotation):
-        found = SORTS.get(part) or SORTS.get(part.partition("[")[0])
-        if found is None and part in CLASSES:
-            found = (functools.partial(_is, part), f"a {part}")
-        if found is None:
+        result = SORTS.get(part) or SORTS.get(part.partition("[")[0])
+        if result is None and part in CLASSES:
+            result = (functools.partial(_is, part), f"a {part}")
+        if result is None:
             return None
-        out.append(found)
+        out.append(result)
     return out
 
 

@@ -35,20 +35,20 @@ def clusters_of(release: Release, evidence: Evidence) -> Clusters | None:
 
 
 def _epsilon(release: Release, made: Any) -> Epsilon:
-    far = {} if made.space is None else {one.name: one.far for one in made.space.fields}
+    far = {} if made.space is None else {field.name: field.far for field in made.space.fields}
     limits, free = [], []
-    for name, one in release.figures["columns"].items():
-        if "epsilon" not in one:  # a confidential column, which makes no clusters
+    for name, entry in release.figures["columns"].items():
+        if "epsilon" not in entry:  # a confidential column, which makes no clusters
             continue
-        if one["epsilon"] is None or one["epsilon"] >= far.get(name, np.inf):
+        if entry["epsilon"] is None or entry["epsilon"] >= far.get(name, np.inf):
             free.append(name)
         else:
-            limits.append((name, float(one["epsilon"]), str(one["metric"])))
+            limits.append((name, float(entry["epsilon"]), str(entry["metric"])))
     tried = tuple(
         tuple(
-            one[name] for name in ("column", "pairs", "clusters", "small_clusters", "small_records", "taken")
+            item[name] for name in ("column", "pairs", "clusters", "small_clusters", "small_records", "taken")
         )
-        for one in release.figures.get("curve") or ()
+        for item in release.figures.get("curve") or ()
     )
     share = float((release.recipe.options or {}).get("share", _SHARE))
     return Epsilon(share, tried, tuple(limits), tuple(free))

@@ -71,15 +71,15 @@ def disclosed(table: Table, original: Table | None = None) -> tuple[Disclosed, .
     labels = table.classes.labels
     sizes = np.bincount(labels)
     one_of = _one if table.persons is None else _one_of_people
-    found = [one_of(table, name, labels, sizes) for name in table.confidential]
+    result = [one_of(table, name, labels, sizes) for name in table.confidential]
     if original is not None:
-        found = [replace(one, before=_certain(original, one.column)) for one in found]
-    return in_order(found)
+        result = [replace(item, before=_certain(original, item.column)) for item in result]
+    return in_order(result)
 
 
-def in_order(found: Sequence[Disclosed]) -> tuple[Disclosed, ...]:
+def in_order(discloseds: Sequence[Disclosed]) -> tuple[Disclosed, ...]:
     """Return columns in which somebody is known first, of these the one with most excess over chance."""
-    return tuple(sorted(found, key=lambda one: (one.people == 0, -one.excess)))
+    return tuple(sorted(discloseds, key=lambda item: (item.people == 0, -item.excess)))
 
 
 def _certain(table: Table, name: str) -> float:

@@ -128,7 +128,7 @@ def public_words(release: Release, records: int) -> Public:
         closeness=release.closeness,
         by_published=release.by_published,
         warnings=release.public_warnings,
-        steps=(*(one.says() for one in recipe.column_steps), *release.log),
+        steps=(*(column_step.says() for column_step in recipe.column_steps), *release.log),
         seeded=recipe.seed is not None,
         recipe={},
         channel=methods.channel_of(release.figures, options) if story == "channel" else None,
@@ -142,7 +142,7 @@ def limits_wanted(recipe: Recipe) -> bool:
 
     It is where the rule itself is randomised, and where a model limits what keys tell.
     """
-    return recipe.method == "channel" or any("mutual-information" in str(one) for one in recipe.models)
+    return recipe.method == "channel" or any("mutual-information" in str(model) for model in recipe.models)
 
 
 def story_of(recipe: Recipe) -> str:
@@ -166,15 +166,20 @@ def _columns(schema: Schema, published_as: Mapping[str, str], recipe: Recipe) ->
             done.setdefault(name, []).append(step.says().partition(": ")[2])
     if schema.pseudonyms:
         published_as = {**published_as, **dict.fromkeys(schema.units.values(), "a fresh random pseudonym")}
-    published_as = {**{one.name: RANGED for one in schema.columns if one.note == RANGED}, **published_as}
+    published_as = {
+        **{column.name: RANGED for column in schema.columns if column.note == RANGED},
+        **published_as,
+    }
 
     def fate(name: str, role: str) -> str:
-        said = published_as.get(name) or usual.get(role)
+        result = published_as.get(name) or usual.get(role)
         if name not in done:
-            return said or KEPT
-        return "; ".join([*done[name], *([] if said is None else [said])])
+            return result or KEPT
+        return "; ".join([*done[name], *([] if result is None else [result])])
 
-    return tuple(Column(one.name, one.role, one.kind, fate(one.name, one.role)) for one in schema.columns)
+    return tuple(
+        Column(item.name, item.role, item.kind, fate(item.name, item.role)) for item in schema.columns
+    )
 
 
 def _cloud(table: Table, ctx: Context) -> Cloud | None:
@@ -192,10 +197,10 @@ def _distributions(
     out = []
     for number, name in enumerate(schema.keys):
         ctx.tell(number / len(schema.keys), whole=True)
-        one = schema[name]
+        result = schema[name]
         # Ranges are no categories of the original.
-        old = None if before is None or one.note == RANGED else before[name]
-        out.append(distribution(name, after[name], old, kind=one.kind, order=one.categories))
+        old = None if before is None or result.note == RANGED else before[name]
+        out.append(distribution(name, after[name], old, kind=result.kind, order=result.categories))
     return tuple(out)
 
 
@@ -207,7 +212,7 @@ def _public_recipe(recipe: Recipe, present: Callable[[str], set[str | None]]) ->
     """Return the recipe without levels that are not present any more: they could be somebody's alone."""
     plain: dict[str, Any] = dict(recipe.to_dict())
     if recipe.steps:  # their texts may name values that were suppressed or recoded
-        plain["steps"] = [one.says() for one in recipe.column_steps]
+        plain["steps"] = [column_step.says() for column_step in recipe.column_steps]
     plain = methods.public_choices(plain)
     plain.pop("facts", None)  # where files of the data holder lie
     if not recipe.makes_groups:  # whoever has the seed can undo what was drawn
@@ -245,7 +250,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     )
     alike = release.recipe.private is None  # else rows of a person are published one by one
     attacked = _linkage(evidence, Y, pair, table.classes, ctx.part(0.3, 0.5, stage="attacking"), alike=alike)
-    told = _told(release, evidence, table, Y, ctx.part(0.5, 0.7, stage="measuring"))
+    result = _told(release, evidence, table, Y, ctx.part(0.5, 0.7, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
         columns=_columns(schema, {**_published_as(release, evidence), **_fates(release)}, release.recipe),
@@ -262,7 +267,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         changes=release.changes,
         exposed=release.exposed,
         utility=moved,
-        told=told,
+        told=result,
         distributions=_distributions(
             schema, table.frame, evidence.original, ctx.part(0.7, 0.8, stage="measuring")
         ),
@@ -307,7 +312,7 @@ def _weighted(release: Release, evidence: Evidence, table: Table) -> dict[str, A
     both = weights_of(evidence.table, name), weights_of(after, name)
     if both[0] is None or both[1] is None:
         return {}
-    rest = [one for one in evidence.table.columns if one != name]
+    rest = [column for column in evidence.table.columns if column != name]
     weights = (both[0], both[1])
     return {
         "weighted": weighted_changes(evidence.table.select(rest), after, weights),
@@ -399,8 +404,8 @@ def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:
             total = float(there[block.start : block.stop].sum())
             lost = float(gone[block.start : block.stop].sum())
             by_group[block.name] = 100 * lost / total if total > 0 else 0.0
-    found = [Loss(name, value, by_group.get(name)) for name, value in moved.loss_by_key.items()]
-    return tuple(sorted(found, key=lambda one: -one.published))
+    result = [Loss(name, value, by_group.get(name)) for name, value in moved.loss_by_key.items()]
+    return tuple(sorted(result, key=lambda item: -item.published))
 
 
 def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, ctx: Context) -> Told | None:
@@ -409,11 +414,11 @@ def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, 
         return None
     labels = np.empty(len(X), np.int64)
     labels[order] = table.classes.labels
-    found = getattr(evidence.masked, "after", None)
+    result = getattr(evidence.masked, "after", None)
     options = release.recipe.options or {}
     by_cluster = False
-    if found is not None and not methods.handled(options, schema)[2]:
-        by_cluster, labels = True, found.partition.labels  # with all keys stirred, no combination leads on
+    if result is not None and not methods.handled(options, schema)[2]:
+        by_cluster, labels = True, result.partition.labels  # with all keys stirred, no combination leads on
     alone = story_of(release.recipe) == "channel" and len(schema.confidential) == 1
     loss = 100 * float(numerics.error(Y, X, order).sum() / numerics.spread(X).sum())
     return told_of(
@@ -434,8 +439,8 @@ def _plane(evidence: Evidence) -> GroupMap | ShiftMap | None:
         return planes.group_map(X, part, codec, exact=not evidence.published_as)
     made = evidence.masked
     after = None if X is None or codec is None else codec.encode(made.frame)
-    found, space, codes = (getattr(made, name, None) for name in ("after", "space", "codes"))
-    if found is None or space is None or codes is None:
+    result, space, codes = (getattr(made, name, None) for name in ("after", "space", "codes"))
+    if result is None or space is None or codes is None:
         return planes.shift_map(len(evidence.order), before=X, after=after, codec=codec)
 
     def costs(rows: NDArray[np.int64]) -> Floats:
@@ -448,6 +453,6 @@ def _plane(evidence: Evidence) -> GroupMap | ShiftMap | None:
         after=after,
         codec=codec,
         costs=costs,
-        part=found.partition,
+        part=result.partition,
         moved=np.asarray(made.moved),  # type: ignore[attr-defined]
     )

@@ -112,7 +112,7 @@ def stirred_of(figures: Figures, options: Figures, schema: Schema) -> Stirred | 
         Sizes(**figures["clusters_after"]),
         figures["outliers"],
         figures["blend"],
-        tuple(_changed(name, one, n) for name, one in figures["columns"].items()),
+        tuple(_changed(name, item, n) for name, item in figures["columns"].items()),
         flat,
         mixed,
         left,
@@ -133,10 +133,12 @@ def _beyond(figures: Figures) -> dict[str, Any]:
     }
 
 
-def _changed(name: str, one: Figures, n: int) -> Changed:
-    same = int(one["unchanged"])
-    moved = min(int(one.get("blended", 0)), n - same)
-    return Changed(name, one["metric"], moved / n, (n - same - moved) / n, same / n, one["total_variation"])
+def _changed(name: str, figures: Figures, n: int) -> Changed:
+    same = int(figures["unchanged"])
+    moved = min(int(figures.get("blended", 0)), n - same)
+    return Changed(
+        name, figures["metric"], moved / n, (n - same - moved) / n, same / n, figures["total_variation"]
+    )
 
 
 def handled(options: Figures, schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -168,7 +170,7 @@ def published_as(method: str, figures: Figures, options: Figures, schema: Schema
         return {name: words.get(part["kind"], "masked") for part in parts for name in part["columns"]}
     if method == "dp":
         private: Figures = figures.get(PRIVATE, {})
-        return {one["column"]: "a noisy centre of its group" for one in private.get("bounds", ())}
+        return {item["column"]: "a noisy centre of its group" for item in private.get("bounds", ())}
     if method != "records":
         return dict.fromkeys(schema.keys, "masked")
     flat, mixed, left = handled(options, schema)

@@ -57,7 +57,7 @@ def other_k(records: Records, k: int, loss: float, ctx: Context) -> OtherK | Non
     fits = [size for size in sorted({*LADDER, k}) if 2 * size <= len(records)]
     if k not in fits or loss <= 0:
         return None
-    found: dict[int, float] = {}
+    result: dict[int, float] = {}
     method = METHODS["mdav"]
     for number, size in enumerate(fits):
         ctx.tell(number / len(fits), whole=True)
@@ -66,8 +66,8 @@ def other_k(records: Records, k: int, loss: float, ctx: Context) -> OtherK | Non
             part = method.partition(problem, ctx.quiet(), method.options.of(method.name, {}))
         except VoronymError:  # a figure less is better than no report
             return None
-        found[size] = problem.loss(part)
-    if found[k] <= 0:
+        result[size] = problem.loss(part)
+    if result[k] <= 0:
         return None
-    points = tuple((size, loss * value / found[k]) for size, value in found.items())
+    points = tuple((size, loss * value / result[k]) for size, value in result.items())
     return OtherK(k, loss, points, len(records))

@@ -139,8 +139,10 @@ class Public:
     @property
     def counted(self) -> str:
         """What k counts: records or, where they were told apart, people or households."""
-        found = [one.detail.get("counted") for one in self.findings if one.model == "k-anonymity"]
-        return str(next(filter(None, found), "records"))
+        result = [
+            finding.detail.get("counted") for finding in self.findings if finding.model == "k-anonymity"
+        ]
+        return str(next(filter(None, result), "records"))
 
     def names(self, role: str) -> tuple[str, ...]:
         """Return the columns of a role."""
@@ -263,7 +265,7 @@ class Told:
     @property
     def now(self) -> Estimate:
         """What the published keys tell about the column."""
-        return next(one.now for one in self.columns if one.name == self.column)
+        return next(column.now for column in self.columns if column.name == self.column)
 
 
 @dataclass(frozen=True)

@@ -61,15 +61,15 @@ def compared(
     made = _counted(frame, schema)
     if made is None:
         return None
-    found, labels = made
-    before = _coordinates(original, found.columns)[order]
+    result, labels = made
+    before = _coordinates(original, result.columns)[order]
     rows = np.flatnonzero((labels >= 0) & np.isfinite(before).all(axis=1))
     rows = rows[np.sort(np.random.default_rng(0).permutation(len(rows))[:MOST_ORIGINALS])]
     originals = tuple(
         ((float(lon), float(lat)), int(label))
         for (lon, lat), label in zip(before[rows], labels[rows], strict=True)
     )
-    return PlaceMap(found.columns, found.places, found.sizes, found.found, originals)
+    return PlaceMap(result.columns, result.places, result.sizes, result.found, originals)
 
 
 def _counted(frame: nw.DataFrame[Any], schema: Schema) -> tuple[PlaceMap, NDArray[np.int64]] | None:

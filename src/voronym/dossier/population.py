@@ -111,8 +111,8 @@ class Drawn:
         if recipe.weights is not None:
             return cls(weights=recipe.weights)
         for model in recipe.required:
-            if found := cls._of_model(model):
-                return found
+            if drawn := cls._of_model(model):
+                return drawn
         return None
 
     @classmethod
@@ -153,17 +153,17 @@ def outlook(table: Table, recipe: Recipe, ctx: Context) -> Outlook | None:
         known = drawn.known(table, {})
     except InputError:  # a step blanked weights, or made texts of them
         return None
-    found = assess(_sample(table, **known), THRESHOLD, _own(ctx))
-    one = found.matches
+    result = assess(_sample(table, **known), THRESHOLD, _own(ctx))
+    outcome = result.matches
     return Outlook(
-        found.records,
-        found.population,
-        found.fraction,
-        found.basis,
-        one.expected,
-        one.interval,
-        one.mean,
-        one.assumption,
+        result.records,
+        result.population,
+        result.fraction,
+        result.basis,
+        outcome.expected,
+        outcome.interval,
+        outcome.mean,
+        outcome.assumption,
     )
 
 
@@ -236,9 +236,9 @@ def _special(table: Table, size: int, ctx: Context) -> int:
 
 
 def _columns(table: Table, special: Suda, ctx: Context) -> tuple[Share, ...]:
-    found = []
+    result = []
     for number, key in enumerate(table.keys):
         ctx.tell(number / len(table.keys), whole=True)
         rest = tuple(name for name in table.keys if name != key)
-        found.append(Share(key, special.contribution[key], _alone(table, rest) if rest else 0))
-    return tuple(sorted(found, key=lambda one: (-one.score, one.unique_without)))
+        result.append(Share(key, special.contribution[key], _alone(table, rest) if rest else 0))
+    return tuple(sorted(result, key=lambda item: (-item.score, item.unique_without)))

@@ -47,31 +47,31 @@ def told_of(
     if not schema.confidential or not np.ptp(X, axis=0).any():
         return None
     columns = []
-    for one in MutualInformation().levels(original):
+    for level in MutualInformation().levels(original):
         ctx.tell(0.0, whole=True)
-        columns.append(ToldColumn(one.column, told(one, labels), told(one, original.classes.labels)))
-    worst = max(columns, key=lambda one: (one.now.excess, one.now.plug_in))  # not what chance shows
-    found = plane(original, X, column=worst.name, ctx=ctx.part(0.1, 1.0), rules=limits)
-    found = found.and_also([(loss / 100, worst.now.plug_in)])
+        columns.append(ToldColumn(level.column, told(level, labels), told(level, original.classes.labels)))
+    worst = max(columns, key=lambda column: (column.now.excess, column.now.plug_in))  # not what chance shows
+    result = plane(original, X, column=worst.name, ctx=ctx.part(0.1, 1.0), rules=limits)
+    result = result.and_also([(loss / 100, worst.now.plug_in)])
     return Told(
         worst.name,
-        found.levels.how,
+        result.levels.how,
         loss,
-        found.unchanged,
+        result.unchanged,
         tuple(columns),
-        curves(found, 100.0),
-        found.notes,
-        letters(found),
+        curves(result, 100.0),
+        result.notes,
+        letters(result),
         clusters,
         stated,
     )
 
 
-def curves(found: Plane, right: float) -> Mapping[str, tuple[Point, ...]]:
+def curves(plane: Plane, right: float) -> Mapping[str, tuple[Point, ...]]:
     """Return the limits of a plane as points, by kind, up to a loss in percent; dense at small losses."""
     at = np.square(np.linspace(0.0, min(right / 100, 1.0) ** 0.5, _POINTS))
-    made = {curve.kind: curve.points(at) for curve in found.curves}
-    made["by_lot"] = [(float(share), found.upper(float(share))) for share in at]
+    made = {curve.kind: curve.points(at) for curve in plane.curves}
+    made["by_lot"] = [(float(share), plane.upper(float(share))) for share in at]
     return {
         kind: tuple((100 * a, b) for a, b in made[kind] if np.isfinite(b)) for kind in KINDS if kind in made
     }

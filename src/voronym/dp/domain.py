@@ -84,13 +84,13 @@ class Range:
                 step = DAY[unit] if self.high - self.low >= 100 * DAY[unit] else DAY[unit] // 86_400
             whole = [int(value) // step * step for value in np.rint(values).tolist()]
             limits = math.ceil(self.low), math.floor(self.high)
-            return build(like, np.array([min(max(one, limits[0]), limits[1]) for one in whole]), kept)
+            return build(like, np.array([min(max(entry, limits[0]), limits[1]) for entry in whole]), kept)
         places_kept = max(0, -math.floor(math.log10((self.high - self.low) / FINE)))
         rounded = np.clip(np.round(values, places_kept), self.low, self.high) + 0.0
         if form == "decimal":
             from decimal import Decimal
 
-            return build(like, [Decimal(f"{one:.{places_kept}f}") for one in rounded.tolist()], kept)
+            return build(like, [Decimal(f"{item:.{places_kept}f}") for item in rounded.tolist()], kept)
         return build(like, rounded, kept)
 
 

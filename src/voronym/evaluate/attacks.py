@@ -145,8 +145,8 @@ def record_linkage(
     # The nearest records are whole classes, so no credit exceeds one over the smallest class.
     most = 1.0 / int(classes.sizes.min())
     if own is None:
-        found = rate(credit, population=n, confidence=confidence, ceiling=most)
-        return Linkage(found, "upper bound", None, min(1.0, len(classes.sizes) / n))
+        result = rate(credit, population=n, confidence=confidence, ceiling=most)
+        return Linkage(result, "upper bound", None, min(1.0, len(classes.sizes) / n))
     return Linkage(
         rate(credit * near, population=n, confidence=confidence, ceiling=most),
         "measured",
@@ -218,12 +218,12 @@ def _nearest(tree: Any, X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
     if tree.n == 1:
         return [np.zeros(1, np.int64)] * len(X)
     distance, index = tree.query(X, k=2)
-    found = [np.array([i], np.int64) for i in index[:, 0]]
+    result = [np.array([i], np.int64) for i in index[:, 0]]
     reach = distance[:, 0] * (1.0 + _TIE)
     tied = np.flatnonzero(distance[:, 1] <= reach)  # rare: only these pay for a second, wider search
     for row, ball in zip(tied, tree.query_ball_point(X[tied], reach[tied]), strict=True):
-        found[row] = np.asarray(ball, np.int64)
-    return found
+        result[row] = np.asarray(ball, np.int64)
+    return result
 
 
 def _nearest_of_all(Y: NDArray[np.float64], X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
@@ -234,12 +234,12 @@ def _nearest_of_all(Y: NDArray[np.float64], X: NDArray[np.float64]) -> list[NDAr
     squares = np.einsum("ij,ij->i", Y, Y)
     rough = squares - 2.0 * (X @ Y.T)
     slack = 1e-8 * (squares.max() + np.einsum("ij,ij->i", X, X))
-    found = []
+    result = []
     for x, distances, more in zip(X, rough, slack, strict=True):
         some = np.flatnonzero(distances <= distances.min() + more)
         exact = np.sqrt(((Y[some] - x) ** 2).sum(axis=1))
-        found.append(some[exact <= exact.min() * (1.0 + _TIE)])
-    return found
+        result.append(some[exact <= exact.min() * (1.0 + _TIE)])
+    return result
 
 
 @dataclass(frozen=True)

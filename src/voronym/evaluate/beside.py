@@ -106,7 +106,7 @@ def _intervals(
         if len(X) > attack.targets:
             some = np.sort(ctx.rng.choice(len(X), attack.targets, replace=False))
         linked = attacks.nearest_released(X[some], Y, ctx)
-    found = []
+    result = []
     for name in pair.schema.keys:
         if pair.schema[name].kind not in ("numeric", "location", "datetime"):
             continue
@@ -117,7 +117,7 @@ def _intervals(
         x = x[some]
         # An original without a released record is no target: nothing about it was published.
         there = linked >= 0
-        one = attacks.interval_disclosure(
+        outcome = attacks.interval_disclosure(
             x[there],
             y[linked[there]],
             column=name,
@@ -126,5 +126,5 @@ def _intervals(
             population=len(X) if truth is None else int(there.sum()),
             confidence=attack.confidence,
         )
-        found += [] if one is None else [one]
-    return tuple(found)
+        result += [] if outcome is None else [outcome]
+    return tuple(result)

@@ -93,11 +93,11 @@ def risk_by_record(
             out[f"class_{what}"] = np.bincount(pairs, minlength=len(classes.sizes))[classes.labels]
     out["unique"] = sizes == 1
     ctx = Context(seed=seed)
-    if any(one is not None for one in (weights, sampling_fraction, population)):
-        found = find_population_risk(
+    if any(item is not None for item in (weights, sampling_fraction, population)):
+        population_risk = find_population_risk(
             frame, keys, weights, sampling_fraction, population, household, person, 0.2, ctx
         )
-        risks = found.risks
+        risks = population_risk.risks
         if person is not None:  # a risk for each person, in the order of their numbers
             risks = risks[np.unique(units["people"], return_inverse=True)[1].reshape(-1)]
         out["individual_risk"] = risks
@@ -147,17 +147,17 @@ class Proposal:
         )
 
 
-def propose_recodings(table: Any, found: Suda, most: int = 3) -> tuple[Proposal, ...]:
+def propose_recodings(table: Any, suda: Suda, most: int = 3) -> tuple[Proposal, ...]:
     """Return recodings of the columns that add most to the SUDA scores, those that help, the best first.
 
     Categories below 5 % of the records become one; numbers are rounded down to about ten values.
     """
     frame = load(table)
     columns = Columns(frame)
-    codes = {name: columns[name].codes for name in found.keys}
+    codes = {name: columns[name].codes for name in suda.keys}
     before = _alone(list(codes.values()))
     out = []
-    for name, share in sorted(found.contribution.items(), key=lambda one: -one[1])[:most]:
+    for name, share in sorted(suda.contribution.items(), key=lambda item: -item[1])[:most]:
         made = _recoded(columns, name)
         if share <= 0.0 or made is None:
             continue
@@ -165,7 +165,7 @@ def propose_recodings(table: Any, found: Suda, most: int = 3) -> tuple[Proposal,
         after = _alone([new if other == name else own for other, own in codes.items()])
         if after < before:
             out.append(Proposal(name, float(share), step, before, after))
-    return tuple(sorted(out, key=lambda one: one.after))
+    return tuple(sorted(out, key=lambda entry: entry.after))
 
 
 def _alone(codes: Sequence[Ints]) -> int:

@@ -75,10 +75,10 @@ def mask_point(table: Table, method: str, options: Any, ctx: Context, levels: Le
     made, coordinates = table.like(masked.frame), Coordinates.of(table)
     after = coordinates.codec.encode(made)
     rate = record_linkage(coordinates.X, after, truth=np.arange(table.n), ctx=ctx.part(0.8, 1.0)).rate
-    found = getattr(masked, "after", None)
-    labels = made.classes.labels if found is None else found.partition.labels
+    result = getattr(masked, "after", None)
+    labels = made.classes.labels if result is None else result.partition.labels
     sizes = np.bincount(labels)
     information = None
     if levels is not None:
-        information = told(levels, cells_of(made, levels) if found is None else labels)
+        information = told(levels, cells_of(made, levels) if result is None else labels)
     return MaskPoint(coordinates.loss(made), rate, information, len(sizes), int(sizes.max()), seconds)

@@ -180,7 +180,7 @@ def _in_population(
 ) -> dict[str, Any]:
     """Measure the risk in the population, and special uniques, where they are asked for."""
     made: dict[str, Any] = {}
-    if any(one is not None for one in given):
+    if any(item is not None for item in given):
         units = (columns.get("household"), columns.get("person"))
         made["population_risk"] = find_population_risk(
             frame, keys, *given, *units, attack.threshold, ctx.part(0.0, 0.5)
@@ -227,8 +227,8 @@ def schema_of(
     columns += [(name, "other") for name in rest]
     made = []
     for name, role in columns:
-        found = find_kind(Values(source[name]))
-        made.append(Column(name, role, found.kind, found.categories))  # type: ignore[arg-type]
+        kind = find_kind(Values(source[name]))
+        made.append(Column(name, role, kind.kind, kind.categories))  # type: ignore[arg-type]
     return Schema(tuple(made))
 
 
@@ -236,7 +236,7 @@ def _findings(table: Table, wanted: object, notes: list[str]) -> tuple[Finding, 
     """Measure the required models, then every registered one that was not asked for."""
     asked = [parse_model(m) if isinstance(m, str) else m for m in listed_models(wanted)]
     schema = table.schema
-    found = [model.measure(table) for model in asked]
+    result = [model.measure(table) for model in asked]
     known = {model.name for model in asked}
     rest = {
         name: cls.parse(None)
@@ -249,9 +249,9 @@ def _findings(table: Table, wanted: object, notes: list[str]) -> tuple[Finding, 
             skipped.append(name)
             continue
         try:
-            found.append(rest[name].measure(table))
+            result.append(rest[name].measure(table))
         except InputError as error:
             notes.append(f"{name}: not measured: {error}")
     if skipped:
         notes.append(f"not measured, since no confidential column is named: {', '.join(skipped)}")
-    return tuple(found)
+    return tuple(result)

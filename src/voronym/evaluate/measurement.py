@@ -83,12 +83,12 @@ class Measurement(Plain):
             parts.append(
                 f"  (the original: k = {self.original_risk.k}, {self.original_risk.uniqueness:.2%} unique)"
             )
-        for title, found in (
+        for title, item in (
             ("Risk in the population", self.population_risk),
             ("Special uniques", self.suda),
         ):
-            if found is not None:
-                parts += ["", title, *(f"  {line}" for line in str(found).splitlines())]
+            if item is not None:
+                parts += ["", title, *(f"  {line}" for line in str(item).splitlines())]
         if self.linkage is not None:
             parts += ["", "Risk against the original", f"  record linkage: {self.linkage}"]
             whose = "its own" if self.basis == "aligned" else "the nearest"
@@ -116,14 +116,14 @@ def _lines(finding: Finding) -> list[str]:
     lines = [str(finding)]
     columns: Any = finding.detail.get("columns", {})
     for name, figures in columns.items():
-        said = []
+        result = []
         if len(columns) > 1:
             value = figures["value"]
-            said.append("infinite" if np.isinf(value) else f"{value:g}")
+            result.append("infinite" if np.isinf(value) else f"{value:g}")
         if "corrected" in figures:
             low, high = figures["interval"]
-            said.append(f"corrected {figures['corrected']:.4g} ({low:.4g} to {high:.4g})")
-            said.append(f"by chance {figures['chance']:.4g}, of {figures['entropy']:.4g} nats in all")
-        if said:
-            lines.append(f"  {name}: {', '.join(said)}")
+            result.append(f"corrected {figures['corrected']:.4g} ({low:.4g} to {high:.4g})")
+            result.append(f"by chance {figures['chance']:.4g}, of {figures['entropy']:.4g} nats in all")
+        if result:
+            lines.append(f"  {name}: {', '.join(result)}")
     return lines

@@ -162,9 +162,9 @@ def joined(parts: Sequence[Sequence[KeyChange]]) -> tuple[KeyChange, ...]:
     out = []
     for same in zip(*parts, strict=True):
         counts = {
-            one.name: sum(getattr(part, one.name) for part in same)
-            for one in fields(KeyChange)
-            if one.name in ("records", "kept", "gone", "coarser", "moved")
+            field.name: sum(getattr(part, field.name) for part in same)
+            for field in fields(KeyChange)
+            if field.name in ("records", "kept", "gone", "coarser", "moved")
         }
         away = [part for part in same if part.distance is not None and part.farthest is not None]
         total = sum(part.moved * float(part.distance or 0.0) for part in away)

@@ -88,7 +88,7 @@ def _recoded(before: pl.Series, sets: ValueSets) -> pl.Series:
     Otherwise a model tells the two tables apart by the way in which codes are written.
     """
     wide = np.where(sets.member, sets.member.sum(axis=1)[:, None], np.iinfo(np.int64).max)
-    held = sets.member.any(axis=0)
+    held = np.asarray(sets.member.any(axis=0))
     shown = [
         sets.texts[row] if some else str(value)
         for value, row, some in zip(sets.values, wide.argmin(axis=0), held, strict=True)
@@ -179,7 +179,7 @@ def _sets(
     hierarchies: Mapping[str, Any],
 ) -> dict[str, ValueSets]:
     """Return the columns whose published texts stand for several values, and for which."""
-    out = {}
+    out: dict[str, ValueSets] = {}
     for before, after in zip(left, right, strict=True):
         name = before.name
         if name in ranged:
@@ -187,18 +187,18 @@ def _sets(
             times = before.dtype in (pl.Date, pl.Datetime)
             texts = ranged[name].drop_nulls().unique(maintain_order=True).to_list()
             if line is not None:
-                found = sets_of_numbers(texts, np.unique(line[~np.isnan(line)]), times=times)
-                out |= {} if found is None else {name: found}
+                result = sets_of_numbers(texts, np.unique(line[~np.isnan(line)]), times=times)
+                out |= {} if result is None else {name: result}
             continue
         if after.dtype != pl.String or schema[name].kind == "text":
             continue
         tree = Hierarchy.of(hierarchies[name]) if name in hierarchies else None
-        shown, own = (one.drop_nulls().value_counts(sort=True) for one in (after, before))
-        found = sets_of_texts(
+        shown, own = (item.drop_nulls().value_counts(sort=True) for item in (after, before))
+        result = sets_of_texts(
             shown[name].to_list(), shown["count"].to_list(), own[name].to_list(), own["count"].to_list(),
             tree=tree, order=schema[name].categories,
         )  # fmt: skip
-        out |= {} if found is None else {name: found}
+        out |= {} if result is None else {name: result}
     return out
 
 
@@ -267,10 +267,10 @@ def codes(a: pl.Series, b: pl.Series) -> Codes:
     """
     both = pl.concat([a.alias("v"), b.alias("v")])
     frame = nw.from_native(both.to_frame(), eager_only=True)
-    found = equivalence_classes(frame, ["v"])
+    result = equivalence_classes(frame, ["v"])
     gone = np.flatnonzero(both.is_null().to_numpy())
-    missing = int(found.labels[gone[0]]) if len(gone) else None
-    return found.labels[: len(a)], found.labels[len(a) :], missing, len(found.sizes)
+    missing = int(result.labels[gone[0]]) if len(gone) else None
+    return result.labels[: len(a)], result.labels[len(a) :], missing, len(result.sizes)
 
 
 def encode(pair: Pair) -> tuple[Floats, Floats, Codec, str | None]:
@@ -325,7 +325,7 @@ def _place_sets(
     here = slice(block.start, block.stop)
     values = before.cast(pl.String)
     place = {value: at for at, value in enumerate(sets.values)}
-    own = np.array([place.get(value, -1) for value in values.to_list()])  # type: ignore[call-overload]
+    own = np.array([place.get(value, -1) for value in values.to_list()])
     there = own >= 0
     sums = np.zeros((len(sets.values), block.stop - block.start))
     np.add.at(sums, own[there], X[there, here])

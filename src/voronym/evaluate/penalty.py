@@ -109,7 +109,7 @@ def penalty(
     (20.0, 50.0, 8, 1.0)
     """
     before, after = as_frame(original), as_frame(released)
-    trees = {name: Hierarchy.of(one) for name, one in (hierarchies or {}).items()}
+    trees = {name: Hierarchy.of(item) for name, item in (hierarchies or {}).items()}
     files = {"original": source_of(before), "released": source_of(after)}
     keys = list(schema.keys)
     if classes is None:
@@ -183,9 +183,9 @@ def _covers(
     often = np.bincount(codes, minlength=len(values) + 1)
     line = None if numbers(before, order) is None else _scaled(before, values, order)
     if line is not None and after.dtype == pl.String and tree is None:
-        found = _intervals(_reader(before, order), after, often, line)
-        if found is not None:
-            return found
+        result = _intervals(_reader(before, order), after, often, line)
+        if result is not None:
+            return result
     if tree is not None and after.dtype == pl.String:
         return _below(after, often, values, tree)
     own = codes[rows]
@@ -198,8 +198,8 @@ def _covers(
 def _scaled(before: pl.Series, values: list[Any], order: Sequence[str] | None) -> Floats:
     if order is not None:
         return np.arange(len(order), dtype=np.float64)
-    found = numbers(pl.Series(values, dtype=before.dtype))
-    return np.zeros(0) if found is None else found
+    result = numbers(pl.Series(values, dtype=before.dtype))
+    return np.zeros(0) if result is None else result
 
 
 def _reader(before: pl.Series, order: Sequence[str] | None) -> Callable[[str], Ends | None]:
@@ -212,10 +212,10 @@ def _reader(before: pl.Series, order: Sequence[str] | None) -> Callable[[str], E
         if text in rank:
             return rank[text], rank[text]
         for mark in (DASH, OR_LESS, OR_MORE):
-            one, _, other = text.partition(mark)
-            if one in rank and mark in text and (other in rank or not other):
+            result, _, other = text.partition(mark)
+            if result in rank and mark in text and (other in rank or not other):
                 high = rank.get(other)
-                return (None, rank[one]) if mark == OR_LESS else (rank[one], high)
+                return (None, rank[result]) if mark == OR_LESS else (rank[result], high)
         return (None, None) if text == ANY else None
 
     return read
@@ -227,7 +227,7 @@ def _intervals(
     """Read intervals; None where a text is none."""
     texts = after.unique().to_list()
     read = [None if text is None else reader(text) for text in texts]
-    if any(one is None and text is not None for one, text in zip(read, texts, strict=True)):
+    if any(item is None and text is not None for item, text in zip(read, texts, strict=True)):
         return None
     there = np.flatnonzero(often[:-1])
     least, most = (line[there[0]], line[there[-1]]) if len(there) else (0.0, 0.0)
@@ -236,14 +236,14 @@ def _intervals(
     cost, held = np.zeros(len(texts)), np.zeros(len(texts))
     times = isinstance(reader, partial) and reader.keywords["times"]
     slack = 86_400.0 if times else 0.0  # the last day counts in full
-    for at, (text, one) in enumerate(zip(texts, read, strict=True)):
-        if one is None:  # missing
+    for at, (text, entry) in enumerate(zip(texts, read, strict=True)):
+        if entry is None:  # missing
             held[at] = often[-1]
         elif text is not None and text.strip() == ANY:
             cost[at], held[at] = 1.0, often.sum()
         else:
-            low = least if one[0] is None else max(one[0], least)
-            high = most if one[1] is None else min(one[1], most)
+            low = least if entry[0] is None else max(entry[0], least)
+            high = most if entry[1] is None else min(entry[1], most)
             cost[at] = (high - low) / span if span > 0.0 else 0.0
             inside = np.searchsorted(line, [low, high + slack], side="left")
             inside[1] = max(inside[1], np.searchsorted(line, high, side="right"))

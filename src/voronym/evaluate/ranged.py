@@ -48,8 +48,8 @@ def _forms(
     wanted: type[Form] = Moment if times else Number
     spelled = None if original is None else original.spellings.get(texts.name)
     own = spelled.form if spelled is not None and isinstance(spelled.form, wanted) else None
-    if released is not None and (said := _said(released.reading, times, own)) is not None:
-        yield said
+    if released is not None and (outcome := _said(released.reading, times, own)) is not None:
+        yield outcome
     if own is not None and text_file:
         yield own
     yield None
@@ -58,9 +58,9 @@ def _forms(
     comma = (
         DECIMAL_COMMA.get(released.dialect.delimiter, "never") if released and released.dialect else "clear"
     )
-    found = found_form(texts, times=times, comma=comma)
-    if found is not None:
-        yield found
+    result = found_form(texts, times=times, comma=comma)
+    if result is not None:
+        yield result
     if times:
         yield DIGITS
 

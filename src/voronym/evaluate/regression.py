@@ -58,7 +58,7 @@ class Regression:
     @property
     def far(self) -> tuple[str, ...]:
         """The coefficients that moved by more than their standard error."""
-        return tuple(one.name for one in self.coefficients if one.moved > 1.0)
+        return tuple(coefficient.name for coefficient in self.coefficients if coefficient.moved > 1.0)
 
 
 def weighted_fit(X: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -101,7 +101,7 @@ def regressions(
     without : str
         The column of weights.
     """
-    keys = [name for name in before.keys if all(one.form(name) in NUMBERS for one in (before, after))]
+    keys = [name for name in before.keys if all(item.form(name) in NUMBERS for item in (before, after))]
     if not keys:
         return ()
     out: list[Regression] = []
@@ -114,7 +114,7 @@ def regressions(
         new = _fit(after, keys, name, weights[1])
         if old is not None and new is not None:
             rows = zip(("(constant)", *keys), old[0], new[0], old[1], strict=True)
-            out.append(Regression(name, tuple(Coefficient(one, *map(float, row)) for one, *row in rows)))
+            out.append(Regression(name, tuple(Coefficient(entry, *map(float, row)) for entry, *row in rows)))
     return tuple(out)
 
 

@@ -186,8 +186,8 @@ def plane(
     ctx.tell(0.05, whole=True)
     curves = [Curve("floor", Floor(X, levels.codes))]
     if rules:
-        found = reached(X, levels.codes, unchanged.plug_in, ctx=ctx.part(0.1, 0.95))
-        curves.append(Curve("reached", found))
+        result = reached(X, levels.codes, unchanged.plug_in, ctx=ctx.part(0.1, 0.95))
+        curves.append(Curve("reached", result))
     notes: list[str] = []
     normal = _normal(MutualInformation(column=name, bins="distinct").levels(table)[0], levels, X)
     if isinstance(normal, str):
@@ -212,9 +212,9 @@ def told(levels: Levels, labels: Ints) -> Estimate:
     return estimate(count_runs(labels, levels.codes, int(labels.max()) + 1, levels.size), levels)
 
 
-def letters(found: Plane) -> int:
+def letters(plane: Plane) -> int:
     """Return how many cells the randomised rules of ``reached`` work on; 0 where there are none."""
-    curve = found.curve("reached")
+    curve = plane.curve("reached")
     return curve.function.letters if curve is not None and isinstance(curve.function, Reached) else 0
 
 
@@ -241,7 +241,7 @@ def _normal(fine: Levels, levels: Levels, X: NDArray[np.float64]) -> NormalCurve
         return f"{name} has fewer than {_FEW} distinct values, so there is no curve of normal data"
     if not np.ptp(X[known], axis=0).any():
         return "the keys do not vary, so there is no curve of normal data"
-    found = NormalCurve(X[known], fine.codes[known], levels.codes[known])
-    if found.information == inf:
+    normal_curve = NormalCurve(X[known], fine.codes[known], levels.codes[known])
+    if normal_curve.information == inf:
         return f"the keys determine {name}, so the curve of normal data has no end"
-    return found
+    return normal_curve

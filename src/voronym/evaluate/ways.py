@@ -37,14 +37,14 @@ class Way(Plain):
 
 def ways(pair: Pair, rows: NDArray[np.int64]) -> tuple[Way, ...]:
     """Return how far each location was moved; ``rows`` are the original's rows of the released ones."""
-    found = []
+    result = []
     for column in pair.schema:
         if column.kind != "location" or column.axis != "lat" or column.partner not in pair.schema:
             continue
         names = (column.name, str(column.partner))
-        told = [numbers(frame[name]) for frame in (pair.original, pair.released) for name in names]
-        known = [one for one in told if one is not None]
-        if len(known) < len(told):
+        outcome = [numbers(frame[name]) for frame in (pair.original, pair.released) for name in names]
+        known = [item for item in outcome if item is not None]
+        if len(known) < len(outcome):
             continue  # published as something else than degrees
         degrees = np.stack([known[0][rows], known[1][rows], known[2], known[3]])
         degrees = degrees[:, np.isfinite(degrees).all(axis=0)]
@@ -52,8 +52,8 @@ def ways(pair: Pair, rows: NDArray[np.int64]) -> tuple[Way, ...]:
         if not degrees.size or np.abs(latitudes).max() > 90.0 or np.abs(longitudes).max() > 360.0:
             continue
         far = metres_between(Sphere.from_degrees(*degrees[:2]), Sphere.from_degrees(*degrees[2:]))
-        found.append(Way(",".join(names), float(far.mean()), float(far.max())))
-    return tuple(found)
+        result.append(Way(",".join(names), float(far.mean()), float(far.max())))
+    return tuple(result)
 
 
 def metres_between(X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:

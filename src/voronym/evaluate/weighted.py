@@ -82,4 +82,4 @@ def _quantiles(values: Floats, weights: Floats) -> list[float]:
     """Return the least values with at least these shares of the weight at or below them."""
     order = np.argsort(values, kind="stable")
     mass = np.cumsum(weights[order])
-    return [float(values[order][np.searchsorted(mass, one * mass[-1])]) for one in QUANTILES]
+    return [float(values[order][np.searchsorted(mass, item * mass[-1])]) for item in QUANTILES]

@@ -126,8 +126,8 @@ class Cells:
 
     def _safe(self, old: list[Cell], cell: Cell, rows: Prints, homes: NDArray[np.int64] | None) -> bool:
         """Whether everybody is one of k or more who are in the same figures."""
-        people = np.unique(np.concatenate([cell.people, *(one.people for one in old)]))
-        kind = alike(np.column_stack([np.isin(people, one.people) for one in (*old, cell)]))
+        people = np.unique(np.concatenate([cell.people, *(entry.people for entry in old)]))
+        kind = alike(np.column_stack([np.isin(people, item.people) for item in (*old, cell)]))
         if (np.bincount(kind) < self.k).any():
             return False
         if homes is None:
@@ -140,7 +140,7 @@ class Cells:
 
     def _standing(self, old: list[Cell], cell: Cell) -> Cell:
         """Return the figure that is published again."""
-        same = [one for one in old if one.step == cell.step]
+        same = [item for item in old if item.step == cell.step]
         if not same:
             raise GuaranteeError(
                 f"step '{cell.step}': earlier releases publish a mean of {cell.column!r} of nearly the same "

@@ -64,8 +64,8 @@ def begun(entries: Sequence[Entry], people: Prints) -> Ints:
     """Return the number of the release with which the history of people began; 0 for who has none."""
     out = np.zeros(len(people), np.int64)
     for entry in entries:
-        said = np.where(entry.of(entry.groups, people) != -1, entry.of(entry.begun, people), -1)
-        out = np.where(said > 0, said, out)
+        result = np.where(entry.of(entry.groups, people) != -1, entry.of(entry.begun, people), -1)
+        out = np.where(result > 0, result, out)
     return out
 
 
@@ -187,7 +187,7 @@ def leavers(entries: Sequence[Entry], people: Prints, k: int, *, ever: bool = Fa
     array of bool
         Of everybody who was published once, in the order of their fingerprints.
     """
-    everybody = np.unique(np.concatenate([one.people[one.groups >= 0] for one in entries]))
+    everybody = np.unique(np.concatenate([entry.people[entry.groups >= 0] for entry in entries]))
     rows = histories(entries, everybody)
     here = np.isin(everybody, people)
     kind = alike(np.column_stack([rows, here]))
@@ -206,15 +206,15 @@ def again(entries: Sequence[Entry]) -> list[tuple[Entry, Standing]]:
     for at, entry in enumerate(entries):
         there = entry.groups >= 0
         start = np.where(entry.begun == entry.number, 0, entry.begun)
-        found = standing(entries[:at], entry.people[there], entry.groups[there], start[there], entry.k)
-        out.append((entry, found))
+        result = standing(entries[:at], entry.people[there], entry.groups[there], start[there], entry.k)
+        out.append((entry, result))
     return out
 
 
 def between(ours: Sequence[Entry], theirs: Sequence[Entry]) -> Standing:
     """Say how the people stand who are in releases of two ledgers with one key, with all releases known."""
-    mine = np.unique(np.concatenate([one.people[one.groups >= 0] for one in ours]))
-    both = np.intersect1d(mine, np.concatenate([one.people[one.groups >= 0] for one in theirs]))
+    mine = np.unique(np.concatenate([our.people[our.groups >= 0] for our in ours]))
+    both = np.intersect1d(mine, np.concatenate([their.people[their.groups >= 0] for their in theirs]))
     rows = np.column_stack([histories(ours, both), histories(theirs, both)])
     sizes = np.full(len(both), len(both))
     last = np.where(rows[:, : len(ours)] >= 0, np.arange(len(ours)), -1).max(axis=1, initial=-1)

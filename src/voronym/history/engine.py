@@ -196,9 +196,9 @@ def _neighbours(
             continue
         many = min(policy.neighbours, len(others))
         gap, near = cKDTree(centre[others]).query(centre[some], many)
-        found = sorted(zip(np.reshape(gap, -1).tolist(), others[np.reshape(near, -1)].tolist(), strict=True))
+        result = sorted(zip(np.reshape(gap, -1).tolist(), others[np.reshape(near, -1)].tolist(), strict=True))
         needed = 0 < free[mine] < k
-        pairs += [(far, group, needed and not at) for at, (far, group) in enumerate(found)]
+        pairs += [(far, group, needed and not at) for at, (far, group) in enumerate(result)]
     for _, group, needed in sorted(pairs):
         if group not in out and (needed or size[group] <= budget):
             out.append(group)
@@ -212,8 +212,8 @@ def _form(
     """Return the groups of the people who have none, by keys alone; -1 where they are too few of a kind."""
     labels = np.full(len(pool), -1, np.int64)
     groups = 0
-    for one in np.unique(kind[pool]).tolist():
-        mine = np.flatnonzero(kind[pool] == one)
+    for item in np.unique(kind[pool]).tolist():
+        mine = np.flatnonzero(kind[pool] == item)
         if len(mine) < k:
             continue
         people = pool[mine]

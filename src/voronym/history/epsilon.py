@@ -54,8 +54,8 @@ class Limit:
 def limit_of(ledger: Ledger) -> Limit | None:
     """Return the budget of a ledger; None where it has none."""
     with _opened(ledger.path) as base:
-        found = base.execute("select value from facts where name = 'budget'").fetchone()
-    return None if found is None else Limit(**json.loads(found[0]))
+        row = base.execute("select value from facts where name = 'budget'").fetchone()
+    return None if row is None else Limit(**json.loads(row[0]))
 
 
 def set_limit(ledger: Ledger, limit: Limit) -> None:

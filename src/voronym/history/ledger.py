@@ -181,7 +181,7 @@ class Ledger:
         for row in base.execute(f"select {wanted} from release where pending = 0 order by number"):  # noqa: S608
             number, made, k, about, people, *arrays, path, published, loose, marks, cells = row
             prints = np.frombuffer(people, f"S{SIZE}")
-            groups, begun, waited = (np.frombuffer(one, np.int64) for one in arrays)
+            groups, begun, waited = (np.frombuffer(array, np.int64) for array in arrays)
             facts, n = json.loads(about), len(prints)
             yield Entry(
                 number, made, k, facts, prints, groups, begun, waited, path, json.loads(published),
@@ -258,7 +258,7 @@ class Ledger:
                     "cells = ? where number = ?",
                     (
                         entry.people[keep].tobytes(),
-                        *(_bytes(one[keep]) for one in arrays),
+                        *(_bytes(array[keep]) for array in arrays),
                         *_blobs(entry, keep),
                         entry.number,
                     ),
@@ -270,12 +270,12 @@ class Ledger:
         _check_file(self.path)
         with _opened(self.path) as base:
             try:
-                found = base.execute("select value from facts where name = 'format'").fetchone()
+                row = base.execute("select value from facts where name = 'format'").fetchone()
             except sqlite3.DatabaseError:
-                found = None
-            if found is None or found[0] not in (1, FORMAT):
+                row = None
+            if row is None or row[0] not in (1, FORMAT):
                 raise InputError(f"{self.path.name!r} is no ledger of this version")
-            if found[0] == 1:
+            if row[0] == 1:
                 for name in _SINCE_2:
                     base.execute(f"alter table release add column {name} blob")
                 base.execute("update facts set value = ? where name = 'format'", (FORMAT,))

@@ -55,7 +55,7 @@ def naming_columns(
         return list(bound)
     person = getattr(schema, "person", None)
     known = () if schema is None else schema.identifiers
-    names = [person] if person is not None else [one for one in known if one in declared]
+    names = [person] if person is not None else [item for item in known if item in declared]
     if not names:
         raise InputError(NOBODY)
     return names

@@ -103,7 +103,7 @@ def _compare(rows: Ints, first: Ints, counts: Ints, lived: Ints | None) -> Ints:
     width = np.repeat(sizes, sizes)  # with how many kinds each is compared
     start = np.repeat(begin, sizes)
     ends = np.cumsum(width)
-    found = np.zeros(len(rows), np.int64)
+    result = np.zeros(len(rows), np.int64)
     at = 0
     while at < len(rows):
         stop = max(at + 1, int(np.searchsorted(ends, (ends[at - 1] if at else 0) + PAIRS, side="right")))
@@ -116,12 +116,12 @@ def _compare(rows: Ints, first: Ints, counts: Ints, lived: Ints | None) -> Ints:
             counted = (group >= 0) & (first[mine] <= release)
             alike &= ~counted | (rows[other, release] == group)
         if lived is None or spans is None:
-            found[at:stop] = np.bincount(mine[alike] - at, counts[other[alike]], stop - at)
+            result[at:stop] = np.bincount(mine[alike] - at, counts[other[alike]], stop - at)
         else:
-            found[at:stop] = _households(mine[alike] - at, order[other[alike]], lived, spans, stop - at)
+            result[at:stop] = _households(mine[alike] - at, order[other[alike]], lived, spans, stop - at)
         at = stop
     out = np.empty(len(rows), np.int64)
-    out[order] = found
+    out[order] = result
     return out
 
 
@@ -137,7 +137,7 @@ def _households(mine: Ints, other: Ints, lived: Ints, spans: Ints, many: int) ->
 
 def _whole(name: str, given: ArrayLike) -> Ints:
     """Return whole numbers, or say that some are none."""
-    found = np.asarray(given)
-    if found.dtype.kind == "f" and not np.isfinite(found).all():
+    result = np.asarray(given)
+    if result.dtype.kind == "f" and not np.isfinite(result).all():
         raise InputError(f"{name} has numbers that are not finite")
-    return found.astype(np.int64)
+    return result.astype(np.int64)

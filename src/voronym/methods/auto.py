@@ -121,9 +121,9 @@ def _published(problem: Problem, records: PublishedPoints, ctx: Context) -> tupl
     if seconds is None:
         return records.best(best, _anneal(problem, best, ctx.part(0.2, 1.0))), None
     begun = now()
-    found = _anneal(problem, best, ctx.part(0.2, 0.3).unhurried())
-    found = _longer(problem, found, found, ctx.part(0.3, SHOWN, time=SHOWN), now() - begun)
-    return _prove(problem, records.best(best, found), ctx.part(SHOWN, 1.0))
+    result = _anneal(problem, best, ctx.part(0.2, 0.3).unhurried())
+    result = _longer(problem, result, result, ctx.part(0.3, SHOWN, time=SHOWN), now() - begun)
+    return _prove(problem, records.best(best, result), ctx.part(SHOWN, 1.0))
 
 
 def _pairs(problem: Problem, ctx: Context) -> Partition:
@@ -142,8 +142,8 @@ def _anneal(problem: Problem, start: Partition, ctx: Context, sweeps: float | No
     return refiner.improve(problem, start, ctx, options)
 
 
-def _better(problem: Problem, one: Partition, other: Partition) -> Partition:
-    return problem.better(one, other.labels)
+def _better(problem: Problem, partition: Partition, other: Partition) -> Partition:
+    return problem.better(partition, other.labels)
 
 
 def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition, float | None]:
@@ -163,8 +163,8 @@ def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition,
     if ctx.left < 1.5 * more * SWEEPS / TRIAL:
         return tried, None
     begun = now()
-    found = _short(problem, start, ctx.part(0.1, 1.0).unhurried())
-    return _better(problem, tried, found), now() - begun
+    result = _short(problem, start, ctx.part(0.1, 1.0).unhurried())
+    return _better(problem, tried, result), now() - begun
 
 
 def _longer(problem: Problem, start: Partition, best: Partition, ctx: Context, seconds: float) -> Partition:

@@ -111,8 +111,8 @@ def _solved(search: Search, rows: Ints, nodes: int | None, seconds: float | None
     names, of = np.unique(c.of[pairs], return_inverse=True)
     others = search.load[names]
     for row in rows.tolist():
-        for one, n in search.held[row].items():
-            others[np.searchsorted(names, one)] -= n
+        for item, n in search.held[row].items():
+            others[np.searchsorted(names, item)] -= n
     able = np.bincount(of, c.counts[c.row[pairs]], minlength=len(names)) + others >= c.k
     pairs = pairs[able[of]]
     names, of, others = names[able], np.cumsum(able)[of[able[of]]] - 1, others[able]
@@ -124,7 +124,7 @@ def _solved(search: Search, rows: Ints, nodes: int | None, seconds: float | None
     where = sparse.csr_array((ones, (of, entry)), shape=(y, e))
     lacking = np.maximum(c.k - others, 0).astype(np.float64)
     use = sparse.csr_array((most, (entry, of)), shape=(e, y))
-    found = milp(
+    result = milp(
         np.concatenate([c.cost[pairs], np.zeros(y)]),
         integrality=np.ones(e + y),
         bounds=Bounds(
@@ -141,27 +141,27 @@ def _solved(search: Search, rows: Ints, nodes: int | None, seconds: float | None
             **({} if seconds is None else {"time_limit": seconds}),
         },
     )
-    if found.x is not None:
-        _take(search, rows, pairs, np.rint(found.x[:e]).astype(np.int64))
-    bound = found.mip_dual_bound
+    if result.x is not None:
+        _take(search, rows, pairs, np.rint(result.x[:e]).astype(np.int64))
+    bound = result.mip_dual_bound
     return None if bound is None or not np.isfinite(bound) else float(bound) * (1.0 - 1e-9)
 
 
 def _take(search: Search, rows: Ints, pairs: Ints, records: Ints) -> None:
     """Publish as a solution of the programme says, if it is better and keeps its rules."""
     c = search.choices
-    held = [(row, one, n) for row in rows.tolist() for one, n in search.held[row].items()]
-    cost = sum(n * search.price(row, one) for row, one, n in held)
+    held = [(row, item, n) for row in rows.tolist() for item, n in search.held[row].items()]
+    cost = sum(n * search.price(row, entry) for row, entry, n in held)
     if float(c.cost[pairs] @ records) > cost - 1e-7:
         return
     load = search.load.copy()
-    for _, one, n in held:
-        load[one] -= n
+    for _, member, n in held:
+        load[member] -= n
     np.add.at(load, c.of[pairs], records)
     spread = np.bincount(np.searchsorted(rows, c.row[pairs]), records, minlength=len(rows))
     if (spread != c.counts[rows]).any() or ((load > 0) & (load < c.k)).any() or (records < 0).any():
         return
-    for row, one, n in held:
-        search.put(row, one, -n)
+    for row, element, n in held:
+        search.put(row, element, -n)
     for e in np.flatnonzero(records).tolist():
         search.put(int(c.row[pairs[e]]), int(c.of[pairs[e]]), int(records[e]))

@@ -96,26 +96,26 @@ def _partners(
     size = np.bincount(labels, minlength=many)
     order = np.argsort(labels, kind="stable")
     members = np.split(order, np.cumsum(size)[:-1])
-    told = rows >= 0
+    result = rows >= 0
     each = [judge for judge in judges if not judge.additive]
     out = []
-    for one in bad.tolist():
-        lost = (rows != rows[one]) | ~told[one]
-        cost = (lost * (size[:, None] * told + size[one] * told[one])) @ price
-        cost[one] = np.inf
+    for item in bad.tolist():
+        lost = (rows != rows[item]) | ~result[item]
+        cost = (lost * (size[:, None] * result + size[item] * result[item])) @ price
+        cost[item] = np.inf
         near = np.argsort(cost, kind="stable")[: min(NEAR, many - 1)].tolist()
-        both = (np.concatenate([members[one], members[other]]) for other in near)
+        both = (np.concatenate([members[item], members[other]]) for other in near)
         good = (all(judge.holds(judge.value(judge.levels.codes[some])) for judge in each) for some in both)
         other = next((other for other, obeys in zip(near, good, strict=True) if obeys), near[0])
-        out.append((float(cost[other]), one, other))
+        out.append((float(cost[other]), item, other))
     return sorted(out)
 
 
 def _joined(labels: Ints, pairs: Sequence[tuple[float, int, int]], many: int) -> Ints:
     """Join pairs of classes, the cheapest first, each class once."""
     to, used = np.arange(many), np.zeros(many, bool)
-    for _, one, other in pairs:
-        if not used[one] and not used[other]:
-            used[one] = used[other] = True
-            to[one] = other
+    for _, item, other in pairs:
+        if not used[item] and not used[other]:
+            used[item] = used[other] = True
+            to[item] = other
     return np.unique(to[labels], return_inverse=True)[1].reshape(-1)

@@ -75,15 +75,15 @@ class Choices:
             for c in range(begin, d):
                 seen = codes[here, c] >= 0
                 some = here[seen]
-                _, first, found = np.unique(
+                _, first, result = np.unique(
                     labels[seen] * size[c] + codes[some, c], return_index=True, return_inverse=True
                 )
-                enough = np.bincount(found, counts[some]) >= k
+                enough = np.bincount(result, counts[some]) >= k
                 if not enough.any():
                     continue
-                inside = enough[found]
+                inside = enough[result]
                 number = np.cumsum(enough) - 1
-                mine, own = some[inside], number[found[inside]]
+                mine, own = some[inside], number[result[inside]]
                 rows.append(mine)
                 classes.append(own + many)
                 kept += [mask | 1 << c] * int(enough.sum())
@@ -154,27 +154,27 @@ class Search:
 
     def cost_of(self, row: int) -> float:
         """Return the price of all values that are made missing in the records of a combination."""
-        return float(sum(n * self.price(row, one) for one, n in self.held[row].items()))
+        return float(sum(n * self.price(row, item) for item, n in self.held[row].items()))
 
-    def price(self, row: int, one: int) -> float:
+    def price(self, row: int, item: int) -> float:
         """Return what a record costs in a class that fits it."""
-        return self._whole[row] - self._worth[one]
+        return self._whole[row] - self._worth[item]
 
-    def put(self, row: int, one: int, many: int) -> None:
+    def put(self, row: int, item: int, many: int) -> None:
         """Publish some more records of a combination in a class; fewer, where many is negative."""
-        for outer, inner in ((self.held[row], one), (self.inside.setdefault(one, {}), row)):
+        for outer, inner in ((self.held[row], item), (self.inside.setdefault(item, {}), row)):
             outer[inner] = outer.get(inner, 0) + many
             if not outer[inner]:
                 del outer[inner]
-        self.load[one] += many
-        if not self.load[one]:
-            del self.inside[one]
+        self.load[item] += many
+        if not self.load[item]:
+            del self.inside[item]
 
     def publish(self, which: Ints, at: Ints) -> None:
         """Publish records, by their combinations and classes."""
         pairs, many = np.unique(np.column_stack([which, at]), axis=0, return_counts=True)
-        for (row, one), n in zip(pairs.tolist(), many.tolist(), strict=True):
-            self.put(row, one, n)
+        for (row, item), n in zip(pairs.tolist(), many.tolist(), strict=True):
+            self.put(row, item, n)
 
     def labels(self, which: Ints, rng: np.random.Generator) -> Ints:
         """Return the class of each record; which of several equal ones is published how is drawn."""

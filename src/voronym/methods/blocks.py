@@ -73,7 +73,7 @@ class Block:
             )
         method, pairs = METHODS[words[0]], [word.partition("=") for word in words[1:]]
         if not method.keeps_k or method.name == NAME:
-            able = ", ".join(name for name, one in METHODS.items() if one.keeps_k and name != NAME)
+            able = ", ".join(name for name, item in METHODS.items() if item.keeps_k and name != NAME)
             raise InputError(
                 f"part {text!r}: method {method.name!r} makes no groups, and k counts the keys of all parts "
                 f"together. Take one of {able}; noise, PRAM and swaps are steps (--step 'pram job=0.2')"
@@ -161,11 +161,11 @@ def blocks(
     return Grouped(
         table.frame.select(kept).with_columns(**columns),
         figures=_figures(table, parsed, made),
-        notes=tuple(dict.fromkeys(note for one in made for note in one.notes)),
-        public_notes=tuple(dict.fromkeys(note for one in made for note in one.public_notes)),
+        notes=tuple(dict.fromkeys(note for entry in made for note in entry.notes)),
+        public_notes=tuple(dict.fromkeys(note for element in made for note in element.public_notes)),
         log=_log(table, parsed, made, labels, k),
         partition=Partition(labels),
-        published_as={name: way for one in made for name, way in one.published_as.items()},
+        published_as={name: way for item in made for name, way in item.published_as.items()},
         schema=_schema(table, parsed, made),
     )
 
@@ -212,8 +212,8 @@ def _grouped(
     of = classes if crowd.of_row is None else classes[first_rows(crowd.of_row, crowd.table.n)]
     labels, many, done = np.empty(problem.n, np.int64), 0, 0
     whole = not of.any()  # the first block: nothing is divided yet
-    for one in range(int(of.max()) + 1):
-        who = np.flatnonzero(of == one)
+    for item in range(int(of.max()) + 1):
+        who = np.flatnonzero(of == item)
         here = ctx.part(done / problem.n, 1.0, time=len(who) / (problem.n - done))
         here = here if whole else here.quiet()
         some = problem.subset(who)
@@ -269,35 +269,35 @@ def _released(
         assert made.partition is not None  # noqa: S101 - these methods make groups
         return made, made.partition.labels
     labels, many = np.empty(table.n, np.int64), 0
-    found, order = [], []
-    for one in range(int(classes.max()) + 1):
-        rows = np.flatnonzero(classes == one)
+    result, order = [], []
+    for entry in range(int(classes.max()) + 1):
+        rows = np.flatnonzero(classes == entry)
         made = function(table.rows(rows), ctx.quiet(), options, choices=choices, k=k, models=models)
         assert made.partition is not None  # noqa: S101
         labels[rows] = made.partition.labels + many
         many += made.partition.n_cells
-        found.append(made)
+        result.append(made)
         order.append(rows)
     place = np.argsort(np.concatenate(order), kind="stable")
-    frame = nw.maybe_reset_index(nw.concat([one.frame for one in found])[place.tolist()])
-    return replace(found[0], frame=frame, figures={}, log=(), partition=Partition(labels)), labels
+    frame = nw.maybe_reset_index(nw.concat([item.frame for item in result])[place.tolist()])
+    return replace(result[0], frame=frame, figures={}, log=(), partition=Partition(labels)), labels
 
 
 def _figures(table: Table, parsed: Sequence[Block], made: Sequence[Grouped]) -> dict[str, Any]:
     """Return what was measured of each part."""
     out: dict[str, Any] = {}
-    for one in made:
-        out |= one.figures
+    for entry in made:
+        out |= entry.figures
     out["parts"] = [
         {
             "columns": list(block.columns),
             "method": block.method,
-            "groups": None if one.partition is None else one.partition.n_cells,
-            "loss": one.group_loss,
-            "gaps": sum(int(one.frame[name].null_count() - table.frame[name].null_count())
+            "groups": None if item.partition is None else item.partition.n_cells,
+            "loss": item.group_loss,
+            "gaps": sum(int(item.frame[name].null_count() - table.frame[name].null_count())
                         for name in block.columns),
         }
-        for block, one in zip(parsed, made, strict=True)
+        for block, item in zip(parsed, made, strict=True)
     ]  # fmt: skip
     return out
 
@@ -310,23 +310,23 @@ def _log(
         f"{', '.join(block.columns)} by {block.method}" for block in parsed
     )
     lost = [
-        f"{', '.join(block.columns)} lost {one.group_loss:.3g} % of the variance in the groups"
-        for block, one in zip(parsed, made, strict=True)
-        if one.group_loss is not None
+        f"{', '.join(block.columns)} lost {item.group_loss:.3g} % of the variance in the groups"
+        for block, item in zip(parsed, made, strict=True)
+        if item.group_loss is not None
     ]
     return (
         f"Keys were masked in {len(parsed)} parts: {listed}. So {k} {heads} or more share the keys of all "
         f"parts together, in {int(labels.max()) + 1:,} groups.",
-        *(f"{one}." for one in lost),
-        *(sentence for one in made for sentence in one.log),
+        *(f"{entry}." for entry in lost),
+        *(sentence for element in made for sentence in element.log),
     )
 
 
 def _schema(table: Table, parsed: Sequence[Block], made: Sequence[Grouped]) -> Any:
     """Return the schema of what is published, where a part changes kinds."""
-    if all(one.schema is None for one in made):
+    if all(entry.schema is None for entry in made):
         return None
-    of = {name: one for block, one in zip(parsed, made, strict=True) for name in block.columns}
+    of = {name: item for block, item in zip(parsed, made, strict=True) for name in block.columns}
     columns = tuple(
         replace(of[column.name].schema[column.name], role="key")  # type: ignore[index]
         if column.name in of and of[column.name].schema is not None

@@ -212,14 +212,14 @@ def _changing(keys: Keys, person: Ints) -> list[str]:
         return []
     means = Partition(person).centroids(keys.X)
     within, total = numerics.error(keys.X, means, person), numerics.spread(keys.X)
-    found = []
+    result = []
     for block in keys.codec.blocks:
         here = slice(block.start, block.stop)
         share = float(within[here].sum()) / max(float(total[here].sum()), 1e-300)
         if share > CHANGING:
-            found.append(
+            result.append(
                 f"key {block.name!r} changes from row to row of a person ({100 * share:.0f} % of its "
                 "variance), and all rows of a person publish one value: if intruders do not know it, make it "
                 "confidential or other"
             )
-    return found
+    return result

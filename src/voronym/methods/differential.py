@@ -151,8 +151,8 @@ def mask_private(
     frame = _published(table, bounds, cells, of)
     facts = told(table, model, bounds, chosen.name, size, cells, rows)
     notes = tuple(
-        f"{many:,} values of {one.name!r} were outside its bounds and count as the nearer bound"
-        for one, many in zip(bounds, outside, strict=True)
+        f"{many:,} values of {item.name!r} were outside its bounds and count as the nearer bound"
+        for item, many in zip(bounds, outside, strict=True)
         if many
     )
     public = (KEPT_ALONE,) if model.scope == "keys" and len(bounds) < len(frame.columns) else ()
@@ -167,10 +167,10 @@ def public_bounds(table: Table, model: DifferentialPrivacy, options: Differentia
 
 def encode(table: Table, bounds: list[Bounds]) -> tuple[Records, list[int]]:
     """Return the records in their public bounds, and how many values of each column were outside."""
-    made = [one.encode(table) for one in bounds]
-    ordered = [values for one, (values, _) in zip(bounds, made, strict=True) if isinstance(one, Range)]
-    nominal = [values for one, (values, _) in zip(bounds, made, strict=True) if isinstance(one, Domain)]
-    sizes = tuple(len(one.values) for one in bounds if isinstance(one, Domain))
+    made = [bound.encode(table) for bound in bounds]
+    ordered = [values for item, (values, _) in zip(bounds, made, strict=True) if isinstance(item, Range)]
+    nominal = [values for entry, (values, _) in zip(bounds, made, strict=True) if isinstance(entry, Domain)]
+    sizes = tuple(len(element.values) for element in bounds if isinstance(element, Domain))
     return (
         Records(
             np.stack(ordered, axis=1) if ordered else np.empty((table.n, 0)),
@@ -187,14 +187,14 @@ def _published(
     """Return the table with what its cells publish."""
     new: dict[str, nw.Series[Any]] = {}
     place = {Range: 0, Domain: 0}
-    for one in bounds:
-        column = place[type(one)]
-        place[type(one)] += 1
-        if isinstance(one, Range):
-            shown = one.decode(table, cells.ordered[:, column])
+    for bound in bounds:
+        column = place[type(bound)]
+        place[type(bound)] += 1
+        if isinstance(bound, Range):
+            shown = bound.decode(table, cells.ordered[:, column])
         else:
-            shown = one.decode(table, cells.nominal[:, column])
-        new[one.name] = nw.maybe_reset_index(shown[of.tolist()])
+            shown = bound.decode(table, cells.nominal[:, column])
+        new[bound.name] = nw.maybe_reset_index(shown[of.tolist()])
     names = [name for name in table.columns if name in table.schema]
     return nw.maybe_reset_index(table.frame.select(names).with_columns(**new))
 
@@ -210,7 +210,7 @@ def told(
 ) -> dict[str, Any]:
     """Return what everybody may know about such a release: nothing here depends on the data but its noise."""
     epsilon, delta, unit = float(model.epsilon or 0.0), model.delta, unit_of(table)
-    kept = [name for name in table.columns if name not in {one.name for one in bounds}]
+    kept = [name for name in table.columns if name not in {item.name for item in bounds}]
     budget = Budget(epsilon, delta, rows)
     return {
         "epsilon": epsilon,
@@ -227,7 +227,7 @@ def told(
         "choice": "permute-and-flip" if budget.pure else "the exponential mechanism",
         "spent": {name: share * (rows if budget.pure else rows**2) for name, share in cells.spent.items()},
         "cells": {name: value for name, value in cells.facts.items() if isinstance(value, (int, list))},
-        "bounds": [{"column": one.name, "bounds": one.says, "origin": one.origin} for one in bounds],
+        "bounds": [{"column": bound.name, "bounds": bound.says, "origin": bound.origin} for bound in bounds],
         "odds": odds(epsilon),
         "caught": caught(epsilon, delta),
         "not_private": _not_private(table, unit, kept),

@@ -123,7 +123,7 @@ def mask_by_groups(
     if strata and kept is None:
         if together:
             raise InputError("strata do not go with pseudonyms of households: leave out one of the two")
-        obeyed = any(one.required is not None and getattr(one, "merging", False) for one in models)
+        obeyed = any(model.required is not None and getattr(model, "merging", False) for model in models)
         part, costs, parts = _within_strata(
             table, crowd, problem, shown, choices, options, models, equal, ctx
         )
@@ -144,11 +144,11 @@ def mask_by_groups(
     plain = table.units is None
     as_is = pure_groups(part, equal)[part.labels] if plain and kept is None else None
     gathered = _gather(table, published, rows, bare, as_is)
-    frame, mean, weighed, told = publish_weights(table, gathered, choices, k)
+    frame, mean, weighed, result = publish_weights(table, gathered, choices, k)
     return Grouped(
         frame,
         figures={**published.figures, **mean},
-        notes=(*notes, *told),
+        notes=(*notes, *result),
         public_notes=tuple(notes),
         log=(
             *(() if kept is not None else said_of(part, equal, k, "records" if plain else "people")),
@@ -232,9 +232,10 @@ def searched(problem: Problem, shown: PublishedPoints | None) -> Problem:
 
 def group(problem: Problem, method: Method, options: Options, ctx: Context) -> Partition:
     """Divide some records into groups of k or more; all of them are one group where they are few."""
-    return (
-        problem.one_group() if problem.n < 2 * problem.k else _groups(problem, method, options, ctx, True)[0]
-    )
+    if problem.n < 2 * problem.k:
+        return problem.one_group()
+    half = ctx.part(0.0, 1.0, time=0.5)  # models are enforced in the rest of the time
+    return _groups(problem, method, options, half)[0]
 
 
 def make_obey(
@@ -291,12 +292,14 @@ def _obey(
     is the cost of fewer. ``loss`` is what to say of groups, where it is not that of the problem.
     """
     if how == "blind" and demands:  # what each model alone would need is told to nobody
-        demands = [(", ".join(name for name, _ in demands), tuple(one for _, own in demands for one in own))]
-    found = [(f"k-anonymity={problem.k}", part, "none")]
+        demands = [
+            (", ".join(name for name, _ in demands), tuple(item for _, own in demands for item in own))
+        ]
+    outcome = [(f"k-anonymity={problem.k}", part, "none")]
     judges: list[Judge] = []
     for number, (name, own) in enumerate(demands):
         judges += own
-        before = found[-1][1]
+        before = outcome[-1][1]
         # Groups that obeyed the models before may obey this one, too. If not, begin with k-anonymous ones.
         lucky = all(np.all(judge.holds(judge.values(before.labels, before.n_cells))) for judge in judges)
         here = ctx.part(
@@ -308,13 +311,13 @@ def _obey(
         here.tell(0.0)
         demanding = Problem(problem.records, problem.k, judges)
         result = enforce(demanding, before if lucky else part, here, method=how)
-        found.append((name, result.partition, result.method))
+        outcome.append((name, result.partition, result.method))
     costs: list[Cost] = []
     least, loss = np.inf, problem.loss if loss is None else loss
-    for name, groups, way in reversed(found):
+    for name, groups, way in reversed(outcome):
         least = min(least, loss(groups))
         costs.append(Cost(name, float(least), way))
-    return found[-1][1], tuple(reversed(costs))
+    return outcome[-1][1], tuple(reversed(costs))
 
 
 def _within_strata(
@@ -394,7 +397,7 @@ def _gather(
     rest = [name for name in kept if name not in table.keys]
     if rest:
         parts.append(table.frame.select(rest))
-    frame = nw.concat([nw.maybe_reset_index(one) for one in parts], how="horizontal").select(kept)
+    frame = nw.concat([nw.maybe_reset_index(item) for item in parts], how="horizontal").select(kept)
     if as_is is not None and as_is.any():
         frame = frame.with_columns(**_put_back(table, frame, as_is))
     return with_pseudonyms(table, frame, bare)

@@ -173,9 +173,9 @@ def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints
         for number, rows in enumerate(
             (_lonely(X, k, many, near, ctx, may), _costly(X, everybody, many, may))
         ):
-            cost, found = _search(problem, rows, may, ctx.part(0.4 + 0.3 * number, 0.7 + 0.3 * number))
+            cost, result = _search(problem, rows, may, ctx.part(0.4 + 0.3 * number, 0.7 + 0.3 * number))
             if cost < after:
-                after, outside = cost, found
+                after, outside = cost, result
         many //= 2
     return outside, before, after, proven
 
@@ -323,8 +323,8 @@ def stay(
     if known is not None:
         before, gone = (_people(rows, of_row, len(records)) for rows in (known.published, known.left_out))
         may, out = ~before, gone & ~before
-    found = leave_out(Problem(records, k), choices.suppress, ctx, parts, may=may, out=out)
-    return replace(found, of_row=of_row)
+    result = leave_out(Problem(records, k), choices.suppress, ctx, parts, may=may, out=out)
+    return replace(result, of_row=of_row)
 
 
 def _people(rows: Bools, of_row: Ints | None, many: int) -> Bools:

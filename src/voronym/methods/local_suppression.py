@@ -206,13 +206,13 @@ def local_suppression(
     check_heads(units, len(codes), k)
     demands = demands_of(table, models)
     homes = None if units is None else units.household
-    judges = [one for _, own in demands for one in own]
+    judges = [item for _, own in demands for item in own]
     if judges:  # joined classes have the households of both
-        judges += [one for _, own in household_demands(units, k) for one in own]
+        judges += [entry for _, own in household_demands(units, k) for entry in own]
     price = [given.get(name, 1.0) for name in table.keys]
-    found = suppress_locally(codes, k, ctx, price=price, judges=judges, homes=homes, exact=options.exact)
+    result = suppress_locally(codes, k, ctx, price=price, judges=judges, homes=homes, exact=options.exact)
     others = wildcard_gaps(codes, k, price, homes) if options.wildcard else None
-    return _masked(table, found, of_row, k, told=bool(demands), others=others)
+    return _masked(table, result, of_row, k, told=bool(demands), others=others)
 
 
 def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
@@ -231,11 +231,11 @@ def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
 
 
 def _masked(
-    table: Table, found: Gaps, of_row: Ints | None, k: int, *, told: bool, others: int | None
+    table: Table, gaps: Gaps, of_row: Ints | None, k: int, *, told: bool, others: int | None
 ) -> Grouped:
     """Publish the table with its gaps."""
     made, many = {}, {}
-    kept_of = found.kept if of_row is None else found.kept[of_row]
+    kept_of = gaps.kept if of_row is None else gaps.kept[of_row]
     gone = np.column_stack([table.codes(name) >= 0 for name in table.keys]) & ~kept_of
     for c, name in enumerate(table.keys):
         new = gone[:, c]
@@ -247,9 +247,9 @@ def _masked(
     figures = {
         "suppressed": many,
         "records": touched,
-        "cost": found.cost,
-        "least": found.least,
-        "gap": found.gap if np.isfinite(found.gap) else None,
+        "cost": gaps.cost,
+        "least": gaps.least,
+        "gap": gaps.gap if np.isfinite(gaps.gap) else None,
         **({} if others is None else {"if gaps matched everything": others}),
     }
     notes = tuple(
@@ -265,29 +265,29 @@ def _masked(
         figures={FIGURES: figures},
         notes=notes,
         log=(
-            *_said(table, many, touched, found, k, more=more),
+            *_said(table, many, touched, gaps, k, more=more),
             *(() if others is None else (WILDCARD.format(others),)),
             *said(table, None),
             *against,
         ),
-        partition=Partition(found.labels, k=k) if of_row is None else Partition(found.labels[of_row]),
+        partition=Partition(gaps.labels, k=k) if of_row is None else Partition(gaps.labels[of_row]),
         published_as=dict.fromkeys(table.keys, FATE),
     )
 
 
 def _said(
-    table: Table, many: Mapping[str, int], touched: int, found: Gaps, k: int, *, more: bool
+    table: Table, many: Mapping[str, int], touched: int, gaps: Gaps, k: int, *, more: bool
 ) -> tuple[str, ...]:
     """Say what was made missing; ``more`` was asked for than k of the records."""
     n, heads = table.n, "records" if table.units is None else table.units.counted
     listed = ", ".join(f"{name} {count:,} ({100 * count / n:.3g} %)" for name, count in many.items())
     near = (
         "no choice makes less missing"
-        if found.gap == 0.0
-        else f"to keep k of the records alone any choice would cost {found.least:,.6g} at least"
+        if gaps.gap == 0.0
+        else f"to keep k of the records alone any choice would cost {gaps.least:,.6g} at least"
         if more
-        else f"any other choice would cost {found.least:,.6g} at least: a gap of {found.gap:.1f} % at most"
-        if np.isfinite(found.gap)
+        else f"any other choice would cost {gaps.least:,.6g} at least: a gap of {gaps.gap:.1f} % at most"
+        if np.isfinite(gaps.gap)
         else "how few would do is not known"
     )
     once = (
@@ -297,6 +297,6 @@ def _said(
     )
     return (
         f"Values were made missing in {touched:,} of {n:,} records: {listed}. Weighted by importance that "
-        f"costs{once} {found.cost:,.6g}, and {near}.",
+        f"costs{once} {gaps.cost:,.6g}, and {near}.",
         f"A gap counts as a value of its own: {k} {heads} or more have the same keys and the same gaps.",
     )

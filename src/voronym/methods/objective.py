@@ -114,17 +114,17 @@ class _Columns:
             codes[:, c] = np.unique(column, return_inverse=True)[1].reshape(-1) + begin
             begin = int(codes[:, c].max()) + 1
         columns = np.ascontiguousarray(
-            np.stack([one[0] for one in numbers], axis=1) if numbers else np.zeros((n, 0))
+            np.stack([element[0] for element in numbers], axis=1) if numbers else np.zeros((n, 0))
         )
         return Shown(
             columns,
             len(self.means),
             len(self.means) + len(self.rounded),
-            np.array([one[1] for one in numbers]),
-            np.array([one[2] for one in numbers]),
+            np.array([number[1] for number in numbers]),
+            np.array([item[2] for item in numbers]),
             codes,
-            np.array([one[1] for one in self.codes]),
-            np.array([one[2] for one in self.codes], bool),
+            np.array([code[1] for code in self.codes]),
+            np.array([entry[2] for entry in self.codes], bool),
             np.ascontiguousarray(np.concatenate([columns, *self.inexact], axis=1)),
         )
 

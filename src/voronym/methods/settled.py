@@ -100,11 +100,11 @@ def _nearest(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints | N
     first = np.full(len(sizes), -1, np.int64)
     first[equal[::-1]] = np.arange(len(equal))[::-1]
     places = points[first[large]]
-    found = np.empty(len(rest), np.int64)
+    result = np.empty(len(rest), np.int64)
     for start in range(0, len(rest), BLOCK):
         some = points[rest[start : start + BLOCK]]
-        found[start : start + BLOCK] = np.argmin(cdist(some, places, "sqeuclidean"), axis=1)
-    return np.asarray(large[found])
+        result[start : start + BLOCK] = np.argmin(cdist(some, places, "sqeuclidean"), axis=1)
+    return np.asarray(large[result])
 
 
 def _joined(rest: Ints, near: Ints, equal: Ints) -> Ints:

@@ -75,7 +75,7 @@ def divide_strata(
     of, names = strata_of(table, strata, problem.k)
     many = np.bincount(of)
     labels = np.empty(problem.n, np.int64)
-    found: list[Stratum] = []
+    result: list[Stratum] = []
     lost: dict[str, float] = {}
     begun, groups = 0, 0
     for number, size in enumerate(many.tolist()):
@@ -86,8 +86,8 @@ def divide_strata(
         labels[rows] = part.labels + groups
         for cost in costs:
             lost[cost.guarantee] = lost.get(cost.guarantee, 0.0) + cost.loss * part_of.total
-        found.append(Stratum(names[number], size, part.n_cells, int(part.sizes.min()), part_of.loss(part)))
+        result.append(Stratum(names[number], size, part.n_cells, int(part.sizes.min()), part_of.loss(part)))
         begun, groups = begun + size, groups + part.n_cells
     total = problem.total if problem.total > 0.0 else 1.0
     all_costs = tuple(Cost(name, loss / total, "in strata") for name, loss in lost.items())
-    return Partition(labels, k=problem.k), all_costs, tuple(found)
+    return Partition(labels, k=problem.k), all_costs, tuple(result)

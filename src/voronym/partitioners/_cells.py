@@ -45,5 +45,5 @@ def dissolve_cells(problem: Problem, part: Partition, order: NDArray[np.int64], 
         return float(work.state[2]) / len(order)
 
     ctx.pieces(piece, budget=2_000_000)
-    found = Partition(state.labels, k=k)
-    return found if found.sse(X) <= part.sse(X) else part  # rounding may favour what was given
+    partition = Partition(state.labels, k=k)
+    return partition if partition.sse(X) <= part.sse(X) else part  # rounding may favour what was given

@@ -59,8 +59,12 @@ def cuts(problem: Problem, ctx: Context) -> Partition:
             continue
         right = side[: len(rows)] == 1
         waiting += [rows[right], rows[~right]]
-    found = Partition(labels, k=k)
-    return problem.better(mondrian(problem, ctx.quiet()), found.labels) if spans is problem.records else found
+    partition = Partition(labels, k=k)
+    return (
+        problem.better(mondrian(problem, ctx.quiet()), partition.labels)
+        if spans is problem.records
+        else partition
+    )
 
 
 def _of_coordinates(records: Records) -> Spans:
@@ -72,7 +76,7 @@ def _of_coordinates(records: Records) -> Spans:
             edges = np.unique(np.quantile(column, np.linspace(0.0, 1.0, FINE + 1)[1:-1]))
             back = np.searchsorted(edges, column, side="right")
             values, back = np.unique(back, return_inverse=True)
-            values = np.array([column[back.reshape(-1) == one].mean() for one in range(len(values))])
+            values = np.array([column[back.reshape(-1) == item].mean() for item in range(len(values))])
         span = float(np.ptp(values)) or 1.0
         place = np.append((values - values.min()) / span, 0.0)
         axes.append(Axis(LINE, np.array([place, place]), np.zeros((0, 0), np.int64), place, 0))

@@ -90,15 +90,15 @@ def microaggregate(
         warnings.warn(note, stacklevel=2)
     part = chosen.partition(problem, ctx.part(0.0, 1.0, stage="grouping"), read)
     ctx.done()
-    for told in ctx.notes:
-        warnings.warn(told, stacklevel=2)
+    for item in ctx.notes:
+        warnings.warn(item, stacklevel=2)
     return part
 
 
 def check_time_limit(method: Method, time_limit: object) -> None:
     """Refuse a time limit that the method would not look at."""
     if time_limit is not None and not method.timed:
-        able = ", ".join(name for name, one in METHODS.items() if one.timed)
+        able = ", ".join(name for name, item in METHODS.items() if item.timed)
         raise InputError(
             f"method {method.name!r} has no use for a time limit: it ends when it is done. These search for "
             f"as long as they may: {able}"

@@ -74,8 +74,8 @@ class Ahead:
         first = np.append(asked, first[first != asked])
         self._make(first, True, ctx)
         self._stamp += 1
-        found = kernels.forecast(first, self.work, self.lists, self.k, self._stamp, room)
-        self._make(np.unique(room[:found]), False, ctx)
+        result = kernels.forecast(first, self.work, self.lists, self.k, self._stamp, room)
+        self._make(np.unique(room[:result]), False, ctx)
 
     def _make(self, ids: Ints, far: bool, ctx: Context) -> None:
         """Make the lists of those records that have none, or none that tells enough any more."""

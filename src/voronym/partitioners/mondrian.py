@@ -97,8 +97,8 @@ def _children(above: Ints, rows: Ints) -> list[Ints]:
     level = _common(above)
     if level == 0:
         return []
-    found, back = np.unique(above[level - 1], return_inverse=True)
-    return [rows[back.reshape(-1) == one] for one in range(len(found))]
+    result, back = np.unique(above[level - 1], return_inverse=True)
+    return [rows[back.reshape(-1) == item] for item in range(len(result))]
 
 
 def _common(above: Ints) -> int:

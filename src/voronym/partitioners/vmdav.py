@@ -87,11 +87,11 @@ def vmdav(problem: Problem, ctx: Context, options: Gamma) -> Partition:
     [0, 0, 0, 1, 1, 2, 2]
     """
     gammas = GAMMAS if isinstance(options.gamma, str) else (options.gamma,)
-    found = []
+    result = []
     for number, gamma in enumerate(gammas):
         here = ctx.part(number / len(gammas), (number + 1) / len(gammas))
-        found.append(Partition(partition(problem.records, problem.k, gamma, here), k=problem.k))
-    return min(found, key=problem.cost) if len(found) > 1 else found[0]
+        result.append(Partition(partition(problem.records, problem.k, gamma, here), k=problem.k))
+    return min(result, key=problem.cost) if len(result) > 1 else result[0]
 
 
 def partition(records: Records, k: int, gamma: float, ctx: Context) -> Ints:

@@ -194,8 +194,8 @@ class Case:
     @cached_property
     def seen(self) -> dict[str, Seen]:
         """What each column holds."""
-        said = {name: what for name, what in self.policy.recognise.items() if name in self.frame.columns}
-        return recognise(self.frame, {**said, **self.words})
+        result = {name: what for name, what in self.policy.recognise.items() if name in self.frame.columns}
+        return recognise(self.frame, {**result, **self.words})
 
     @property
     def rows(self) -> int:
@@ -214,11 +214,11 @@ class Case:
             column = self.frame[name]
             if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
                 continue
-            gone = {one.cell.text for one in self.seen[name].cells if one.cell.sort == "gone"} - {""}
+            gone = {cell.cell.text for cell in self.seen[name].cells if cell.cell.sort == "gone"} - {""}
             if gone:
                 texts = column.cast(nw.String).to_list()
                 kept = [
-                    None if one is None or one.strip().removeprefix("'") in gone else one for one in texts
+                    None if text is None or text.strip().removeprefix("'") in gone else text for text in texts
                 ]
                 made[name] = nw.new_series(name, kept, nw.String(), backend=self.frame.implementation)
         return self.frame.with_columns(**made) if made else self.frame
@@ -243,7 +243,7 @@ class Case:
     @cached_property
     def exposure(self) -> Exposure:
         """What the attacks that the policy names achieve."""
-        names = [one.attack for one in self.policy.of("attacks")]  # type: ignore[attr-defined]
+        names = [item.attack for item in self.policy.of("attacks")]  # type: ignore[attr-defined]
         schema = self.schema
         source = self.original
         frame = self.frame.select([name for name in self.frame.columns if name not in self.units])

@@ -137,8 +137,8 @@ def _read_text(text: str) -> Cell:
 
 def _code(text: str) -> Cell | None:
     """Read a code of which the last signs are masked: 08***, 08xxx, K3•."""
-    found = re.fullmatch(r"([0-9A-Za-z-]+?)[*•]+|(\d+)[xX]+", text)
-    return None if found is None else Cell("code", text=found[1] or found[2])
+    match = re.fullmatch(r"([0-9A-Za-z-]+?)[*•]+|(\d+)[xX]+", text)
+    return None if match is None else Cell("code", text=match[1] or match[2])
 
 
 def _numbers(text: str) -> Cell | None:
@@ -149,10 +149,12 @@ def _dates(text: str) -> Cell | None:
     cell = _range(text, _DAY, _date, "date")
     if cell is not None:
         return cell
-    found = re.fullmatch(rf"({_MONTH})", text) or re.fullmatch(r"(\d{1,2})[./](\d{4})", text)
-    if found is None:
+    result = re.fullmatch(rf"({_MONTH})", text) or re.fullmatch(r"(\d{1,2})[./](\d{4})", text)
+    if result is None:
         return None
-    year, month = map(int, found[1].split("-")) if found.lastindex == 1 else (int(found[2]), int(found[1]))
+    year, month = (
+        map(int, result[1].split("-")) if result.lastindex == 1 else (int(result[2]), int(result[1]))
+    )
     if not (1 <= month <= 12 and 1 <= year <= 9998):
         return None
     first = dt.date(year, month, 1)
@@ -171,20 +173,20 @@ def _range(text: str, single: str, read: Any, sort: Sort) -> Cell | None:
         if re.fullmatch(bare, text):
             (value,) = ends(text)
             return Cell(sort, value, value, text=text)
-        found = re.fullmatch(rf"[\[\](]\s*{bare}{_BRACKETED}{bare}\s*([\[\])])", text)
-        found = found or re.fullmatch(rf"{bare}{_BETWEEN}{bare}()", text)
-        if found:
-            low, high = ends(found[1], found[2])
+        match = re.fullmatch(rf"[\[\](]\s*{bare}{_BRACKETED}{bare}\s*([\[\])])", text)
+        match = match or re.fullmatch(rf"{bare}{_BETWEEN}{bare}()", text)
+        if match:
+            low, high = ends(match[1], match[2])
             if low <= high:
-                return Cell(sort, low, high, excludes=found[3] in ("[", ")") and low < high, text=text)
+                return Cell(sort, low, high, excludes=match[3] in ("[", ")") and low < high, text=text)
         above, below = ("|".join(_TAILS[side]) for side in ("above", "below"))
-        if found := re.fullmatch(rf"{bare}\s*(?:{above})|(>=|≥|>|ab|über|over)\s*{bare}", text):
-            (value,) = ends(found[1] or found[3])
-            strict = found[2] in (">", "über", "over") and sort == "number"
+        if match := re.fullmatch(rf"{bare}\s*(?:{above})|(>=|≥|>|ab|über|over)\s*{bare}", text):
+            (value,) = ends(match[1] or match[3])
+            strict = match[2] in (">", "über", "over") and sort == "number"
             return Cell(sort, value + 1 if strict else value, None, text=text)
-        if found := re.fullmatch(rf"{bare}\s*(?:{below})|(<=|≤|<|bis|unter|under)\s*{bare}", text):
-            (value,) = ends(found[1] or found[3])
-            return Cell(sort, None, value, excludes=found[2] in ("<", "unter", "under"), text=text)
+        if match := re.fullmatch(rf"{bare}\s*(?:{below})|(<=|≤|<|bis|unter|under)\s*{bare}", text):
+            (value,) = ends(match[1] or match[3])
+            return Cell(sort, None, value, excludes=match[2] in ("<", "unter", "under"), text=text)
     except ValueError:
         return None
     return None

@@ -79,7 +79,7 @@ class Checklist(Plain):
 
     def of(self, verdict: str) -> tuple[Item, ...]:
         """Return the lines with a verdict."""
-        return tuple(one for one in self.items if one.verdict == verdict)
+        return tuple(item for item in self.items if item.verdict == verdict)
 
     @property
     def passes(self) -> bool:
@@ -97,17 +97,17 @@ class Checklist(Plain):
             ("person", "is for a person to decide", "are for a person to decide"),
             ("nothing", "does not apply", "do not apply"),
         )
-        said = [
+        result = [
             f"{counts[word]} {single if counts[word] == 1 else several}"
             for word, single, several in forms
             if counts[word] or word in ("holds", "fails")
         ]
-        return f"Of {len(self.items)} demands, {', '.join(said)}."
+        return f"Of {len(self.items)} demands, {', '.join(result)}."
 
     @property
     def decisions(self) -> tuple[str, ...]:
         """What a person has to decide, each once."""
-        return tuple(dict.fromkeys(one.decide for one in self.items if one.decide))
+        return tuple(dict.fromkeys(item.decide for item in self.items if item.decide))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain, JSON-able types."""
@@ -121,22 +121,26 @@ class Checklist(Plain):
     def __str__(self) -> str:
         lines = [f"{self.title} ({self.policy} {self.version}) on {self.table}", self.summary]
         for section in SECTIONS:
-            here = [one for one in self.items if one.section == section]
+            here = [item for item in self.items if item.section == section]
             lines += ["", section.capitalize()] if here else []
-            for one in here:
-                where = f" [{one.source}]" if one.source else ""
-                lines.append(f"  {_MARKS[one.verdict]} {one.spoken}: {one.says}{where}")
-                for label, said in (("", one.figure), ("seen: ", one.evidence), ("change: ", one.change)):
-                    if said:
-                        lines += _wrapped(f"{label}{said}")
+            for member in here:
+                where = f" [{member.source}]" if member.source else ""
+                lines.append(f"  {_MARKS[member.verdict]} {member.spoken}: {member.says}{where}")
+                for label, element in (
+                    ("", member.figure),
+                    ("seen: ", member.evidence),
+                    ("change: ", member.change),
+                ):
+                    if element:
+                        lines += _wrapped(f"{label}{element}")
         if self.decisions:
             lines += ["", "A person must decide"]
-            lines += [line for said in self.decisions for line in _wrapped(f"- {said}", 2)]
+            lines += [line for decision in self.decisions for line in _wrapped(f"- {decision}", 2)]
         lines += ["", "What the columns hold, to be confirmed"]
         lines += _wrapped("; ".join(f"{name}: {what}" for name, what in self.columns.items()), 2)
         if self.added:
             lines += ["", "Chosen by the policy, because nobody else did"]
-            lines += [line for one in self.added for line in _wrapped(f"- {one}", 2)]
+            lines += [line for entry in self.added for line in _wrapped(f"- {entry}", 2)]
         return "\n".join([*lines, "", *textwrap.wrap(self.note, 100)])
 
     def __repr__(self) -> str:

@@ -58,7 +58,7 @@ class ColumnDemand(Demand):
                     f"{self.name!r} is demanded"
                 )
             return [seen[self.column]]
-        return [one for one in seen.values() if one.what == self.holds]
+        return [item for item in seen.values() if item.what == self.holds]
 
     def broken(self, cell: Cell, case: Case) -> bool:
         """Whether a cell breaks the demand."""
@@ -66,22 +66,24 @@ class ColumnDemand(Demand):
 
     def count(self, seen: Seen, case: Any) -> int:
         """Count the rows of a column whose cells break the demand."""
-        return sum(one.rows for one in seen.cells if one.cell.sort != "gone" and self.broken(one.cell, case))
+        return sum(
+            cell.rows for cell in seen.cells if cell.cell.sort != "gone" and self.broken(cell.cell, case)
+        )
 
     def _judge(self, case: Case, what: str, change: str) -> Item:
         """Count what breaks it in its columns."""
-        mine = [one for one in self.mine(case.seen) if not one.empty]
+        mine = [item for item in self.mine(case.seen) if not item.empty]
         if not mine:
             return self.item("nothing", "no such column", evidence=f"looked for {self.sought}")
-        counts = {one.name: self.count(one, case) for one in mine}
+        counts = {entry.name: self.count(entry, case) for entry in mine}
         bad = {name: count for name, count in counts.items() if count}
-        where = ", ".join(f"{one.name} ({one.why})" for one in mine)
+        where = ", ".join(f"{element.name} ({element.why})" for element in mine)
         if not bad:
             return self.item("holds", f"0 cells {what}", evidence=f"counted in {where}", value=0.0)
-        said = ", ".join(f"{rows(count)} of {name!r}" for name, count in bad.items())
+        result = ", ".join(f"{rows(count)} of {name!r}" for name, count in bad.items())
         return self.item(
             "fails",
-            f"{said} {what}",
+            f"{result} {what}",
             evidence=f"counted in {where}",
             change=change,
             value=float(sum(bad.values())),
@@ -104,28 +106,32 @@ class Absent(ColumnDemand):
             mine = [case.seen[self.column]] if self.column in case.seen else []
         else:
             mine = self.mine(case.seen)
-        there = [one for one in mine if not one.empty and one.name not in case.units]
-        bad = [f"column {one.name!r} is there ({one.why})" for one in there]
-        names = {one.name for one in mine}
-        counts = {one.name: strays(one, self.holds) for one in case.seen.values() if one.name not in names}
+        there = [item for item in mine if not item.empty and item.name not in case.units]
+        bad = [f"column {entry.name!r} is there ({entry.why})" for entry in there]
+        names = {element.name for element in mine}
+        counts = {
+            member.name: strays(member, self.holds)
+            for member in case.seen.values()
+            if member.name not in names
+        }
         bad += [f"{rows(count)} of {name!r} by the look of it" for name, count in counts.items() if count]
         decide = ""
-        if kept := [one.name for one in mine if one.name in case.units]:
+        if kept := [result.name for result in mine if result.name in case.units]:
             decide = (
                 f"that the codes in {', '.join(map(repr, kept))} are random and say nothing about a person"
             )
         looked = f"looked at the names and cells of {len(case.seen)} columns"
         if bad:
-            drop = ", ".join(one.name for one in there)
+            drop = ", ".join(result.name for result in there)
             change = f"leave it out: --identifier {drop}" if there else "empty or recode these cells"
             return self.item("fails", "; ".join(bad), evidence=looked, change=change, value=float(len(bad)))
         return self.item("holds", "none", evidence=looked, value=0.0, decide=decide)
 
     def complete(self, draft: Draft) -> None:
         """Drop such columns."""
-        for one in draft.seen.values():
-            if one.name == self.column or (self.holds and one.what == self.holds):
-                draft.drop(one.name, self, f"it holds {self.sought}")
+        for item in draft.seen.values():
+            if item.name == self.column or (self.holds and item.what == self.holds):
+                draft.drop(item.name, self, f"it holds {self.sought}")
 
 
 @demand("columns", "top", needed=("most",))
@@ -167,21 +173,21 @@ class Top(ColumnDemand):
 
     def complete(self, draft: Draft) -> None:
         """Top-code columns that have larger values."""
-        for one in self.mine(draft.seen):
-            if not draft.has(one.name) or not self.count(one, draft) or draft.touched(one.name):
+        for item in self.mine(draft.seen):
+            if not draft.has(item.name) or not self.count(item, draft) or draft.touched(item.name):
                 continue
-            kind, why = draft.kind(one.name), f"{self.sought} above {self.most:g} must not be told"
+            kind, why = draft.kind(item.name), f"{self.sought} above {self.most:g} must not be told"
             if self.holds == "birth":
                 born = int(draft.year - self.most)
-                draft.oldest[one.name] = born
+                draft.oldest[item.name] = born
                 if kind == "numeric":
-                    draft.step(f"bottom {quoted(one.name)}={born}", self, why)
+                    draft.step(f"bottom {quoted(item.name)}={born}", self, why)
             elif kind == "numeric":
-                draft.step(f"top {quoted(one.name)}={self.most:g}", self, why)
+                draft.step(f"top {quoted(item.name)}={self.most:g}", self, why)
             else:
                 draft.refuse(
-                    self, f"{rows(self.count(one, draft))} of {one.name!r} above {self.most:g}",
-                    f"recode them by hand: {one.name!r} is {kind}, not a number",
+                    self, f"{rows(self.count(item, draft))} of {item.name!r} above {self.most:g}",
+                    f"recode them by hand: {item.name!r} is {kind}, not a number",
                 )  # fmt: skip
 
 
@@ -213,46 +219,48 @@ class Period(ColumnDemand):
     def judge(self, case: Case) -> Item:
         """Count the dates that are told more finely; those in columns of other things count, too."""
         change = f"recode dates: --step 'recode COLUMN cuts=...' at the first day of each {self.unit}"
-        found = self._judge(case, f"finer than the {self.unit}", change)
+        result = self._judge(case, f"finer than the {self.unit}", change)
         if self.holds != "date":
-            return found
-        dated = {one.name for one in case.seen.values() if one.what in ("date", "birth")}
-        others = {one.name: strays(one, "date") for one in case.seen.values() if one.name not in dated}
+            return result
+        dated = {item.name for item in case.seen.values() if item.what in ("date", "birth")}
+        others = {
+            entry.name: strays(entry, "date") for entry in case.seen.values() if entry.name not in dated
+        }
         bad = {name: count for name, count in others.items() if count}
         if not bad:
-            return found
-        said = ", ".join(f"{rows(count)} of {name!r}" for name, count in bad.items())
-        figure = f"{said} with a date and its day"
+            return result
+        outcome = ", ".join(f"{rows(count)} of {name!r}" for name, count in bad.items())
+        figure = f"{outcome} with a date and its day"
         total = float(sum(bad.values()))
-        if found.verdict == "fails":
-            figure, total = f"{found.figure}; {figure}", total + (found.value or 0.0)
+        if result.verdict == "fails":
+            figure, total = f"{result.figure}; {figure}", total + (result.value or 0.0)
         return self.item("fails", figure, evidence="looked at every cell", change=change, value=total)
 
     def complete(self, draft: Draft) -> None:
         """Recode dates to periods."""
-        for one in self.mine(draft.seen):
-            if not draft.has(one.name) or draft.touched(one.name):
+        for item in self.mine(draft.seen):
+            if not draft.has(item.name) or draft.touched(item.name):
                 continue
-            finer = self.count(one, draft)
-            if not finer and one.name not in draft.oldest:
+            finer = self.count(item, draft)
+            if not finer and item.name not in draft.oldest:
                 continue
-            if draft.kind(one.name) != "datetime":
+            if draft.kind(item.name) != "datetime":
                 if finer:
                     draft.refuse(
-                        self, f"{rows(finer)} of {one.name!r} finer than the {self.unit}",
-                        f"declare what it is (--kind {one.name}=datetime), or leave it out "
-                        f"(--identifier {one.name})",
+                        self, f"{rows(finer)} of {item.name!r} finer than the {self.unit}",
+                        f"declare what it is (--kind {item.name}=datetime), or leave it out "
+                        f"(--identifier {item.name})",
                     )  # fmt: skip
                 continue
-            days = [c.cell for c in one.cells if c.cell.sort == "date"]
+            days = [c.cell for c in item.cells if c.cell.sort == "date"]
             first = min(day.low for day in days if day.low)
             last = max(day.high for day in days if day.high)
-            floor = draft.oldest.get(one.name)
+            floor = draft.oldest.get(item.name)
             if floor is not None and first.year < floor:
                 first = dt.date(floor, 1, 1)
             cuts = ",".join(day.isoformat() for day in self._starts(first, max(first, last)))
             draft.step(
-                f"recode {quoted(one.name)} cuts={cuts}",
+                f"recode {quoted(item.name)} cuts={cuts}",
                 self,
                 f"{self.sought} must be told by the {self.unit}",
             )
@@ -298,15 +306,15 @@ class Digits(ColumnDemand):
 
     def reason(self, cell: Cell, case: Any) -> str:
         """Return why a cell breaks the demand; nothing where it does not."""
-        told = self.shown(cell)
-        if set(told) <= {"0"} and len(told) >= min(self.digits, len(self.instead)):
+        result = self.shown(cell)
+        if set(result) <= {"0"} and len(result) >= min(self.digits, len(self.instead)):
             return ""
-        if len(told) > self.digits:
+        if len(result) > self.digits:
             return "long"
-        if self.people is None or len(told) < self.digits:
+        if self.people is None or len(result) < self.digits:
             return ""
         living = case.people(self.facts)
-        return "" if living.get(told, 0) > self.people else "small"
+        return "" if living.get(result, 0) > self.people else "small"
 
     def broken(self, cell: Cell, case: Any) -> bool:
         """Whether a cell tells too many digits, or those of a small place."""
@@ -322,40 +330,40 @@ class Digits(ColumnDemand):
         change = f"recode: --step 'recode COLUMN level=N' leaves {self.digits} digits"
         if self.facts:
             change += f"; publish small ones as {self.instead}; give the table: --facts {self.facts}=FILE"
-        found = self._judge(case, f"with more than {self.digits} digits{few}", change)
-        if self.facts and found.verdict == "fails" and not case.people(self.facts):
+        item = self._judge(case, f"with more than {self.digits} digits{few}", change)
+        if self.facts and item.verdict == "fails" and not case.people(self.facts):
             return self.item(
-                "fails", f"{found.figure}; the table {self.facts} was not given: every place counts as small",
-                evidence=found.evidence, change=change, value=found.value,
+                "fails", f"{item.figure}; the table {self.facts} was not given: every place counts as small",
+                evidence=item.evidence, change=change, value=item.value,
             )  # fmt: skip
-        return found
+        return item
 
     def complete(self, draft: Draft) -> None:
         """Mask the last digits, and all digits of small places; without the table the column goes."""
-        for one in self.mine(draft.seen):
-            if not draft.has(one.name) or draft.touched(one.name) or not self.count(one, draft):
+        for item in self.mine(draft.seen):
+            if not draft.has(item.name) or draft.touched(item.name) or not self.count(item, draft):
                 continue
             if self.facts and not draft.people(self.facts):
                 draft.drop(
-                    one.name, self,
+                    item.name, self,
                     f"the table {self.facts} that tells how many people live there was not given "
                     f"(--facts {self.facts}=FILE)",
                 )  # fmt: skip
                 continue
-            self._recode(one, draft)
+            self._recode(item, draft)
 
-    def _recode(self, one: Seen, draft: Draft) -> None:
-        texts = [c.cell.text for c in one.cells if c.cell.sort != "gone"]
+    def _recode(self, seen: Seen, draft: Draft) -> None:
+        texts = [c.cell.text for c in seen.cells if c.cell.sort != "gone"]
         longest = max(map(len, texts))
         if any(len(code) != longest for code in texts) and all(code.isdecimal() for code in texts):
             draft.refuse(
-                self, f"codes of {one.name!r} have different lengths",
+                self, f"codes of {seen.name!r} have different lengths",
                 "write them as texts with their leading zeros, or leave the column out "
-                f"(--identifier {one.name})",
+                f"(--identifier {seen.name})",
             )  # fmt: skip
-        name = quoted(one.name)
-        if draft.kind(one.name) not in ("nominal", "text"):
-            draft.declare(one.name, "nominal", self, "its values are codes")
+        name = quoted(seen.name)
+        if draft.kind(seen.name) not in ("nominal", "text"):
+            draft.declare(seen.name, "nominal", self, "its values are codes")
         if longest > self.digits:
             draft.step(
                 f"recode {name} level={longest - self.digits}", self, f"{self.digits} digits may be told"
@@ -383,10 +391,10 @@ class Extremes(ColumnDemand):
 
     def judge(self, case: Case) -> Item:
         """Count the records that have the highest value of each column."""
-        mine = [one for one in self.mine(case.seen) if not one.empty]
+        mine = [item for item in self.mine(case.seen) if not item.empty]
         if not mine:
             return self.item("nothing", "no such column", evidence=f"looked for {self.sought}")
-        counts = {one.name: self._highest(one) for one in mine}
+        counts = {entry.name: self._highest(entry) for entry in mine}
         name = min(counts, key=lambda key: counts[key])
         verdict = "holds" if counts[name] >= self.least else "fails"
         return self.item(
@@ -400,27 +408,27 @@ class Extremes(ColumnDemand):
 
     def _highest(self, seen: Seen) -> int:
         tops: dict[float, int] = {}
-        for one in seen.cells:
-            if one.cell.sort == "number":
-                tops[one.cell.top] = tops.get(one.cell.top, 0) + one.rows
+        for cell in seen.cells:
+            if cell.cell.sort == "number":
+                tops[cell.cell.top] = tops.get(cell.cell.top, 0) + cell.rows
         return tops[max(tops)] if tops else self.least
 
     def complete(self, draft: Draft) -> None:
         """Top-code columns whose highest value is rare."""
-        for one in self.mine(draft.seen):
-            if not draft.has(one.name) or draft.touched(one.name) or self._highest(one) >= self.least:
+        for item in self.mine(draft.seen):
+            if not draft.has(item.name) or draft.touched(item.name) or self._highest(item) >= self.least:
                 continue
-            if draft.kind(one.name) != "numeric":
+            if draft.kind(item.name) != "numeric":
                 continue
             share = max(1.0, math.ceil(1000.0 * self.least / draft.rows) / 10.0)
             if share >= 50.0:
                 draft.refuse(
                     self,
                     f"{draft.rows} records are too few",
-                    f"leave {one.name} out (--identifier {one.name})",
+                    f"leave {item.name} out (--identifier {item.name})",
                 )
             draft.step(
-                f"top {quoted(one.name)}={share:g}%", self,
+                f"top {quoted(item.name)}={share:g}%", self,
                 f"the highest value must be that of {self.least} records or more",
             )  # fmt: skip
 
@@ -434,10 +442,10 @@ class Frequent(ColumnDemand):
 
     def judge(self, case: Case) -> Item:
         """Count the records of the rarest value."""
-        mine = [one for one in self.mine(case.seen) if not one.empty]
+        mine = [item for item in self.mine(case.seen) if not item.empty]
         if not mine:
             return self.item("nothing", "no such column", evidence=f"looked for {self.sought}")
-        counts = {one.name: min(c.rows for c in one.cells if c.cell.sort != "gone") for one in mine}
+        counts = {entry.name: min(c.rows for c in entry.cells if c.cell.sort != "gone") for entry in mine}
         name = min(counts, key=lambda key: counts[key])
         verdict = "holds" if counts[name] >= self.least else "fails"
         return self.item(
@@ -451,12 +459,12 @@ class Frequent(ColumnDemand):
 
     def complete(self, draft: Draft) -> None:
         """Suppress rare values of columns that are kept as they are; keys share theirs by k."""
-        for one in self.mine(draft.seen):
-            if not draft.has(one.name) or draft.touched(one.name) or draft.role(one.name) == "key":
+        for item in self.mine(draft.seen):
+            if not draft.has(item.name) or draft.touched(item.name) or draft.role(item.name) == "key":
                 continue
-            if min((c.rows for c in one.cells if c.cell.sort != "gone"), default=self.least) < self.least:
+            if min((c.rows for c in item.cells if c.cell.sort != "gone"), default=self.least) < self.least:
                 draft.step(
-                    f"suppress {quoted(one.name)} rare={self.least}", self,
+                    f"suppress {quoted(item.name)} rare={self.least}", self,
                     f"every value must be that of {self.least} records or more",
                 )  # fmt: skip
 

@@ -93,7 +93,7 @@ class Draft:
         self.roles = dict(self.given)
         self.kinds = dict(columns.kinds or {})
         self.steps, self.models = list(release.steps), list(release.models)
-        self._touched = {name for one in self.steps for name in parse_step(one).columns}
+        self._touched = {name for step in self.steps for name in parse_step(step).columns}
 
     # -- what demands ask ---------------------------------------------------------------------------------
 
@@ -182,10 +182,10 @@ class Draft:
     def completed(self) -> Completed:
         """Return the request with all that was added."""
         order = {"top": 0, "extremes": 2}  # limits of ages come before dates, which need them
-        for one in sorted(
-            self.policy.demands, key=lambda one: (one.name != "absent", order.get(one.name, 1))
+        for item in sorted(
+            self.policy.demands, key=lambda demand: (demand.name != "absent", order.get(demand.name, 1))
         ):
-            one.complete(self)
+            item.complete(self)
         changed = self._columns()
         changed |= {"k": self._k()} | {"steps": tuple(self.steps), "models": tuple(self.models)}
         given = {**self.request.given, **{name: value for name, value in changed.items() if value}}
@@ -198,12 +198,12 @@ class Draft:
         known = METHODS[release.method].keeps_k if release.method in METHODS else True
         if not self._least:
             return release.k
-        least, why, _ = max(self._least, key=lambda one: one[0])
+        least, why, _ = max(self._least, key=lambda entry: entry[0])
         if release.k is not None:
-            hard = [(number, one) for number, one, needed in self._least if needed and number > release.k]
+            hard = [(number, item) for number, item, needed in self._least if needed and number > release.k]
             if hard:
-                number, one = max(hard, key=lambda pair: pair[0])
-                self.refuse(one, f"k = {release.k}", f"-k {number}, or leave out -k")
+                number, result = max(hard, key=lambda pair: pair[0])
+                self.refuse(result, f"k = {release.k}", f"-k {number}, or leave out -k")
             return release.k
         if not known:
             return None
@@ -274,8 +274,8 @@ def complete(request: Request, frame: Any, policy: Policy, facts: Facts) -> Comp
         Something that was asked for breaks a demand; the message says what to change.
     """
     table: nw.DataFrame[Any] = as_frame(frame)
-    said = {name: what for name, what in policy.recognise.items() if name in table.columns}
-    seen = recognise(table, said)
+    result = {name: what for name, what in policy.recognise.items() if name in table.columns}
+    seen = recognise(table, result)
     unknown = _unknown(request, table.columns)
     if unknown:  # building the table says so, with all that there are
         return Completed(request, ())

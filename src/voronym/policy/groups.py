@@ -45,14 +45,14 @@ class K(Demand):
         """Count the smallest class."""
         if not case.keys:
             return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
-        found = case.risk.k
-        fine = found >= self.least
+        result = case.risk.k
+        fine = result >= self.least
         return self.item(
             "holds" if fine else "fails",
-            f"k = {found:,}",
+            f"k = {result:,}",
             evidence=f"counted over {case.keys_said}",
             change="" if fine else f"make larger groups: -k {self.least}",
-            value=float(found),
+            value=float(result),
             required=float(self.least),
             decide=case.keys_decide,
         )
@@ -86,23 +86,23 @@ class GroupRisk(Demand):
             return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
         risk, bound, evidence = case.risk, "", f"counted over {case.keys_said}"
         if self.intruder == "journalist" and risk.journalist is not None:
-            found = float(risk.journalist["mean" if self.figure == "mean" else "max"])
+            result = float(risk.journalist["mean" if self.figure == "mean" else "max"])
         elif self.intruder == "marketer" or self.figure == "mean":
-            found = risk.marketer
+            result = risk.marketer
         else:
-            found = risk.prosecutor_max
+            result = risk.prosecutor_max
         if self.intruder == "journalist" and risk.journalist is None:
             bound = "at most "
             evidence += "; without a table of the population, in which more people share them (--population)"
-        fine = bool(meets(found, self.most))
+        fine = bool(meets(result, self.most))
         least = math.ceil(1.0 / self.most - 1e-9)
         which = "largest" if self.figure == "max" and self.intruder != "marketer" else "mean"
         return self.item(
             "holds" if fine else "fails",
-            f"{which} risk {bound}{found:.4f}",
+            f"{which} risk {bound}{result:.4f}",
             evidence=evidence,
             change="" if fine else f"make larger groups: -k {least}, by a method that makes groups",
-            value=found,
+            value=result,
             required=self.most,
             decide=case.keys_decide,
         )
@@ -152,7 +152,7 @@ class Guarantee(Demand):
     def complete(self, draft: Draft) -> None:
         """Ask for the model, where there is something confidential and nobody chose another value of it."""
         name = parse_model(self.model).name
-        given = [parse_model(one).name for one in draft.models]
+        given = [parse_model(model).name for model in draft.models]
         if draft.of("confidential") and name not in given:
             draft.model(self.model, self)
 

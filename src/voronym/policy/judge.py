@@ -116,12 +116,12 @@ def judge(case: Case, label: str, added: Sequence[Added] = ()) -> Checklist:
             f"the table has no column {strange[0]!r}, which is said to hold {case.words[strange[0]]}"
         )
     items = []
-    for number, one in enumerate(policy.demands):
+    for number, entry in enumerate(policy.demands):
         case.context.tell(number / len(policy.demands), whole=False)
-        items.append(one.judge(case))
+        items.append(entry.judge(case))
     held = {
-        name: "not recognised" if one.what is None else f"{WHAT[one.what][0]} ({one.why})"
-        for name, one in case.seen.items()
+        name: "not recognised" if item.what is None else f"{WHAT[item.what][0]} ({item.why})"
+        for name, item in case.seen.items()
     }
     return Checklist(
         policy.name,

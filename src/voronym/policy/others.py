@@ -36,7 +36,7 @@ class Attacked(Demand):
         if not case.keys:
             return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
         exposure = case.exposure
-        outcome = next((one for one in exposure.outcomes if one.attack == self.attack), None)
+        outcome = next((item for item in exposure.outcomes if item.attack == self.attack), None)
         if outcome is None:
             why = exposure.skipped.get(self.attack, "")
             if case.original is None:
@@ -44,18 +44,18 @@ class Attacked(Demand):
                     "open", "not made", evidence=why, change="give the original: --original FILE"
                 )
             return self.item("nothing", "could not be made", evidence=why)
-        found = outcome.excess if self.figure == "excess" else outcome.success
-        fine = bool(meets(found, self.most))
+        result = outcome.excess if self.figure == "excess" else outcome.success
+        fine = bool(meets(result, self.most))
         low, high = outcome.interval
         most = "at most " if outcome.kind == "at most" else ""
         return self.item(
             "holds" if fine else "fails",
-            f"{self.figure} {most}{found:.4f}",
+            f"{self.figure} {most}{result:.4f}",
             evidence=f"{outcome.people:,} people attacked by somebody who knows {what}: right in "
             f"{outcome.success:.1%}, {outcome.control:.1%} {outcome.instead}; "
             f"excess from {low:.1%} to {high:.1%}",
             change="" if fine else "take a larger k, coarser keys or fewer columns",
-            value=float(found),
+            value=float(result),
             required=self.most,
             decide=case.keys_decide,
         )
@@ -122,7 +122,9 @@ class CellsSuppressed(Demand):
         """Count the cells that tell nothing."""
         if not case.keys or not case.rows:
             return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
-        gone = sum(one.rows for name in case.keys for one in case.seen[name].cells if one.cell.sort == "gone")
+        gone = sum(
+            cell.rows for name in case.keys for cell in case.seen[name].cells if cell.cell.sort == "gone"
+        )
         share = gone / (len(case.keys) * case.rows)
         fine = bool(meets(share, self.most))
         return self.item(

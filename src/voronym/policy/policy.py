@@ -98,15 +98,15 @@ class Policy:
         try:
             data = tomllib.loads(source)
         except tomllib.TOMLDecodeError as error:
-            said, _, place = str(error).rpartition(" (at ")
+            result, _, place = str(error).rpartition(" (at ")
             line = re.search(r"line (\d+)", place)
             where = f", line {line[1]}" if line else ", last line" if "end of document" in place else ""
-            raise InputError(f"policy {label}{where}: {(said or str(error)).lower()}") from None
+            raise InputError(f"policy {label}{where}: {(result or str(error)).lower()}") from None
         return _Reader(data, _Lines(source), label, source).policy()
 
     def of(self, section: str) -> tuple[Demand, ...]:
         """Return the demands of a section."""
-        return tuple(one for one in self.demands if one.section == section)
+        return tuple(demand for demand in self.demands if demand.section == section)
 
     def __str__(self) -> str:
         return f"{self.title} ({self.name} {self.version}, {self.date})"
@@ -115,8 +115,10 @@ class Policy:
 def shipped() -> dict[str, str]:
     """Return the policies that come with voronym: their texts by name."""
     folder = resources.files("voronym.policy") / "shipped"
-    files = sorted((one for one in folder.iterdir() if one.name.endswith(".toml")), key=lambda one: one.name)
-    return {one.name.removesuffix(".toml"): one.read_text(encoding="utf-8") for one in files}
+    files = sorted(
+        (path for path in folder.iterdir() if path.name.endswith(".toml")), key=lambda item: item.name
+    )
+    return {file.name.removesuffix(".toml"): file.read_text(encoding="utf-8") for file in files}
 
 
 class _Lines:
@@ -130,16 +132,16 @@ class _Lines:
             if quotes:  # within a text of several lines
                 quotes = "" if quotes in line else quotes
                 continue
-            if found := re.match(r"\s*\[\[\s*\"?([\w.-]+)\"?\s*\]\]", line):
-                counts[found[1]] = counts.get(found[1], -1) + 1
-                table = (found[1], counts[found[1]])
+            if match := re.match(r"\s*\[\[\s*\"?([\w.-]+)\"?\s*\]\]", line):
+                counts[match[1]] = counts.get(match[1], -1) + 1
+                table = (match[1], counts[match[1]])
                 self._heads[table] = number
-            elif found := re.match(r"\s*\[\s*\"?([\w.-]+)\"?\s*\]", line):
-                table = (found[1], 0)
+            elif match := re.match(r"\s*\[\s*\"?([\w.-]+)\"?\s*\]", line):
+                table = (match[1], 0)
                 self._heads[table] = number
-            elif found := re.match(r"\s*(?:\"([^\"]+)\"|'([^']+)'|([\w.-]+))\s*=", line):
-                self._at.setdefault((*table, found[1] or found[2] or found[3]), number)
-                rest = line[found.end() :]
+            elif match := re.match(r"\s*(?:\"([^\"]+)\"|'([^']+)'|([\w.-]+))\s*=", line):
+                self._at.setdefault((*table, match[1] or match[2] or match[3]), number)
+                rest = line[match.end() :]
                 quotes = next((q for q in ('"""', "'''") if rest.count(q) == 1), "")
 
     def of(self, entry: str = "", table: str = "", number: int = 0) -> int:
@@ -186,11 +188,11 @@ class _Reader:
             except InputError as error:
                 raise self.refuse(self.lines.of(column, "recognise"), str(error)) from None
         self.contradictions(demands)
-        for one in demands:
-            named = getattr(one, "facts", "")
+        for demand in demands:
+            named = getattr(demand, "facts", "")
             if named and named not in facts:
                 raise self.refuse(
-                    self.lines.of("facts", one.section, self.place[one]),
+                    self.lines.of("facts", demand.section, self.place[demand]),
                     f"the table {named!r} is not described: say which one to give, under [facts]",
                 )
         return Policy(**given, demands=demands, facts=facts, recognise=recognised, text=self.source)
@@ -224,14 +226,14 @@ class _Reader:
         self.place: dict[Demand, int] = {}
         for section in SECTIONS:
             listed = self.data.get(section, [])
-            if not isinstance(listed, list) or not all(isinstance(one, Mapping) for one in listed):
+            if not isinstance(listed, list) or not all(isinstance(item, Mapping) for item in listed):
                 raise self.refuse(
                     self.lines.of(section), f"{section} is a list of demands: begin each with [[{section}]]"
                 )
             for number, entries in enumerate(listed):
-                one = self.demand(section, number, entries)
-                self.place[one] = number
-                made.append(one)
+                result = self.demand(section, number, entries)
+                self.place[result] = number
+                made.append(result)
         return tuple(made)
 
     def demand(self, section: str, number: int, entries: Mapping[str, Any]) -> Demand:
@@ -273,27 +275,32 @@ class _Reader:
         """Refuse demands that repeat or exclude each other."""
         known: dict[tuple[Any, ...], Demand] = {}
         gone: dict[tuple[str, str], Demand] = {}
-        for one in demands:
-            first = known.setdefault(one.about(), one)
-            if first is not one:
-                raise self.refuse(one.line, f"the demand {one.name!r} stands in line {first.line} already")
-            if isinstance(one, ColumnDemand) and one.name == "absent":
-                gone[one.whose] = one
-        for one in demands:
-            if isinstance(one, ColumnDemand) and one.name != "absent" and one.whose in gone:
-                which, line = one.holds or one.column, gone[one.whose].line
+        for element in demands:
+            first = known.setdefault(element.about(), element)
+            if first is not element:
                 raise self.refuse(
-                    one.line, f"{one.name!r} is demanded of {which!r}, which must be absent by line {line}"
+                    element.line, f"the demand {element.name!r} stands in line {first.line} already"
+                )
+            if isinstance(element, ColumnDemand) and element.name == "absent":
+                gone[element.whose] = element
+        for entry in demands:
+            if isinstance(entry, ColumnDemand) and entry.name != "absent" and entry.whose in gone:
+                which, line = entry.holds or entry.column, gone[entry.whose].line
+                raise self.refuse(
+                    entry.line,
+                    f"{entry.name!r} is demanded of {which!r}, which must be absent by line {line}",
                 )
         mean = {
-            one.intruder: one for one in demands if isinstance(one, groups.GroupRisk) and one.figure == "mean"
+            demand.intruder: demand
+            for demand in demands
+            if isinstance(demand, groups.GroupRisk) and demand.figure == "mean"
         }
-        for one in demands:
-            if isinstance(one, groups.GroupRisk) and one.figure == "max" and one.intruder in mean:
-                other = mean[one.intruder]
-                if other.most > one.most:
+        for item in demands:
+            if isinstance(item, groups.GroupRisk) and item.figure == "max" and item.intruder in mean:
+                other = mean[item.intruder]
+                if other.most > item.most:
                     raise self.refuse(
                         other.line,
-                        f"the mean risk may be {other.most:g} and the largest, by line {one.line}, no more "
-                        f"than {one.most:g}: a mean is never above the largest",
+                        f"the mean risk may be {other.most:g} and the largest, by line {item.line}, no more "
+                        f"than {item.most:g}: a mean is never above the largest",
                     )

@@ -147,7 +147,7 @@ class Seen:
     @property
     def empty(self) -> bool:
         """Whether every cell is suppressed or missing."""
-        return all(one.cell.sort == "gone" for one in self.cells)
+        return all(cell.cell.sort == "gone" for cell in self.cells)
 
 
 def recognise(frame: Any, given: Mapping[str, str] | None = None) -> dict[str, Seen]:
@@ -204,7 +204,7 @@ def _called(name: str) -> str:
 
 def _fits(what: str, cells: tuple[Held, ...]) -> bool:
     """Whether cells may be what the name of their column says: ages, dates and incomes have numbers."""
-    shown = [one.cell for one in cells if one.cell.sort != "gone"]
+    shown = [item.cell for item in cells if item.cell.sort != "gone"]
     if not shown:
         return True
     if what == "age":
@@ -227,16 +227,16 @@ def _share(cells: list[Cell], test: Callable[[Cell], bool]) -> float:
 
 
 def _by_cells(cells: tuple[Held, ...], rows: int) -> tuple[str | None, str]:
-    shown = [one for one in cells if one.cell.sort != "gone"]
+    shown = [item for item in cells if item.cell.sort != "gone"]
     if not shown:
         return None, ""
-    held = sum(one.rows for one in shown)
+    held = sum(element.rows for element in shown)
     for what, pattern in _STRAYS.items():
-        if sum(one.rows for one in shown if pattern.search(one.cell.text)) >= 0.5 * held:
+        if sum(result.rows for result in shown if pattern.search(result.cell.text)) >= 0.5 * held:
             return what, "by its cells"
-    if sum(one.rows for one in shown if one.cell.sort == "date") >= 0.5 * held:
+    if sum(member.rows for member in shown if member.cell.sort == "date") >= 0.5 * held:
         return "date", "by its cells"
-    words = [one.cell for one in shown if one.cell.sort == "text"]
+    words = [entry.cell for entry in shown if entry.cell.sort == "text"]
     apart = len(shown) >= _APART * held  # sets of categories are long, too, and shared
     if apart and len(words) >= 0.5 * len(shown) and _share(words, lambda cell: len(cell.text) > _LONG) >= 0.5:
         return "text", "by its cells"
@@ -250,15 +250,17 @@ def strays(seen: Seen, what: str) -> int:
     """Count the rows of a column whose cells hold something by the look of it: an e-mail address, a date."""
     if what == "date":
         return sum(
-            one.rows
-            for one in seen.cells
-            if one.cell.sort in ("text", "code") and DAY_ANYWHERE.search(one.cell.text)
+            item.rows
+            for item in seen.cells
+            if item.cell.sort in ("text", "code") and DAY_ANYWHERE.search(item.cell.text)
         )
     pattern = _STRAYS.get(what)
     if pattern is None:
         return 0
     return sum(
-        one.rows for one in seen.cells if one.cell.sort in ("text", "code") and pattern.search(one.cell.text)
+        cell.rows
+        for cell in seen.cells
+        if cell.cell.sort in ("text", "code") and pattern.search(cell.cell.text)
     )
 
 

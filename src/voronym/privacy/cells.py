@@ -159,13 +159,13 @@ def levels(table: Any, column: str, *, kind: str | None = None, order: Sequence[
         kind, order = known.kind, known.categories if order is None else order
     if not isinstance(records, Table) and (typed := as_kind(values, kind)) is not None:
         values = Values(typed)
-    codes, found = _codes(records, values)
+    codes, result = _codes(records, values)
     if order is not None:
-        codes, found = _in_order(column, codes, found, order)
+        codes, result = _in_order(column, codes, result, order)
     if (codes < 0).any():
-        codes = np.where(codes < 0, len(found), codes)
-        found = [*found, None]
-    return Levels(column, codes, kind in _ORDERED, tuple(found))
+        codes = np.where(codes < 0, len(result), codes)
+        result = [*result, None]
+    return Levels(column, codes, kind in _ORDERED, tuple(result))
 
 
 def _of_part(table: Table, name: str, totals: Totals) -> Levels:
@@ -202,9 +202,9 @@ def _codes(records: Columns, column: Values) -> tuple[Ints, list[Any]]:
                 series.to_native().to_numpy()[~gone] if is_object(series) else series.drop_nulls().to_list()
             )
             present = np.array(objects, dtype=object)
-        found, inverse = np.unique(present, return_inverse=True)
+        result, inverse = np.unique(present, return_inverse=True)
         codes[~gone] = inverse.reshape(-1)
-        return codes, found.tolist()
+        return codes, result.tolist()
     return column.codes, column.levels
 
 
@@ -269,13 +269,13 @@ def count_runs(labels: Ints, codes: Ints, n_cells: int, m: int) -> Runs:
     pair = labels * np.int64(m) + codes
     if n_cells * m <= max(4 * len(pair), 1 << 16):
         full = np.bincount(pair, minlength=n_cells * m)
-        found = np.flatnonzero(full)
-        count = full[found]
+        places = np.flatnonzero(full)
+        count = full[places]
     else:
-        found, count = np.unique(pair, return_counts=True)
+        places, count = np.unique(pair, return_counts=True)
     sizes = np.bincount(labels, minlength=n_cells)
-    cell = found // m
-    return Runs(cell, found - cell * m, count.astype(np.int64), sizes.astype(np.int64))
+    cell = places // m
+    return Runs(cell, places - cell * m, count.astype(np.int64), sizes.astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -385,10 +385,12 @@ class Judge:
     def holds(self, values: Floats) -> Any: ...
     def holds(self, values: float | Floats) -> Any:
         """Whether each measure meets the threshold; a single answer for an additive judge."""
-        found = np.asarray(values, np.float64)
+        result = np.asarray(values, np.float64)
         if self.additive:
-            found = np.asarray(math.fsum(found.ravel()))  # exactly rounded: the order of cells cannot matter
-        good = meets(found, self.required, at_most=self.at_most, strict=self.strict)
+            result = np.asarray(
+                math.fsum(result.ravel())
+            )  # exactly rounded: the order of cells cannot matter
+        good = meets(result, self.required, at_most=self.at_most, strict=self.strict)
         return bool(good) if np.ndim(good) == 0 else good
 
     def severity(self, values: float | Floats) -> Any:
@@ -397,15 +399,15 @@ class Judge:
         For an additive judge the contributions themselves while the sum is too large: the greatest
         contribution is the first to reduce.
         """
-        found = np.asarray(values, np.float64)
+        result = np.asarray(values, np.float64)
         if self.required is None:
-            far = np.zeros(found.shape)
+            far = np.zeros(result.shape)
         elif self.additive:
-            far = np.zeros(found.shape) if self.holds(found) else np.maximum(found, 0.0)
+            far = np.zeros(result.shape) if self.holds(result) else np.maximum(result, 0.0)
         else:
-            far = found - self.required if self.at_most else self.required - found
+            far = result - self.required if self.at_most else self.required - result
             # A strict threshold is missed when it is met: by nothing, which must not look like 0.
-            far = np.where(self.holds(found), 0.0, np.clip(far, np.finfo(float).tiny, _FARTHEST))
+            far = np.where(self.holds(result), 0.0, np.clip(far, np.finfo(float).tiny, _FARTHEST))
         return float(far) if far.ndim == 0 else far
 
 

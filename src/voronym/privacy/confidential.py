@@ -72,7 +72,7 @@ class ConfidentialModel(TextModel):
         the worst of all. ``detail`` has the figures of each column.
         """
         seen = [self._seen(column, table) for column in self.levels(table)]
-        judges, found = [judge for judge, _, _ in seen], [values for _, _, values in seen]
+        judges, result = [judge for judge, _, _ in seen], [values for _, _, values in seen]
         totals = [_total(judge, values) for judge, _, values in seen]
         at_most = judges[0].at_most
         # Ties go to the first column, in the order of the schema.
@@ -92,8 +92,8 @@ class ConfidentialModel(TextModel):
             self.name,
             totals[worst],
             self.required,
-            all(_all_hold(judge, values) for judge, values in zip(judges, found, strict=True)),
-            _places(judges, table.classes, found),
+            all(_all_hold(judge, values) for judge, values in zip(judges, result, strict=True)),
+            _places(judges, table.classes, result),
             detail,
             self.about(judges[worst]),
             judges[worst].strict,
@@ -147,11 +147,11 @@ def _all_hold(judge: Judge, values: Floats) -> bool:
 
 
 def _places(
-    judges: Sequence[Judge], classes: Classes, found: Sequence[Floats]
+    judges: Sequence[Judge], classes: Classes, floatss: Sequence[Floats]
 ) -> tuple[dict[str, object], ...]:
     """Return the worst classes over all columns: column, size and value, and nothing that a person has."""
     rows = []
-    for order, (judge, values) in enumerate(zip(judges, found, strict=True)):
+    for order, (judge, values) in enumerate(zip(judges, floatss, strict=True)):
         if judge.required is not None:
             far = np.asarray(judge.severity(values))
             bad = np.flatnonzero(far > 0)

@@ -62,30 +62,30 @@ def _check_table(model: Model, at: Callable[[float], Model] | None, table: pl.Da
     schema = Schema((*columns, Column("label", "confidential", "nominal")))
     before = table.clone()
     records = Table.of(table, schema)
-    found = model.measure(records)
+    result = model.measure(records)
     where = f"{model} on {len(table)} records"
-    text = json.dumps(found.to_dict(), allow_nan=False) + str(found) + repr(found)
+    text = json.dumps(result.to_dict(), allow_nan=False) + str(result) + repr(result)
     if "secret-" in text or "7000" in text:
         raise AssertionError(f"{where}: the finding shows a value of the table")
     if not table.equals(before):
         raise AssertionError(f"{where}: the table was changed")
-    if model.required is None and not found.holds:
+    if model.required is None and not result.holds:
         raise AssertionError(f"{where}: nothing is required, yet it does not hold")
     turned = model.measure(Table.of(table.reverse(), schema))
-    if (turned.value, turned.holds) != (found.value, found.holds):
+    if (turned.value, turned.holds) != (result.value, result.holds):
         raise AssertionError(f"{where}: the order of the rows changes the finding")
     if hasattr(model, "judges"):
-        _check_judges(model.judges(records), found, records.classes.labels, where)
-    if at is not None and np.isfinite(found.value):
+        _check_judges(model.judges(records), result, records.classes.labels, where)
+    if at is not None and np.isfinite(result.value):
         try:
-            exact = at(found.value).measure(records)
+            exact = at(result.value).measure(records)
         except InputError:  # the model has no such requirement: 1 different value, say
             return
         if exact.holds == exact.strict:
-            raise AssertionError(f"{where}: a requirement of exactly {found.value:g} is judged wrongly")
+            raise AssertionError(f"{where}: a requirement of exactly {result.value:g} is judged wrongly")
 
 
-def _check_judges(judges: Sequence[Judge], found: Finding, classes: Ints, where: str) -> None:
+def _check_judges(judges: Sequence[Judge], finding: Finding, classes: Ints, where: str) -> None:
     verdicts = []
     for judge in judges:
         values = judge.values(classes, int(classes.max()) + 1)
@@ -94,7 +94,7 @@ def _check_judges(judges: Sequence[Judge], found: Finding, classes: Ints, where:
             raise AssertionError(f"{where}: a cell of a table that holds has a severity")
         _check_cells(judge, classes, where)
         _check_cells(judge, np.arange(len(classes)) // 2, where)  # small cells: some hold, some do not
-    if all(verdicts) != found.holds:
+    if all(verdicts) != finding.holds:
         raise AssertionError(f"{where}: the finding is not what its judges say")
 
 

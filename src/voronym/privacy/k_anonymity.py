@@ -75,8 +75,8 @@ class KAnonymity(TextModel):
         counted: str | None = None,
     ) -> Finding:
         """Return the finding from how many classes there are of each size, the smallest size first."""
-        found = int(size[0])
-        below = size < self.k if self.k is not None else size == found
+        result = int(size[0])
+        below = size < self.k if self.k is not None else size == result
         worst: tuple[dict[str, object], ...] = tuple(
             {"size": int(s), "classes": int(c), "records": int(s * c)}
             for s, c in zip(size[below][:_WORST], many[below][:_WORST], strict=True)
@@ -91,9 +91,9 @@ class KAnonymity(TextModel):
         }
         return Finding(
             self.name,
-            float(found),
+            float(result),
             self.required,
-            self.k is None or found >= self.k,
+            self.k is None or result >= self.k,
             worst,
             detail,
             counted or "",

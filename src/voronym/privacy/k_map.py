@@ -120,8 +120,8 @@ class KMap(TextModel):
         ``worst`` lists the smallest numbers below k with their classes; where nothing is asked, the smallest.
         """
         sizes, about = self._people(table)
-        found = float(sizes.min())
-        low = ~self._holds(sizes) if self.k is not None else sizes == found
+        result = float(sizes.min())
+        low = ~self._holds(sizes) if self.k is not None else sizes == result
         size, many = np.unique(sizes[low], return_counts=True)
         worst: tuple[dict[str, object], ...] = tuple(
             {"size": float(s), "classes": int(c)} for s, c in zip(size[:_WORST], many[:_WORST], strict=True)
@@ -134,7 +134,7 @@ class KMap(TextModel):
             "keys": list(table.keys),
         }
         holds = bool(self._holds(sizes).all())
-        return Finding(self.name, found, self.required, holds, worst, detail, about, at_most=False)
+        return Finding(self.name, result, self.required, holds, worst, detail, about, at_most=False)
 
     def _holds(self, sizes: Floats) -> NDArray[np.bool_]:
         return np.asarray(meets(sizes, self.k, at_most=False))

@@ -144,12 +144,12 @@ class LDiversity(ConfidentialModel):
             "recursive_l2": Judge(judge.levels, partial(recursive, l=2)),
         }
         n_cells = len(classes.sizes)
-        found = {name: one.values(classes.labels, n_cells) for name, one in every.items()}
+        result = {name: item.values(classes.labels, n_cells) for name, item in every.items()}
         return super().describe(judge, classes, values) | {
             "kind": self.kind,
-            "distinct": int(found["distinct"].min()),
-            "entropy": float(found["entropy"].min()),
-            "recursive_l2": float(found["recursive_l2"].max()),
+            "distinct": int(result["distinct"].min()),
+            "entropy": float(result["entropy"].min()),
+            "recursive_l2": float(result["recursive_l2"].max()),
         }
 
     def __str__(self) -> str:
@@ -166,8 +166,8 @@ class LDiversity(ConfidentialModel):
 
         ``3`` for distinct, ``entropy:2.5``, ``recursive:3:2`` for c = 3 and l = 2; then ``,column=NAME``.
         """
-        value, found = read_options("l-diversity", text, ["column"])
-        options: dict[str, Any] = dict(found)
+        value, result = read_options("l-diversity", text, ["column"])
+        options: dict[str, Any] = dict(result)
         if value is None:
             return cls(**options)
         kind, *rest = (part.strip() for part in value.split(":"))

@@ -107,11 +107,11 @@ class MutualInformation(ConfidentialModel):
 
     def levels(self, table: Table) -> tuple[Levels, ...]:
         """Return the columns as levels, binned where there are many, together where ``joint``."""
-        found = super().levels(table)
+        result = super().levels(table)
         if self.bins != "distinct":
             at_most = default_bins(len(table)) if self.bins is None else int(self.bins)
-            found = tuple(one.binned(at_most) if one.ordered else one for one in found)
-        return (joint(found),) if self.joint else found
+            result = tuple(item.binned(at_most) if item.ordered else item for item in result)
+        return (joint(result),) if self.joint else result
 
     def judge(self, levels: Levels) -> Judge:
         """Return what measures the cells of one column: contributions, whose sum is limited."""
@@ -127,22 +127,22 @@ class MutualInformation(ConfidentialModel):
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
         """Return the figures of one column, JSON-able; all in nats but ``value`` and ``bits``."""
-        found = estimate(
+        result = estimate(
             count_runs(classes.labels, judge.levels.codes, len(classes.sizes), judge.levels.size),
             judge.levels,
         )
         return super().describe(judge, classes, values) | {
             "unit": self.unit,
-            "nats": found.plug_in,
-            "bits": found.plug_in / UNITS["bits"],
-            "share": found.plug_in / found.entropy if found.entropy > 0 else 0.0,
-            "entropy": found.entropy,
+            "nats": result.plug_in,
+            "bits": result.plug_in / UNITS["bits"],
+            "share": result.plug_in / result.entropy if result.entropy > 0 else 0.0,
+            "entropy": result.entropy,
             "estimate": "plug-in",
-            "corrected": found.corrected,
+            "corrected": result.corrected,
             "correction": "Miller-Madow",
-            "interval": [found.low, found.high],
-            "confidence": found.confidence,
+            "interval": [result.low, result.high],
+            "confidence": result.confidence,
             "interval_method": "asymptotic normal, from excess to corrected, widened by the standard error",
-            "chance": found.chance,
-            "excess": found.excess,
+            "chance": result.chance,
+            "excess": result.excess,
         }

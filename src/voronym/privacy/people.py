@@ -85,17 +85,17 @@ class OfPeople(Judge):
         level, count = np.unique(np.concatenate(sets), return_counts=True)
         size = int(count.sum())
         runs = Runs(np.zeros(len(level), np.int64), level, count.astype(np.int64), np.array([size]))
-        found = self.plain.measure(runs, self.plain.levels)
+        result = self.plain.measure(runs, self.plain.levels)
         known = np.array([self.knows and int(count.max()) == len(sets)])
-        return float(with_known(self.plain, found, known)[0])
+        return float(with_known(self.plain, result, known)[0])
 
     def values(self, labels: Ints, n_cells: int) -> Floats:
         """Measure every cell of a partition of the people."""
         cells = np.asarray(labels, np.int64)[self.owner]
-        found = self.plain.values(cells, n_cells)
+        result = self.plain.values(cells, n_cells)
         if not self.knows:
-            return found
-        return with_known(self.plain, found, held_by_all(self.plain.levels, cells, self.owner, n_cells))
+            return result
+        return with_known(self.plain, result, held_by_all(self.plain.levels, cells, self.owner, n_cells))
 
 
 def pairs(levels: Levels, persons: Ints) -> tuple[Levels, Ints]:
@@ -120,10 +120,10 @@ def of_people(judge: Judge, owner: Ints, *, knows: bool) -> Judge:
     start = np.flatnonzero(np.diff(owner, prepend=-1))
     own = np.split(judge.levels.codes, start[1:])
     numbers: dict[bytes, int] = {}
-    codes = np.array([numbers.setdefault(one.tobytes(), len(numbers)) for one in own], np.int64)
+    codes = np.array([numbers.setdefault(item.tobytes(), len(numbers)) for item in own], np.int64)
     sets: list[Ints] = [np.empty(0, np.int64)] * len(numbers)
-    for code, one in zip(codes.tolist(), own, strict=True):
-        sets[code] = one
+    for code, entry in zip(codes.tolist(), own, strict=True):
+        sets[code] = entry
     profile = Levels(judge.levels.column, codes, False, tuple(range(len(sets))), "sets of values of a person")
     return OfPeople(
         profile,

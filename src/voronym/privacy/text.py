@@ -52,8 +52,8 @@ def _quote(value: str) -> str:
 
 
 def _unquote(value: str) -> str:
-    found = _QUOTED.fullmatch(value)
-    return value if found is None else found[1].replace('""', '"')
+    match = _QUOTED.fullmatch(value)
+    return value if match is None else match[1].replace('""', '"')
 
 
 def listed_models(given: object) -> list[Model | str]:
@@ -70,7 +70,7 @@ def listed_models(given: object) -> list[Model | str]:
         pairs = list(given.items())
         if all(isinstance(name, str) and isinstance(value, (str, Real, type(None))) for name, value in pairs):
             return [name if value is None else f"{name}={value}" for name, value in pairs]
-    elif isinstance(given, Sequence) and all(isinstance(one, (str, Model)) for one in given):
+    elif isinstance(given, Sequence) and all(isinstance(item, (str, Model)) for item in given):
         return list(given)
     raise InputError(
         'models must be models such as vr.TCloseness(0.2), texts such as "t-closeness=0.2", or a mapping '
@@ -110,24 +110,24 @@ def read_options(name: str, text: str | None, options: Collection[str]) -> tuple
     hold commas: names of columns do. A value in quotes is taken as it is.
     """
     value: str | None = None
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     last: str | None = None
     for i, part in enumerate([] if text is None else _parts(text)):
         head, equals, rest = part.partition("=")
         head = head.strip()
         if equals and head in options:
-            if head in found:
+            if head in result:
                 raise InputError(f"{name}={text}: {head} is given twice")
-            found[head], last = rest, None if _QUOTED.fullmatch(rest.strip()) else head
+            result[head], last = rest, None if _QUOTED.fullmatch(rest.strip()) else head
         elif last is not None:
-            found[last] += "," + part
+            result[last] += "," + part
         elif equals or i > 0:
             raise InputError(
                 f"{name}={text}: {part.strip()!r} is no option of {name}; there are: {', '.join(options)}"
             )
         else:
             value = part.strip() or None
-    return value, {key: _unquote(kept.strip()) for key, kept in found.items()}
+    return value, {key: _unquote(kept.strip()) for key, kept in result.items()}
 
 
 def write_options(name: str, value: str | None, **options: object) -> str:
@@ -195,9 +195,9 @@ class TextModel:
 
     def options(self) -> dict[str, object]:
         """Return the fields behind the first that differ from their default; the column comes last."""
-        rest = sorted(_fields(self)[1:], key=lambda one: one.name == "column")
-        given = {one.name: getattr(self, one.name) for one in rest}
-        return {one.name: given[one.name] for one in rest if given[one.name] != one.default}
+        rest = sorted(_fields(self)[1:], key=lambda field: field.name == "column")
+        given = {item.name: getattr(self, item.name) for item in rest}
+        return {entry.name: given[entry.name] for entry in rest if given[entry.name] != entry.default}
 
     def __str__(self) -> str:
         wanted = self.required
@@ -206,7 +206,7 @@ class TextModel:
     @classmethod
     def parse(cls, text: str | None) -> Self:
         """Build the model from the text behind ``name=``, such as ``0.2`` or ``0.2,column=disease``."""
-        value, options = read_options(cls.name, text, [one.name for one in _fields(cls)[1:]])
+        value, options = read_options(cls.name, text, [field.name for field in _fields(cls)[1:]])
         return cls(value, **options)  # type: ignore[call-arg]
 
     def _set(self, **values: Any) -> None:

@@ -10,7 +10,7 @@ from voronym.space import Space
 
 def mixed(
     X: Floats,
-    one: Integers,
+    integers: Integers,
     other: Integers,
     cells: int,
     space: Space,
@@ -51,9 +51,9 @@ def mixed(
     from scipy.sparse import coo_array  # takes a while to load
     from scipy.sparse.csgraph import connected_components
 
-    links = coo_array((np.ones(len(X), np.int8), (one, cells + other)), shape=(2 * cells, 2 * cells))
+    links = coo_array((np.ones(len(X), np.int8), (integers, cells + other)), shape=(2 * cells, 2 * cells))
     parts, part = connected_components(links, directed=False)
-    ways = [_Way(X, one, part[:cells], space), _Way(X, other, part[cells:], space)]
+    ways = [_Way(X, integers, part[:cells], space), _Way(X, other, part[cells:], space)]
     even = np.ones(parts, bool)
     even[np.bincount(part[:cells], minlength=parts) != np.bincount(part[cells:], minlength=parts)] = False
     here, there = (way.order[even[way.part[way.order]]] for way in ways)  # part by part, then by size
@@ -65,7 +65,7 @@ def mixed(
     better = even & (costs[1] < costs[0] + more) & (costs[1] != costs[0])
     names = np.arange(cells)
     names[there] = here
-    return np.where(better[part[one]], names[other], one)
+    return np.where(better[part[integers]], names[other], integers)
 
 
 class _Way:

@@ -123,16 +123,16 @@ def solve(task: Task, ctx: Context) -> Plan:
         high=task.high / unit,
         moving=None if task.moving is None else task.moving[heavy] / flow,
     )
-    i, q, found = _grow(scaled, ctx)
-    keep = found.flows > 1e-9 * flow[i]
-    i, q, share = i[keep], q[keep], found.flows[keep] / flow[i[keep]]
+    i, q, result = _grow(scaled, ctx)
+    keep = result.flows > 1e-9 * flow[i]
+    i, q, share = i[keep], q[keep], result.flows[keep] / flow[i[keep]]
     share /= np.bincount(i, share, len(heavy))[i]
     # The programme's prices are for scaled flows: a·d + b·c is least, with b in the units that it came in.
     return Plan(
         np.concatenate([heavy[i], light]),
         np.concatenate([q, nearest]),
         np.concatenate([share, np.ones(len(light))]),
-        found.costs / unit,
+        result.costs / unit,
     )
 
 
@@ -231,11 +231,11 @@ def _missing(task: Task, answer: _Answer, tiny: float, known: Integers) -> tuple
     if len(known) == n * m:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     some = min(SOME, m)
-    found = []
+    result = []
     for rows, table in task.tables(answer.costs):
         reduced = table - answer.rents[rows, None]
         best = np.argpartition(reduced, some - 1, axis=1)[:, :some]
         below = np.take_along_axis(reduced, best, axis=1) < -tiny
-        found.append((np.nonzero(below)[0] + rows.start) * m + best[below])
-    new = np.setdiff1d(np.concatenate(found), known)
+        result.append((np.nonzero(below)[0] + rows.start) * m + best[below])
+    new = np.setdiff1d(np.concatenate(result), known)
     return new // m, new % m

@@ -142,7 +142,7 @@ def resized(X: Floats, begin: Start, m: int, space: Space) -> Start:
         np.fill_diagonal(apart, np.inf)
         pair = np.array(np.unravel_index(int(apart.argmin()), apart.shape))
         near = np.bincount(space.cost(X, C[pair]).argmin(axis=1), minlength=2)
-        C, costs = (np.delete(one, pair[int(near.argmin())], axis=0) for one in (C, costs))
+        C, costs = (np.delete(item, pair[int(near.argmin())], axis=0) for item in (C, costs))
     if len(C) < m:
         new = X[farthest(X, C, m - len(C), space)]
         beside = space.cost(new, C).argmin(axis=1)

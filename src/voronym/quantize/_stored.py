@@ -83,12 +83,12 @@ def _below(path: Path, content: Any, space: Space) -> dict[str, Any]:
     _check_keys(path, content, ("centroids", "costs", *(("below",) if "below" in content else ())))
     centroids, costs = _numbers(path, content)
     _check_fit(path, centroids, space)
-    found: dict[str, Any] = {"centroids": centroids, "costs": costs}
+    result: dict[str, Any] = {"centroids": centroids, "costs": costs}
     if "below" in content:
         if not isinstance(content["below"], list):
             raise InputError(f"{path} is no quantizer: what is below must be a list")
-        found["below"] = [_below(path, one, space) for one in content["below"]]
-    return found
+        result["below"] = [_below(path, item, space) for item in content["below"]]
+    return result
 
 
 def _read(path: Path, *forms: str) -> dict[str, Any]:
@@ -124,8 +124,8 @@ def _check_keys(path: Path, content: dict[str, Any], keys: tuple[str, ...]) -> N
     if set(content) != set(keys):
         odd = sorted(set(content) ^ set(keys))
         more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
-        said = ", ".join(f"{key!r:.40}" for key in odd[:5])
-        raise InputError(f"{path} is no quantizer: keys are missing or unknown: {said}{more}")
+        result = ", ".join(f"{key!r:.40}" for key in odd[:5])
+        raise InputError(f"{path} is no quantizer: keys are missing or unknown: {result}{more}")
 
 
 def _numbers(path: Path, content: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

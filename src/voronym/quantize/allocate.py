@@ -131,11 +131,11 @@ def allocate(
     low = _bounds("minimum", minimum, m, 0.0)
     a = check_measure("weights", weights, n)
     b = a if loads is None else check_measure("loads", loads, n)
-    one = loads is None or np.array_equal(a, b)
+    result = loads is None or np.array_equal(a, b)
     task = Task(points, C, a, b, low, high, check_space(space))
     check_room(task, plain=weights is None and loads is None)
     ctx = Context(progress=progress).part(0.0, 1.0, stage="allocating")
-    whole = one and all(map(_whole, (a, low, high[np.isfinite(high)]))) and 0 < a.sum() <= COPIES
+    whole = result and all(map(_whole, (a, low, high[np.isfinite(high)]))) and 0 < a.sum() <= COPIES
     plan = _by_transport(task, ctx) if whole else _programme.solve(task, ctx)
     labels, i, q, share = in_order(plan, n)
     loaded = carried(task, i, q, share)
@@ -143,7 +143,7 @@ def allocate(
     cost = float((share * task.prices(i, q)).sum())
     ctx.done()
     return Allocation(
-        labels, i, q, share, C, costs, loaded, task.space, one, cost=cost, gap=cost - task.dual(costs)
+        labels, i, q, share, C, costs, loaded, task.space, result, cost=cost, gap=cost - task.dual(costs)
     )
 
 
@@ -153,13 +153,13 @@ def _by_transport(task: Task, ctx: Context) -> Plan:
     bounds = Bounds(task.low.astype(np.int64), np.minimum(task.high, total).astype(np.int64))
     sizes = bounds.low if bounds.exact else tuple(bounds)
     copies = np.repeat(np.arange(len(task.X)), task.weights.astype(np.int64))
-    found = transport(task.X[copies], task.C, sizes, space=task.space, ctx=ctx)
-    pairs, count = np.unique(copies * m + found.labels, return_counts=True)
+    result = transport(task.X[copies], task.C, sizes, space=task.space, ctx=ctx)
+    pairs, count = np.unique(copies * m + result.labels, return_counts=True)
     i, q = pairs // m, pairs % m
     free = np.flatnonzero(task.weights == 0)  # who weighs nothing goes where it is nearest
     nearest = assign(task.X[free], task.C, np.zeros(m), task.space)
     share = np.concatenate([count / task.weights[i], np.ones(len(free))])
-    return Plan(np.concatenate([i, free]), np.concatenate([q, nearest]), share, np.array(found.costs))
+    return Plan(np.concatenate([i, free]), np.concatenate([q, nearest]), share, np.array(result.costs))
 
 
 def _lawful(task: Task, costs: Floats, loads: Floats) -> Floats:

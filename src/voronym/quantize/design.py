@@ -109,14 +109,14 @@ def pcl_method(problem: Problem, ctx: Context, options: PclOptions) -> Partition
     section 5.3: where its groups are uneven, as V-MDAV's are, "pcl-variable" begins with their sizes, too.
     """
     sizes = equal_sizes(problem.n, problem.n // problem.k)
-    found = _partition(problem, ctx.part(0.0, 0.9), Bounds(sizes, sizes), options.init, options)
+    partition = _partition(problem, ctx.part(0.0, 0.9), Bounds(sizes, sizes), options.init, options)
     least, most = sizes.min(), sizes.max()
     if least < most and not ctx.over:  # so far the first cells had one more: now those where it costs least
         either = Bounds(np.full(len(sizes), least), np.full(len(sizes), most))
         once = replace(options, restarts=1, cooling=0)
         with suppress(Unfinished):
-            found = _partition(problem, ctx.part(0.9, 1.0), either, found, once)
-    return found
+            partition = _partition(problem, ctx.part(0.9, 1.0), either, partition, once)
+    return partition
 
 
 @algorithm(
@@ -147,5 +147,5 @@ def _partition(
     settings = Settings("transport", options.speed, 1, options.tolerance, options.iterations)
     if isinstance(options, PclOptions):
         settings = thorough(settings, options.restarts, options.cooling, bounds, init, problem.space)
-    found = alternate(check_points(problem.X), bounds, init, problem.space, settings, ctx)
-    return Partition(found.labels, k=problem.k)
+    result = alternate(check_points(problem.X), bounds, init, problem.space, settings, ctx)
+    return Partition(result.labels, k=problem.k)

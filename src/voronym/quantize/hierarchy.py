@@ -25,7 +25,7 @@ SAMPLE = 100
 
 
 def _by_name(name: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, Mapping) or not all(isinstance(item, str) for item in value):
         raise InputError(f"{name} must be options by name, such as {{'init': 'random'}}, not {value!r:.40}")
     return dict(value)
 
@@ -131,11 +131,11 @@ def macrocells(X: NDArray[np.float64], sizes: NDArray[np.int64], ctx: Context) -
     costs, before, labels = None, np.inf, np.zeros(0, np.int64)
     for step in range(ROUNDS):
         here = ctx.part(step / ROUNDS, (step + 1) / ROUNDS)
-        found = transport(X, centroids, sizes, start=costs, ctx=here)
-        labels, costs = found.labels, found.costs
-        if found.cost >= 0.99 * before:
+        result = transport(X, centroids, sizes, start=costs, ctx=here)
+        labels, costs = result.labels, result.costs
+        if result.cost >= 0.99 * before:
             break
-        before = found.cost
+        before = result.cost
         sums = np.stack([np.bincount(labels, column, m) for column in X.T], axis=1)
         centroids = sums / sizes[:, None]
     return labels

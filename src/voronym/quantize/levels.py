@@ -59,9 +59,9 @@ class LevelQuantizer:
     def __post_init__(self) -> None:
         if len(self.below) != self.top.n_cells:
             raise InputError(f"there are {self.top.n_cells} cells on top, and {len(self.below)} divided ones")
-        if any(one.space != self.space or one.d != self.top.d for one in self.below):
+        if any(item.space != self.space or item.d != self.top.d for item in self.below):
             raise InputError("all levels are in one space, with as many coordinates")
-        if len({len(_counts(one)) for one in self.below}) != 1:
+        if len({len(_counts(entry)) for entry in self.below}) != 1:
             raise InputError("every cell has as many levels below it")
 
     @property
@@ -77,7 +77,7 @@ class LevelQuantizer:
     @property
     def n_cells(self) -> int:
         """Number of cells of the last level."""
-        return sum(one.n_cells for one in self.below)
+        return sum(item.n_cells for item in self.below)
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ class LevelQuantizer:
     @property
     def centroids(self) -> NDArray[np.float64]:
         """Centroids of the last level, shape (m, d)."""
-        return np.concatenate([one.centroids for one in self.below])
+        return np.concatenate([item.centroids for item in self.below])
 
     def assign(self, X: ArrayLike, *, level: int | None = None) -> NDArray[np.int64]:
         """Return the cell of each point on a level, from 1; by default on the last."""
@@ -99,16 +99,16 @@ class LevelQuantizer:
         labels = self.top.assign(points)
         if depth == 1:
             return labels
-        found, first = np.empty(len(points), np.int64), 0
-        for cell, one in enumerate(self.below):
+        result, first = np.empty(len(points), np.int64), 0
+        for cell, item in enumerate(self.below):
             rows = np.flatnonzero(labels == cell)
-            count = _counts(one)[depth - 2]
-            if isinstance(one, Quantizer):
-                found[rows] = first + (one.assign(points[rows]) if len(rows) else 0)
+            count = _counts(item)[depth - 2]
+            if isinstance(item, Quantizer):
+                result[rows] = first + (item.assign(points[rows]) if len(rows) else 0)
             elif len(rows):
-                found[rows] = first + one.assign(points[rows], level=depth - 1)
+                result[rows] = first + item.assign(points[rows], level=depth - 1)
             first += count
-        return found
+        return result
 
     def decode(self, labels: ArrayLike) -> NDArray[np.float64]:
         """Return the centroids of cells of the last level, shape (n, d)."""
@@ -156,26 +156,26 @@ def load(path: str | Path) -> Quantizer | LevelQuantizer:
     return (LevelQuantizer if _stored.has_levels(Path(path)) else Quantizer).load(path)
 
 
-def _counts(one: Quantizer | LevelQuantizer) -> tuple[int, ...]:
+def _counts(quantizer: Quantizer | LevelQuantizer) -> tuple[int, ...]:
     """Return the number of cells on each level."""
-    if isinstance(one, Quantizer):
-        return (one.n_cells,)
-    deeper = zip(*(_counts(each) for each in one.below), strict=True)
-    return (one.top.n_cells, *(sum(level) for level in deeper))
+    if isinstance(quantizer, Quantizer):
+        return (quantizer.n_cells,)
+    deeper = zip(*(_counts(each) for each in quantizer.below), strict=True)
+    return (quantizer.top.n_cells, *(sum(level) for level in deeper))
 
 
-def _content(one: Quantizer | LevelQuantizer) -> dict[str, Any]:
+def _content(quantizer: Quantizer | LevelQuantizer) -> dict[str, Any]:
     """Return what is written of a quantizer and those below it."""
-    if isinstance(one, Quantizer):
-        return {"centroids": one.centroids.tolist(), "costs": one.costs.tolist()}
-    return {**_content(one.top), "below": [_content(each) for each in one.below]}
+    if isinstance(quantizer, Quantizer):
+        return {"centroids": quantizer.centroids.tolist(), "costs": quantizer.costs.tolist()}
+    return {**_content(quantizer.top), "below": [_content(each) for each in quantizer.below]}
 
 
 def _made(content: dict[str, Any], space: Space) -> Quantizer | LevelQuantizer:
     top = Quantizer(content["centroids"], content["costs"], space)
     if "below" not in content:
         return top
-    return LevelQuantizer(top, tuple(_made(one, space) for one in content["below"]))
+    return LevelQuantizer(top, tuple(_made(item, space) for item in content["below"]))
 
 
 @checked
@@ -213,7 +213,7 @@ def design_levels(X: ArrayLike, cells: Sequence[int], **options: Any) -> LevelQu
     >>> quantizer.sizes(np.arange(12.0)).tolist()
     [2, 2, 2, 2, 2, 2]
     """
-    numbers = [whole(1)("cells", one) for one in cells]
+    numbers = [whole(1)("cells", cell) for cell in cells]
     if len(numbers) < 2:
         raise InputError("cells within cells need two numbers or more, such as (10, 20); else take `design`")
     points = check_points(X)
@@ -225,8 +225,8 @@ def design_levels(X: ArrayLike, cells: Sequence[int], **options: Any) -> LevelQu
 
 
 def _divided(X: NDArray[np.float64], cells: list[int], options: dict[str, Any]) -> Quantizer | LevelQuantizer:
-    found = pcl(X, cells[0], **options)
+    result = pcl(X, cells[0], **options)
     if len(cells) == 1:
-        return found.quantizer
-    members = (X[found.labels == cell] for cell in range(cells[0]))
-    return LevelQuantizer(found.quantizer, tuple(_divided(one, cells[1:], options) for one in members))
+        return result.quantizer
+    members = (X[result.labels == cell] for cell in range(cells[0]))
+    return LevelQuantizer(result.quantizer, tuple(_divided(member, cells[1:], options) for member in members))

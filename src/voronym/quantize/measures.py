@@ -151,8 +151,8 @@ def design_measures(
     check_room(task, plain=False)
     task, plan, trace = _alternate(task, tolerance, iterations, ctx)
     ctx.done()
-    one = old is None and (loads is None or np.array_equal(a, b))
-    return _measured(task, plan, trace, one)
+    result = old is None and (loads is None or np.array_equal(a, b))
+    return _measured(task, plan, trace, result)
 
 
 def _alternate(
@@ -180,7 +180,7 @@ def _centroids(task: Task, plan: Plan) -> Floats:
     return C
 
 
-def _measured(task: Task, plan: Plan, trace: tuple[float, ...], one: bool) -> Measured:
+def _measured(task: Task, plan: Plan, trace: tuple[float, ...], item: bool) -> Measured:
     labels, i, q, share = in_order(plan, len(task.X))
     moved = np.empty(0, np.int64)
     if task.old is not None:
@@ -194,7 +194,7 @@ def _measured(task: Task, plan: Plan, trace: tuple[float, ...], one: bool) -> Me
         costs=plan.costs,
         loads=carried(task, i, q, share),
         space=task.space,
-        one_measure=one,
+        one_measure=item,
         whole_loads=np.asarray(np.bincount(labels, task.loads, len(task.C)), np.float64),
         trace=trace,
         moved=moved,

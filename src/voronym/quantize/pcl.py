@@ -188,9 +188,9 @@ def pcl(
     settings = Settings(costs, speed, 1, tolerance, iterations)
     settings = thorough(settings, restarts, cooling, bounds, init, where)
     ctx = Context(seed=seed, time_limit=time_limit, progress=progress).part(0.0, 1.0, stage="designing")
-    found = alternate(points, bounds, init, where, settings, ctx)
+    design = alternate(points, bounds, init, where, settings, ctx)
     ctx.done()
-    return found
+    return design
 
 
 def alternate(
@@ -228,38 +228,38 @@ def alternate(
         else:
             steps = Near(X, start, bounds.low, space, settings.costs, settings.speed, part)
         try:
-            found = follow(steps, settings, part)
+            result = follow(steps, settings, part)
             if engine is None:
-                found = _ended(X, found, bounds, space, settings, part)
+                result = _ended(X, result, bounds, space, settings, part)
             elif best is not None and here is not None:
                 engine.tick = partial(hurry, ctx)
                 join = partial(_joined, X, bounds, engine, settings, part)
-                best, here = _onward(best, here, found, turn, settings, join)
+                best, here = _onward(best, here, result, turn, settings, join)
                 continue
         except Unfinished:
             if best is None:
                 raise
             break
-        best = here = found if best is None else _better(best, found)
+        best = here = result if best is None else _better(best, result)
     assert best is not None  # noqa: S101 - restarts is 1 or more
     return best
 
 
 def _onward(
-    best: Design, here: Design, found: Design, turn: int, settings: Settings, join: Callable[..., Design]
+    best: Design, here: Design, design: Design, turn: int, settings: Settings, join: Callable[..., Design]
 ) -> tuple[Design, Design]:
     """Return the best so far, and the design to be shaken next: the best, or one on a walk away from it."""
     if settings.restarts <= WALK:
-        best = _better(best, join(best, found))
+        best = _better(best, join(best, design))
         return best, best
     left = WALK - turn % WALK
-    here = join(here, found, SLACK * left / WALK if left > HOME else 0.0)
+    here = join(here, design, SLACK * left / WALK if left > HOME else 0.0)
     best = _better(best, join(best, here))
     return best, best if left == 1 else here
 
 
-def _better(one: Design, other: Design) -> Design:
-    return other if other.distortion < one.distortion else one
+def _better(design: Design, other: Design) -> Design:
+    return other if other.distortion < design.distortion else design
 
 
 def _joined(
@@ -268,17 +268,17 @@ def _joined(
     engine: Engine,
     settings: Settings,
     ctx: Context,
-    one: Design,
+    design: Design,
     other: Design,
     slack: float = 0.0,
 ) -> Design:
     """Return a design from the better of two in each place, where they differ; else the better one."""
-    labels = mixed(X, one.labels, other.labels, len(bounds.low), engine.space, slack=slack, rng=ctx.rng)
-    for whole in (one, other):
+    labels = mixed(X, design.labels, other.labels, len(bounds.low), engine.space, slack=slack, rng=ctx.rng)
+    for whole in (design, other):
         if (labels == whole.labels).all():
             return whole
     means = engine.space.centroids(X, labels, len(bounds.low))
-    begin = _start.Start(means, np.array(one.quantizer.costs), labels)
+    begin = _start.Start(means, np.array(design.quantizer.costs), labels)
     return follow(Exact(X, begin, bounds, engine, settings.speed), settings, ctx.quiet())
 
 
@@ -292,8 +292,8 @@ def _ended(X: Floats, near: Design, bounds: Bounds, space: Space, settings: Sett
     engine.tick = partial(ctx.tell, 0.0)  # without one assignment there is nothing to return
     begin = _start.Start(np.array(near.quantizer.centroids), np.array(near.quantizer.costs))
     steps = Exact(X, begin, bounds, engine, settings.speed)
-    found = follow(steps, replace(settings, costs="transport"), ctx.quiet())
-    return replace(found, distortions=near.distortions + found.distortions)
+    result = follow(steps, replace(settings, costs="transport"), ctx.quiet())
+    return replace(result, distortions=near.distortions + result.distortions)
 
 
 def _again(

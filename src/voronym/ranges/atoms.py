@@ -196,26 +196,26 @@ def joined(
     if held.count and len(first) > 1:  # too few are left at the end
         of_bin[first.pop() :] -= 1
         last.pop(-2)
-    numbers, stops = bins.tolist(), [int(bins[one]) for one in last]
+    numbers, stops = bins.tolist(), [int(bins[item]) for item in last]
     # An atom begins at its own first step where k people are there, else right after the atom before.
     starts = [
         numbers[own] if at == 0 or often[own] >= k else stops[at - 1] + 1 for at, own in enumerate(first)
     ]
-    low = np.array([steps.low(one) for one in starts])
-    high = np.array([steps.high(one) for one in stops])
+    low = np.array([steps.low(start) for start in starts])
+    high = np.array([steps.high(stop) for stop in stops])
     texts = [(steps.text(a), steps.text(b)) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
-    told: list[tuple[str | None, str | None]] = list(texts)
-    if told and often[0] < k:
-        told[0] = (None, told[0][1])
-    if told and often[-1] < k:
-        told[-1] = (told[-1][0], None)
-    if told:  # beyond the values there is nothing to lose
+    result: list[tuple[str | None, str | None]] = list(texts)
+    if result and often[0] < k:
+        result[0] = (None, result[0][1])
+    if result and often[-1] < k:
+        result[-1] = (result[-1][0], None)
+    if result:  # beyond the values there is nothing to lose
         line = [float(steps.low(int(b))) if isinstance(steps, Ranked) else None for b in (bins[0], bins[-1])]
         low[0] = max(low[0], float(values.min()) if line[0] is None else line[0])
         high[-1] = min(high[-1], float(values.max()) if line[1] is None else line[1])
-    codes = np.full(len(missing), len(told), np.int64)
+    codes = np.full(len(missing), len(result), np.int64)
     codes[~missing] = of_bin[back.reshape(-1)]
-    return Atoms(codes, low, high, told)
+    return Atoms(codes, low, high, result)
 
 
 def atoms_of(

@@ -61,11 +61,11 @@ class RangeColumn(ABC):
         """Return the range of each group."""
 
     @abstractmethod
-    def text(self, one: int, other: int) -> str | None:
+    def text(self, item: int, other: int) -> str | None:
         """Return a range as text; None for missing."""
 
     @abstractmethod
-    def penalty(self, one: Ints, other: Ints) -> Floats:
+    def penalty(self, item: Ints, other: Ints) -> Floats:
         """Return the normalised certainty penalty of ranges: 0 for a single value, 1 for all."""
 
     @property
@@ -77,9 +77,9 @@ class RangeColumn(ABC):
     def says(self) -> str:
         """Say how the column is published."""
 
-    def texts(self, one: Ints, other: Ints) -> list[str | None]:
+    def texts(self, item: Ints, other: Ints) -> list[str | None]:
         """Return ranges as texts."""
-        return [self.text(int(a), int(b)) for a, b in zip(one, other, strict=True)]
+        return [self.text(int(a), int(b)) for a, b in zip(item, other, strict=True)]
 
     @property
     def nodes(self) -> NDArray[np.int64]:
@@ -106,8 +106,8 @@ class Line(RangeColumn):
         """Scale the ends, so that the whole range is 1."""
         low, high = atoms.low, atoms.high
         whole = float(high.max() - low.min()) if len(low) else 0.0
-        scaled = [(one - low[0]) / whole if whole > 0.0 else np.zeros(len(one)) for one in (low, high)]
-        return cls(name, atoms.codes, np.array([np.append(one, 0.0) for one in scaled]), atoms)
+        scaled = [(item - low[0]) / whole if whole > 0.0 else np.zeros(len(item)) for item in (low, high)]
+        return cls(name, atoms.codes, np.array([np.append(entry, 0.0) for entry in scaled]), atoms)
 
     def span(self, part: Partition) -> tuple[Ints, Ints]:
         """Return the least and the greatest code of each group."""
@@ -115,17 +115,17 @@ class Line(RangeColumn):
         own = self.codes[order]
         return np.minimum.reduceat(own, begin), np.maximum.reduceat(own, begin)
 
-    def penalty(self, one: Ints, other: Ints) -> Floats:
+    def penalty(self, item: Ints, other: Ints) -> Floats:
         """Return the width as a share of the whole; 1 where some are missing and some are not."""
         gone = len(self.atoms)
-        width = self.table[1][other] - self.table[0][one]
-        return np.where(other == gone, np.where(one == gone, 0.0, 1.0), width)
+        width = self.table[1][other] - self.table[0][item]
+        return np.where(other == gone, np.where(item == gone, 0.0, 1.0), width)
 
-    def text(self, one: int, other: int) -> str | None:
+    def text(self, item: int, other: int) -> str | None:
         """Return the interval."""
         if other == len(self.atoms):
-            return None if one == other else ANY
-        return written(self.atoms.texts[one][0], self.atoms.texts[other][1])
+            return None if item == other else ANY
+        return written(self.atoms.texts[item][0], self.atoms.texts[other][1])
 
     @property
     def place(self) -> Floats:
@@ -194,13 +194,13 @@ class Tree(RangeColumn):
             level[same] = h
         return level, own[begin]
 
-    def penalty(self, one: Ints, other: Ints) -> Floats:
+    def penalty(self, item: Ints, other: Ints) -> Floats:
         """Return the leaves below the ancestor, as a share of all."""
-        return np.asarray(self.table[one, other])
+        return np.asarray(self.table[item, other])
 
-    def text(self, one: int, other: int) -> str | None:
+    def text(self, item: int, other: int) -> str | None:
         """Return the label of the ancestor."""
-        return self.labels[one][other]
+        return self.labels[item][other]
 
     @property
     def place(self) -> Floats:
@@ -251,20 +251,20 @@ class Set(RangeColumn):
         bits = np.bitwise_or.reduceat(np.left_shift(np.int64(1), self.codes[order]), begin)
         return bits, np.zeros(len(bits), np.int64)
 
-    def penalty(self, one: Ints, other: Ints) -> Floats:
+    def penalty(self, item: Ints, other: Ints) -> Floats:
         """Return how many categories there are beyond one, as a share of all."""
         del other
-        return np.asarray((np.bitwise_count(one) - 1.0) / max(len(self.names) - 1, 1))
+        return np.asarray((np.bitwise_count(item) - 1.0) / max(len(self.names) - 1, 1))
 
-    def text(self, one: int, other: int) -> str | None:
+    def text(self, item: int, other: int) -> str | None:
         """Return the names, in their order."""
         del other
-        found = [name for code, name in enumerate(self.names) if one >> code & 1]
-        if found == [None]:
+        result = [name for code, name in enumerate(self.names) if item >> code & 1]
+        if result == [None]:
             return None
-        if len(found) == len(self.names) > 1:
+        if len(result) == len(self.names) > 1:
             return ANY
-        return OR.join("missing" if name is None else name for name in found)
+        return OR.join("missing" if name is None else name for name in result)
 
     @property
     def place(self) -> Floats:
@@ -337,6 +337,6 @@ def _order(column: Column, values: Values) -> tuple[str, ...]:
 
 
 def _refuse_strange(table: Table, ways: Mapping[str, str], *given: Mapping[str, Any]) -> None:
-    for name in {name for one in (ways, *given) for name in one}:
+    for name in {name for item in (ways, *given) for name in item}:
         if name not in table.keys:
             raise InputError(f"{name!r} is no key of the table; these are: {', '.join(table.keys)}")

@@ -59,17 +59,17 @@ class RangeKeys(Keys):
     def records(self) -> Records:  # type: ignore[override]
         """The keys as rows of codes."""
         given = importance_of(self.table, self.choices)
-        axes = [_axis(one, float(given.get(one.name, 1.0))) for one in self.columns]
-        codes = np.stack([one.codes for one in self.columns], axis=1)
+        axes = [_axis(column, float(given.get(column.name, 1.0))) for column in self.columns]
+        codes = np.stack([item.codes for item in self.columns], axis=1)
         return Ranges(tuple(axes)).records(codes)
 
     def publish(self, part: Partition) -> Published:
         """Return the ranges of the groups; where k is not known yet, their centres."""
         if self.k == 1:  # rows of a person become one record: no texts yet
             return Coordinates.of(self.table).publish(part)
-        found = self.records.cost(part) / part.n
+        result = self.records.cost(part) / part.n
         whole = float(sum(axis.weight for axis in self.records.space.axes))  # type: ignore[attr-defined]
-        loss = 100.0 * found / whole if whole > 0.0 else 0.0
+        loss = 100.0 * result / whole if whole > 0.0 else 0.0
         plain = Published(
             self.table.frame.head(0).select(self.table.keys),
             self.records.centroids(part),

@@ -74,18 +74,18 @@ def _of_tree(tree: Tree) -> Ladder:
             names.setdefault(node, label)
         codes.append(tree.above[level][tree.codes])
         labels.append(tuple(names[node] for node in range(len(names))))
-    penalty = np.array([one[tree.codes] for one in tree.table])
+    penalty = np.array([item[tree.codes] for item in tree.table])
     return Ladder(tree.name, np.array(codes, np.int64), tuple(labels), penalty)
 
 
 def _of_steps(name: str, values: Values) -> Ladder:
     """Cut numbers or dates into ever wider steps."""
-    found, missing = values.numbers, values.missing
-    n, span = len(values), float(found.max() - found.min()) if len(found) else 0.0
-    rungs = _ladder(values, found, None)
+    result, missing = values.numbers, values.missing
+    n, span = len(values), float(result.max() - result.min()) if len(result) else 0.0
+    rungs = _ladder(values, result, None)
     chosen = [
-        _finest(found, rungs[0]),
-        *(one for one in rungs[1:] if not isinstance(one, Even) or one.width <= span),
+        _finest(result, rungs[0]),
+        *(rung for rung in rungs[1:] if not isinstance(rung, Even) or rung.width <= span),
     ]
     if len(chosen) > RUNGS:  # spread over all widths
         chosen = [chosen[at] for at in np.linspace(0, len(chosen) - 1, RUNGS).round().astype(int)]
@@ -93,13 +93,13 @@ def _of_steps(name: str, values: Values) -> Ladder:
     labels: list[tuple[str | None, ...]] = []
     penalty: list[NDArray[np.float64]] = []
     for steps in chosen:
-        bins, back = np.unique(steps.bins(found), return_inverse=True)
-        ends = [(steps.low(int(one)), steps.high(int(one))) for one in bins]
+        bins, back = np.unique(steps.bins(result), return_inverse=True)
+        ends = [(steps.low(int(item)), steps.high(int(item))) for item in bins]
         texts: list[str | None] = [written(steps.text(low), steps.text(high)) for low, high in ends]
         code = np.full(n, len(bins), np.int64)
         code[~missing] = back.reshape(-1)
         cost = np.zeros(n)
-        inside = np.array([min(high, found.max()) - max(low, found.min()) for low, high in ends])
+        inside = np.array([min(high, result.max()) - max(low, result.min()) for low, high in ends])
         if span > 0.0:
             cost[~missing] = inside[back.reshape(-1)] / span
         if codes and len(bins) == len(labels[-1]) - 1:

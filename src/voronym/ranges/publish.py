@@ -97,17 +97,19 @@ def with_ranges(
     """Put the ranges of groups in place of what they would publish."""
     library = table.frame.implementation
     made = {
-        one.name: nw.new_series(one.name, one.texts(*one.span(part)), nw.String(), backend=library)
-        for one in columns
+        column.name: nw.new_series(
+            column.name, column.texts(*column.span(part)), nw.String(), backend=library
+        )
+        for column in columns
     }
     frame = nw.from_dict({name: made[name] if name in made else published.frame[name] for name in table.keys})
-    named = {one.name: one.says() for one in columns}
+    named = {item.name: item.says() for item in columns}
     return replace(
         published,
         frame=frame,
         published_as={**dict(published.published_as), **named},
         schema=ranged_schema(
-            table.schema, list(made), trees=[one.name for one in columns if isinstance(one, Tree)]
+            table.schema, list(made), trees=[entry.name for entry in columns if isinstance(entry, Tree)]
         ),
     )
 
@@ -118,12 +120,16 @@ def ranged_schema(schema: Schema, names: Sequence[str], *, trees: Collection[str
     Texts of ``trees`` are those of a hierarchy that somebody wrote, and are left as they are.
     """
 
-    def made(one: Column) -> Column:
-        own = one.name not in trees and (one.ranges or one.kind in ("numeric", "location", "datetime"))
-        bare = replace(one, categories=None, partner=None, axis=None, note=RANGED)
+    def made(column: Column) -> Column:
+        own = column.name not in trees and (
+            column.ranges or column.kind in ("numeric", "location", "datetime")
+        )
+        bare = replace(column, categories=None, partner=None, axis=None, note=RANGED)
         return replace(bare, kind="nominal", ranges=own)
 
-    return replace(schema, columns=tuple(made(one) if one.name in names else one for one in schema.columns))
+    return replace(
+        schema, columns=tuple(made(column) if column.name in names else column for column in schema.columns)
+    )
 
 
 def _medians(

@@ -26,8 +26,8 @@ def credits_of(
     A wish to finish ends the attack after some of the rows.
     """
     ctx = Context() if ctx is None else ctx
-    found = nearest(space, original[rows], masked, wanted=rows, ctx=ctx, whole=False)
-    return np.asarray(found.hit / found.ties)
+    result = nearest(space, original[rows], masked, wanted=rows, ctx=ctx, whole=False)
+    return np.asarray(result.hit / result.ties)
 
 
 def linkage(

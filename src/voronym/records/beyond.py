@@ -53,8 +53,8 @@ def linkage_beyond(
     tuple of Rate and names, or None
         How often they are right, and the columns that explain much of a key; None where there are none.
     """
-    confidential = [(one, coordinates(one)) for one in others]
-    confidential = [(one, made) for one, made in confidential if made.shape[1]]
+    confidential = [(other, coordinates(other)) for other in others]
+    confidential = [(item, made) for item, made in confidential if made.shape[1]]
     known = [made for made in map(coordinates, keys) if made.shape[1]]
     if not confidential or not known:
         return None
@@ -68,8 +68,8 @@ def linkage_beyond(
         best = away <= away.min(axis=1, keepdims=True) * (1.0 + 1e-12)
         won[rows] = best[np.arange(len(rows)), np.arange(len(rows))] / best.sum(axis=1)
     names = [
-        one.name
-        for one, made in confidential
+        entry.name
+        for entry, made in confidential
         if float((1.0 - np.square(Z - _guess(made, Z)).mean(axis=0)).max()) >= TELLING
     ]
     return rate(won, population=part.n), tuple(names)

@@ -42,10 +42,10 @@ def in_blocks(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -
         if limit >= field.far:
             continue
         if shape in (LINE, CIRCLE, SPHERE) and (limit > 0.0 or shape == LINE):
-            found = [(place[field.codes], span) for place, span in _places(field, limit)]
-            cuts.extend(found)
+            result = [(place[field.codes], span) for place, span in _places(field, limit)]
+            cuts.extend(result)
             if shape == LINE:
-                lines.extend(found)
+                lines.extend(result)
         else:
             blocks = refined(blocks, _classes(field, limit)[field.codes])
             if shape in (DISCRETE, TREE):
@@ -86,8 +86,8 @@ def _cliques(table: NDArray[np.float64], limit: float) -> Ints:
         table > limit, 2.0 + table / max(float(table.max()), 1e-300), table / max(2.0 * limit, 1e-300)
     )
     np.fill_diagonal(far, 0.0)
-    found = fcluster(linkage(squareform((far + far.T) / 2.0, checks=False), "complete"), 1.0, "distance")
-    return np.asarray(found - 1, np.int64)
+    result = fcluster(linkage(squareform((far + far.T) / 2.0, checks=False), "complete"), 1.0, "distance")
+    return np.asarray(result - 1, np.int64)
 
 
 def _places(field: Field, limit: float) -> list[Place]:

@@ -88,21 +88,21 @@ class MixedKeys(Keys):
         """
         space, codes = self.space, self.space.codes
         records = space.records(codes)
-        found = records.centres(part)
+        result = records.centres(part)
         whole = records.centres(Partition(np.zeros(part.n, np.int64)))
         made: dict[str, nw.Series[Any]] = {}
         columns: dict[str, Any] = {}
         for column, field in enumerate(space.fields):
-            made |= gathered(self.table, field, found.levels[:, column])
+            made |= gathered(self.table, field, result.levels[:, column])
             columns[field.name] = {
                 "metric": field.metric,
-                "loss": _percent(float(found.costs[:, column].sum()), float(whole.costs[0, column])),
-                "kept": float((found.levels[part.labels, column] == codes[:, column]).mean()),
+                "loss": _percent(float(result.costs[:, column].sum()), float(whole.costs[0, column])),
+                "kept": float((result.levels[part.labels, column] == codes[:, column]).mean()),
             }
-        figures = {"space": "mixed", "mixed_loss": _percent(found.total, whole.total), "columns": columns}
+        figures = {"space": "mixed", "mixed_loss": _percent(result.total, whole.total), "columns": columns}
         return Published(
             nw.from_dict({name: made[name] for name in self.table.keys}),
-            found.levels,
+            result.levels,
             figures,
             self._steps(figures),
             self._published_as(),
@@ -112,7 +112,7 @@ class MixedKeys(Keys):
         """Say what was done, a sentence each."""
         return (
             "Groups were made by mixed distances, without turning categories into numbers: "
-            + ", ".join(f"{one.name} {one.metric}" for one in self.space.fields)
+            + ", ".join(f"{field.name} {field.metric}" for field in self.space.fields)
             + ".",
             f"The published centres cost {figures['mixed_loss']:.2f} % of what one centre for all would.",
         )
@@ -121,7 +121,9 @@ class MixedKeys(Keys):
         """Say of each key how it is published."""
         words = "{}; published is the value with the least sum of mapped distances to the group’s"
         return {
-            name: words.format(f"metric {one.metric}") for one in self.space.fields for name in one.columns
+            name: words.format(f"metric {field.metric}")
+            for field in self.space.fields
+            for name in field.columns
         }
 
 

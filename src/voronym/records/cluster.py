@@ -158,11 +158,11 @@ def group(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -> ND
     if n > EXACT:
         return in_blocks(space, limits, m, ctx)
     worst = np.zeros(n * (n - 1) // 2)
-    one, other = np.triu_indices(n, 1)
+    result, other = np.triu_indices(n, 1)
     for field, limit in zip(space.fields, limits, strict=True):
         if limit >= field.far:
             continue
-        away = field.distance(field.codes[one], field.codes[other])
+        away = field.distance(field.codes[result], field.codes[other])
         ratio = np.minimum(away / limit, 1e9) if limit > 1e-300 else np.where(away > 0.0, 1e9, 0.0)
         ratio[away > limit] = np.maximum(ratio[away > limit], 1.0 + 1e-12)  # never rounded into the cluster
         np.maximum(worst, np.where(away <= limit, np.minimum(ratio, 1.0), ratio), out=worst)
@@ -228,7 +228,7 @@ def _choose(space: Mixed, options: RecordsOptions, ctx: Context, weight: NDArray
 def _limits(space: Mixed, epsilon: float | Mapping[str, float]) -> NDArray[np.float64]:
     """Return the largest distance of two members for each column."""
     if isinstance(epsilon, Mapping):
-        names = {name: k for k, one in enumerate(space.fields) for name in (one.name, *one.columns)}
+        names = {name: k for k, item in enumerate(space.fields) for name in (item.name, *item.columns)}
         unknown = [name for name in epsilon if name not in names]
         if unknown:
             raise InputError(f"epsilon names columns that are no keys: {', '.join(map(repr, unknown))}")
@@ -238,4 +238,4 @@ def _limits(space: Mixed, epsilon: float | Mapping[str, float]) -> NDArray[np.fl
         return limits
     if epsilon >= 1.0:
         return np.full(len(space.fields), np.inf)
-    return np.array([found.quantile(float(epsilon)) for found in space.spreads])
+    return np.array([spread.quantile(float(epsilon)) for spread in space.spreads])

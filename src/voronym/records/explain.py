@@ -40,7 +40,7 @@ def coarse(field: Field) -> Ints:
     return np.asarray(np.minimum(rank, _BINS - 1)[field.codes])
 
 
-def told(one: Ints, other: Ints) -> float:
+def told(item: Ints, other: Ints) -> float:
     """Return the share of what there is to know about the second column that the first one tells.
 
     Their mutual information less what chance shows, over the entropy of the second.
@@ -51,9 +51,9 @@ def told(one: Ints, other: Ints) -> float:
     >>> [round(float(one), 1) for one in (told(a, a % 2), told(a % 2, a), told(a, (np.arange(400) // 4) % 2))]
     [1.0, 0.5, 0.0]
     """
-    n = len(one)
-    joint = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
-    np.add.at(joint, (one, other), 1.0 / n)
+    n = len(item)
+    joint = np.zeros((int(item.max()) + 1, int(other.max()) + 1))
+    np.add.at(joint, (item, other), 1.0 / n)
     p, q = joint.sum(axis=1), joint.sum(axis=0)
     there = joint > 0.0
     known = float((joint[there] * np.log(joint[there] / np.outer(p, q)[there])).sum())
@@ -64,10 +64,12 @@ def told(one: Ints, other: Ints) -> float:
 
 def explained(keys: Sequence[Field], others: Sequence[Field]) -> Floats:
     """Return for each key what it tells about the other columns, on average, 0 to 1."""
-    every = [coarse(one) for one in (*keys, *others)]
+    every = [coarse(key) for key in (*keys, *others)]
     return np.array(
         [
-            np.mean([told(every[k], one) for j, one in enumerate(every) if j != k]) if len(every) > 1 else 0.0
+            np.mean([told(every[k], item) for j, item in enumerate(every) if j != k])
+            if len(every) > 1
+            else 0.0
             for k in range(len(keys))
         ]
     )

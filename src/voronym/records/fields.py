@@ -160,7 +160,7 @@ def gathered(table: Table, field: Field, levels: NDArray[np.int64]) -> dict[str,
     made = {name: nw.maybe_reset_index(table.frame[name][rows]) for name in field.columns}
     if len(field.columns) == 1 or not gone.any():
         return made
-    return {name: _without(one, gone) for name, one in made.items()}
+    return {name: _without(item, gone) for name, item in made.items()}
 
 
 def _without(series: nw.Series[Any], gone: NDArray[np.bool_]) -> nw.Series[Any]:

@@ -108,21 +108,21 @@ class Stages:
     def _columns(self) -> dict[str, Any]:
         """Return what happened to each column."""
         out: dict[str, Any] = {}
-        for k, one in enumerate(self.space.fields):
+        for k, entry in enumerate(self.space.fields):
             limit, spread = float(self.before.epsilon[k]), self.space.maps[k]
-            out[one.name] = {
-                "metric": one.metric,
+            out[entry.name] = {
+                "metric": entry.metric,
                 "weight": self.space.weights[k],
-                "distinct": one.levels,
+                "distinct": entry.levels,
                 "epsilon": _finite(limit),
                 "blended": int(self.blended.changed[k]),
                 "blend_divergence": float(self.blended.divergence[k]),
-                **_moved(one, self.shuffled.codes[:, k]),
+                **_moved(entry, self.shuffled.codes[:, k]),
                 "map_error": spread.error,
                 "map_misfit": spread.misfit,
             }
-        for k, one in enumerate(self.others):
-            out[one.name] = {"metric": one.metric, **_moved(one, self.other_codes[:, k])}
+        for k, item in enumerate(self.others):
+            out[item.name] = {"metric": item.metric, **_moved(item, self.other_codes[:, k])}
         return out
 
     def _shifts(self) -> dict[str, float]:
@@ -132,9 +132,9 @@ class Stages:
         old, new = before.partition.labels[stayed], middle.partition.labels[stayed]
         pairs = np.unique(np.column_stack([old, new]), axis=0)
         out = {}
-        for k, one in enumerate(self.space.fields):
-            away = one.distance(before.centroids[pairs[:, 0], k], middle.centroids[pairs[:, 1], k])
-            out[one.name] = float(away.max(initial=0.0))
+        for k, item in enumerate(self.space.fields):
+            away = item.distance(before.centroids[pairs[:, 0], k], middle.centroids[pairs[:, 1], k])
+            out[item.name] = float(away.max(initial=0.0))
         return out
 
     def notes(self, table: Table, flattened: Sequence[int], shuffled: Sequence[int]) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ class Stages:
         for k, alone in zip(touched, single_valued(self.middle, touched).T, strict=True):
             if alone.any():
                 out.append(f"{fields[k].name!r} {_in_clusters(alone, sizes)}: stirring changes nothing there")
-        left = [one.name for k, one in enumerate(fields) if k not in touched]
+        left = [item.name for k, item in enumerate(fields) if k not in touched]
         if left:
             out.append(
                 f"{listing(left)} is neither shuffled nor flattened: whoever knows it can use it to tell the "
@@ -158,12 +158,12 @@ class Stages:
                 "original of their cluster has: not the same person’s record, but that there is one can "
                 "be seen"
             )
-        for k, one in enumerate(fields):
-            often = np.bincount(self.shuffled.codes[:, k], minlength=one.levels)
+        for k, entry in enumerate(fields):
+            often = np.bincount(self.shuffled.codes[:, k], minlength=entry.levels)
             rare = int(((often > 0) & (often <= m)).sum())
-            if rare and one.geometry.shape != LINE:
+            if rare and entry.geometry.shape != LINE:
                 out.append(
-                    f"{rare} values of {one.name!r} occur at most {m} times in the masked table: that "
+                    f"{rare} values of {entry.name!r} occur at most {m} times in the masked table: that "
                     "somebody has them stays visible"
                 )
         for name in table.confidential:
@@ -180,7 +180,7 @@ class Stages:
         sizes = self.before.partition.sizes
         how = "chosen from the data" if self.before.curve else "given"
         out = [
-            "distances: " + ", ".join(f"{one.name} ({one.metric})" for one in self.space.fields),
+            "distances: " + ", ".join(f"{field.name} ({field.metric})" for field in self.space.fields),
             f"{len(sizes)} clusters with epsilon {how}; {len(self.blended.moved)} records in "
             f"{int((sizes <= self.options.m).sum())} clusters of at most {self.options.m}",
             f"blended into {self.after.partition.n_cells} clusters by {self.options.blend}",
@@ -210,8 +210,8 @@ def _finite(x: float) -> float | None:
     return float(x) if np.isfinite(x) else None
 
 
-def _sizes(found: Clusters) -> dict[str, float]:
-    sizes = found.partition.sizes
+def _sizes(clusters: Clusters) -> dict[str, float]:
+    sizes = clusters.partition.sizes
     return {
         "count": len(sizes),
         "smallest": int(sizes.min()),
@@ -220,8 +220,8 @@ def _sizes(found: Clusters) -> dict[str, float]:
     }
 
 
-def _single(codes: Ints, found: Clusters) -> NDArray[np.bool_]:
-    labels, m = found.partition.labels, found.partition.n_cells
+def _single(codes: Ints, clusters: Clusters) -> NDArray[np.bool_]:
+    labels, m = clusters.partition.labels, clusters.partition.n_cells
     low, high = np.full(m, np.iinfo(np.int64).max), np.full(m, -2)
     np.minimum.at(low, labels, codes)
     np.maximum.at(high, labels, codes)

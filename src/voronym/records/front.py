@@ -115,7 +115,7 @@ def anonymize_records(
     True
     """
     ctx = Context(seed=masking(seed), progress=progress)
-    table = Table.of(frame, schema, only=[one.name for one in schema if one.role != "identifier"])
+    table = Table.of(frame, schema, only=[column.name for column in schema if column.role != "identifier"])
     made = stirred(table, ctx, RecordsOptions.of("records", options))
     ctx.done()
     return made
@@ -199,11 +199,11 @@ def _attacks(
     original = space.codes
     out: dict[str, Any] = {"before": linkage(space, original, original).to_dict(), "beyond": None}
     notes: tuple[str, ...] = ()
-    stirred_too = {name for one in plan.others for name in one.columns}
-    known = [one for one in beside if stirred_too.isdisjoint(one.columns)]
-    found = linkage_beyond(space.fields, known, part)
-    if found is not None:
-        rate, names = found
+    stirred_too = {name for other in plan.others for name in other.columns}
+    known = [item for item in beside if stirred_too.isdisjoint(item.columns)]
+    result = linkage_beyond(space.fields, known, part)
+    if result is not None:
+        rate, names = result
         out["beyond"] = rate.to_dict() | {"columns": list(names)}
         if rate.low > 1 / (options.m + 1) and names:
             notes = (
@@ -240,15 +240,15 @@ class _Plan:
             raise InputError(f"columns are either flattened or shuffled, not both: {listing(both)}")
         metrics = options.metrics or {}
         used = [name for name in (*flattened, *asked) if name not in table.keys]
-        own = {name: one for name, one in metrics.items() if name in table.keys}
+        own = {name: item for name, item in metrics.items() if name in table.keys}
         keys, notes = make_fields(table, table.keys, own)
-        rest = {name: one for name, one in metrics.items() if name not in own}
+        rest = {name: entry for name, entry in metrics.items() if name not in own}
         others, more = make_fields(table, used, rest)
         return cls(flattened, asked, keys, others, notes + more)
 
     def places(self, names: Sequence[str]) -> list[int]:
         """Return which keys are named; a location is one key of two columns."""
-        return [k for k, one in enumerate(self.keys) if not set(one.columns).isdisjoint(names)]
+        return [k for k, item in enumerate(self.keys) if not set(item.columns).isdisjoint(names)]
 
 
 def _with_partners(names: Sequence[str], schema: Schema, what: str) -> list[str]:

@@ -39,7 +39,7 @@ def nearest(
     cost, index, ties = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
     hit = np.full(n, -1, np.int64) if wanted is None else wanted.copy()
     # Columns in which values differ most often come first: sums are left sooner.
-    order = np.argsort([_equal(one.codes, one.levels) for one in space.fields], kind="stable")
+    order = np.argsort([_equal(field.codes, field.levels) for field in space.fields], kind="stable")
     parts = [np.unique(Y[:, k], return_inverse=True) for k in order]
     start = np.cumsum([0, *(len(levels) for levels, _ in parts)])
     places = np.stack(

@@ -29,13 +29,13 @@ class Noise:
     def __init__(
         self,
         space: Mixed,
-        found: Clusters,
+        clusters: Clusters,
         members: Ints,
         start: Ints,
         options: RecordsOptions,
         ctx: Context,
     ) -> None:
-        self.space, self.found, self.members, self.start = space, found, members, start
+        self.space, self.found, self.members, self.start = space, clusters, members, start
         self.measure, self.bound = options.divergence, options.bound
         self.rng, self.ctx, self.codes = ctx.rng, ctx, space.codes
 

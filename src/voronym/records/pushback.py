@@ -118,19 +118,19 @@ def check_size(m: int, n: int) -> None:
         )
 
 
-def _by_record(space: Mixed, codes: Ints, found: Clusters, m: int, ctx: Context) -> Ints:
+def _by_record(space: Mixed, codes: Ints, clusters: Clusters, m: int, ctx: Context) -> Ints:
     """Return the cluster of each record once those of small clusters went to the nearest large one."""
-    target, sizes = found.partition.labels.copy(), found.partition.sizes.copy()
+    target, sizes = clusters.partition.labels.copy(), clusters.partition.sizes.copy()
     if sizes.max() <= m:
-        _fill(space, codes, found, m, target, sizes, ctx)
+        _fill(space, codes, clusters, m, target, sizes, ctx)
     large = np.flatnonzero(sizes > m)
     rows = np.flatnonzero(sizes[target] <= m)
-    target[rows] = large[nearest(space, codes[rows], found.centroids[large], ctx=ctx).index]
+    target[rows] = large[nearest(space, codes[rows], clusters.centroids[large], ctx=ctx).index]
     return target
 
 
 def _fill(
-    space: Mixed, codes: Ints, found: Clusters, m: int, target: Ints, sizes: Ints, ctx: Context
+    space: Mixed, codes: Ints, clusters: Clusters, m: int, target: Ints, sizes: Ints, ctx: Context
 ) -> None:
     """Make large clusters where there are none: the largest take in the records that cost least."""
     free = np.ones(len(codes), bool)
@@ -140,7 +140,7 @@ def _fill(
         lacking = m + 1 - len(members)
         if not len(members) or len(others) < lacking:  # drained by earlier ones, or too few left
             continue
-        cost = space.cost(codes[others], found.centroids[host : host + 1])[:, 0]
+        cost = space.cost(codes[others], clusters.centroids[host : host + 1])[:, 0]
         taken = others[np.argsort(cost, kind="stable")[:lacking]]
         np.subtract.at(sizes, target[taken], 1)
         target[taken] = host
@@ -151,10 +151,10 @@ def _fill(
             break
 
 
-def _by_cluster(space: Mixed, codes: Ints, found: Clusters, m: int, ctx: Context) -> Ints:
+def _by_cluster(space: Mixed, codes: Ints, clusters: Clusters, m: int, ctx: Context) -> Ints:
     """Return the cluster of each record after small clusters moved as a whole, the smallest first."""
-    target, sizes = found.partition.labels.copy(), found.partition.sizes.copy()
-    members = dict(enumerate(found.partition.cells()))
+    target, sizes = clusters.partition.labels.copy(), clusters.partition.sizes.copy()
+    members = dict(enumerate(clusters.partition.cells()))
     waiting = sorted(np.flatnonzero(sizes <= m).tolist(), key=lambda cell: (sizes[cell], cell))
     for done, cell in enumerate(waiting):
         if sizes[cell] > m:  # another one joined it
@@ -162,7 +162,7 @@ def _by_cluster(space: Mixed, codes: Ints, found: Clusters, m: int, ctx: Context
         allowed = (sizes > 0) & (sizes + sizes[cell] > m)
         allowed[cell] = False
         hosts = np.flatnonzero(allowed)
-        cost = space.cost(codes[members[cell]], found.centroids[hosts]).sum(axis=0)
+        cost = space.cost(codes[members[cell]], clusters.centroids[hosts]).sum(axis=0)
         host = int(hosts[np.argmin(cost)])
         target[members[cell]] = host
         members[host] = np.concatenate([members[host], members.pop(cell)])

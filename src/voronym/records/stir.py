@@ -51,36 +51,36 @@ class Shuffled:
     put_back: int
 
 
-def flatten(codes: Ints, found: Clusters, columns: Sequence[int]) -> Ints:
+def flatten(codes: Ints, clusters: Clusters, columns: Sequence[int]) -> Ints:
     """Give every member of a cluster the centroid's value in the columns (equation 9).
 
     A cluster that has a single value in a column already is not changed by this: see `single_valued`.
     """
     out = codes.copy()
     for k in columns:
-        out[:, k] = found.centroids[found.partition.labels, k]
+        out[:, k] = clusters.centroids[clusters.partition.labels, k]
     return out
 
 
-def single_valued(found: Clusters, columns: Sequence[int]) -> NDArray[np.bool_]:
+def single_valued(clusters: Clusters, columns: Sequence[int]) -> NDArray[np.bool_]:
     """Say which clusters have a single value in each of the columns, shape (m, columns).
 
     Neither flattening nor shuffling does anything there: who is known to be in the cluster has that value.
     """
-    return np.asarray(found.radii[:, list(columns)] == 0.0)
+    return np.asarray(clusters.radii[:, list(columns)] == 0.0)
 
 
 def stir_alone(fields: Sequence[Field], flattened: Sequence[str], part: Partition, ctx: Context) -> Ints:
     """Flatten or permute confidential columns inside the clusters, each by itself; shape (n, columns)."""
     labels = part.labels
     out = np.empty((part.n, len(fields)), np.int64)
-    for k, one in enumerate(fields):
+    for k, item in enumerate(fields):
         ctx.check()
-        if one.columns[0] in flattened:
-            out[:, k] = medoids(one, one.codes, labels, part.n_cells)[labels]
+        if item.columns[0] in flattened:
+            out[:, k] = medoids(item, item.codes, labels, part.n_cells)[labels]
         else:
             order = np.lexsort((ctx.rng.random(part.n), labels))
-            out[np.argsort(labels, kind="stable"), k] = one.codes[order]
+            out[np.argsort(labels, kind="stable"), k] = item.codes[order]
     return out
 
 
@@ -186,10 +186,10 @@ def _one(
             draws[:, 0] = rng.integers(0, d, len(draws))
             kernels.repair(D, base, places, borders, f, h, bound, emd, draws, sums, False)
         now = histogram(base + np.take_along_axis(D, places, axis=1).sum(axis=0), borders)
-        found = divergence(f, now, measure)  # counted again: the running sums may be off by a last digit
-        if found <= bound or back == d:
+        result = divergence(f, now, measure)  # counted again: the running sums may be off by a last digit
+        if result <= bound or back == d:
             break
         # Swaps move values of columns that are back, too; so at last all of them are put back together.
         places[order[back] if back < d - 1 else slice(None)] = np.arange(size)
         kernels.repair(D, base, places, borders, f, h, bound, emd, np.empty((0, 3), np.int64), sums, True)
-    return places, found, first, back
+    return places, result, first, back

@@ -89,8 +89,8 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
         for turn in range(ROUNDS):
             here = ctx.part(turn / ROUNDS, (turn + 1) / ROUNDS, time=1.0 / (ROUNDS - turn))
             blocks = cut(best.centroids(problem.records.coordinates), best.sizes, records=BLOCK, rng=ctx.rng)
-            found = _round(problem, best, _rows(best, blocks), here, bold, options.sweeps / ROUNDS)
-            best, bold = problem.better(best, found), replace(bold, heat=WARM)
+            result = _round(problem, best, _rows(best, blocks), here, bold, options.sweeps / ROUNDS)
+            best, bold = problem.better(best, result), replace(bold, heat=WARM)
             if ctx.over:
                 break
         return best

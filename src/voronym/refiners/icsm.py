@@ -220,7 +220,7 @@ class Run:
         nodes = n + len(cells.sizes)
         cost, before = np.full((nodes, len(starts)), np.inf), np.full((nodes, len(starts)), -1)
         cost[starts, np.arange(len(starts))] = 0.0
-        found = kernels.Chains(
+        chains = kernels.Chains(
             cost,
             before,
             np.zeros((nodes - n, len(starts))),
@@ -228,11 +228,11 @@ class Run:
             np.empty(nodes),
             np.full(nodes - n, -1),
         )
-        found.low[source, -1] = np.inf
+        chains.low[source, -1] = np.inf
         step = tour.PIECE // (n * work.k * (means.shape[1] + work.k)) + 1
         for begin in range(1, len(ranked), step):
             end = min(len(ranked), begin + step)
-            kernels.chains(work.model, cells, work.k, ranked, source, begin, end, found)
+            kernels.chains(work.model, cells, work.k, ranked, source, begin, end, chains)
             self._pause()
         gain, last, column = kernels.close(work.model, cells, work.k, ranked, source, cost)
         if not gain < -work.tiny:

@@ -181,10 +181,10 @@ class ModelCells:
             own = np.repeat(np.arange(len(block)), sizes[block])
             return work(Problem(self.records.subset(rows[number]), self.k), own, seeds[number])
 
-        found = ctx.map(one, range(len(blocks)), whole=False)
+        result = ctx.map(one, range(len(blocks)), whole=False)
         labels, top = np.empty(self.part.n, np.int64), 0
-        for inside, (own, _) in zip(rows, found, strict=True):
+        for inside, (own, _) in zip(rows, result, strict=True):
             labels[inside] = top + own
             top += int(own.max()) + 1
         self.part = Partition(labels, k=self.k)
-        return [answer for _, answer in found]
+        return [answer for _, answer in result]

@@ -133,7 +133,7 @@ class Cells:
             return answer
 
         answers = ctx.map(one, range(len(blocks)), whole=False)
-        self._settle([found for found in new if len(found)])
+        self._settle([item for item in new if len(item)])
         return answers
 
     def _cut(self, rng: np.random.Generator) -> list[Ints]:
@@ -158,11 +158,11 @@ class Cells:
         kept = np.flatnonzero(self.sizes)
         if len(kept) == len(self) and not new:
             return
-        found = np.concatenate([*new, np.zeros((0, 1 + kernels.room(self.k)), np.int32)])
-        found = found[found[:, 0] > 0]  # one may have been dissolved again at once
-        self.sizes = np.concatenate([self.sizes[kept], found[:, 0]])
-        self.members = np.concatenate([self.members[kept], found[:, 1 : 2 * self.k]])
-        self.costs = np.concatenate([self.costs[kept], np.empty(len(found))])
-        rows = np.empty((len(found), self.X.shape[1]))
+        result = np.concatenate([*new, np.zeros((0, 1 + kernels.room(self.k)), np.int32)])
+        result = result[result[:, 0] > 0]  # one may have been dissolved again at once
+        self.sizes = np.concatenate([self.sizes[kept], result[:, 0]])
+        self.members = np.concatenate([self.members[kept], result[:, 1 : 2 * self.k]])
+        self.costs = np.concatenate([self.costs[kept], np.empty(len(result))])
+        rows = np.empty((len(result), self.X.shape[1]))
         self.centroids = np.concatenate([self.centroids[kept], rows])
         self._measure(len(kept), len(self))

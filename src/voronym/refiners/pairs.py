@@ -100,16 +100,16 @@ def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions
     if part.n_cells == 1 or problem.total == 0.0:
         return part
     if problem.records.points is None or problem.weights is not None:
-        found = _by_model(problem, part, ctx, options)
+        result = _by_model(problem, part, ctx, options)
     elif problem.records.by_squares:
-        found = _by_points(problem, part, ctx, options)
+        result = _by_points(problem, part, ctx, options)
     else:
         here = ctx.part(0.0, 1.0 - RETOUCH, time=1.0 - RETOUCH)
         cells = ModelCells(problem.records, _by_points(problem, part, here, options), problem.k)
         cells.polish(options.sweeps, ctx.part(1.0 - RETOUCH, 1.0))
-        found = cells.labels
+        result = cells.labels
     ctx.check(whole=False)
-    return problem.better(part, found)
+    return problem.better(part, result)
 
 
 def _by_points(problem: Problem, part: Partition, ctx: Context, options: PairsOptions) -> Ints:
@@ -117,11 +117,11 @@ def _by_points(problem: Problem, part: Partition, ctx: Context, options: PairsOp
     cells = Cells(problem.points, part.labels, problem.k, ctx)
     make_room(cells, problem, ctx, options)
     seed = int(ctx.rng.integers(2**31)) if ctx.device == "cuda" else 0
-    found = attempt(
+    result = attempt(
         lambda: improve(problem.points, problem.k, ctx, labels=Partition(cells.labels).labels, seed=seed), ctx
     )
-    if found is not None:
-        return found
+    if result is not None:
+        return result
     for done in search(cells, ctx, options):
         ctx.tell(done, 100.0 * cells.cost / problem.total)
     return cells.labels

@@ -14,15 +14,15 @@ def render_advice(advice: Advice) -> str:
     everything = (advice.plain, *advice.alternatives)
     rows = [
         (
-            one.title,
-            one.k,
-            f"{one.risk:.4f}",
-            share(one.left_out),
-            percent(one.favoured),
-            percent(one.plain),
-            percent(one.overall),
+            item.title,
+            item.k,
+            f"{item.risk:.4f}",
+            share(item.left_out),
+            percent(item.favoured),
+            percent(item.plain),
+            percent(item.overall),
         )
-        for one in everything
+        for item in everything
     ]
     head = (
         "alternative",
@@ -36,30 +36,31 @@ def render_advice(advice: Advice) -> str:
     sections = [
         part(
             f"alternative-{number}",
-            f"{number}. {one.title[:1].upper()}{one.title[1:]}",
+            f"{number}. {entry.title[:1].upper()}{entry.title[1:]}",
             "advice/alternative.html",
-            {"one": one, "figure": _figure(one, advice.plain), "table": _table(one, advice.plain)},
+            {"one": entry, "figure": _figure(entry, advice.plain), "table": _table(entry, advice.plain)},
         )
-        for number, one in enumerate(advice.alternatives, 1)
+        for number, entry in enumerate(advice.alternatives, 1)
     ]
     sections.append(part("all", "All of them", "advice/all.html", {"table": Table.of(head, rows)}))
     return fill("advice.html", made=advice, sections=sections)
 
 
-def _figure(one: Alternative, plain: Alternative) -> object:
-    names = list(one.penalties)
+def _figure(alternative: Alternative, plain: Alternative) -> object:
+    names = list(alternative.penalties)
     return bars.bars(
         names,
-        [one.penalties[name] for name in names],
+        [alternative.penalties[name] for name in names],
         [plain.penalties.get(name, 0.0) for name in names],
-        title=f"Loss of each key: {one.title}",
+        title=f"Loss of each key: {alternative.title}",
         desc="A bar for each key, and the plain run above it; the table has the figures.",
         write=percent,
     )
 
 
-def _table(one: Alternative, plain: Alternative) -> Table:
+def _table(alternative: Alternative, plain: Alternative) -> Table:
     rows = [
-        (name, percent(plain.penalties.get(name)), percent(value)) for name, value in one.penalties.items()
+        (name, percent(plain.penalties.get(name)), percent(value))
+        for name, value in alternative.penalties.items()
     ]
     return Table.of(("key", "plain run", "here"), rows)

@@ -17,13 +17,13 @@ KM = 111.32
 MOST_OUTLINES = 200
 
 
-def atlas(found: PlaceMap, *, title: str, desc: str = "") -> Markup:
+def atlas(place_map: PlaceMap, *, title: str, desc: str = "") -> Markup:
     """Draw published places as circles whose area grows with their records, and where some records were.
 
     Originals, where they are given, are dots in the colour of the place that they are published at, inside
     its outline.
     """
-    every = [*found.places, *(place for place, _ in found.originals)]
+    every = [*place_map.places, *(place for place, _ in place_map.originals)]
     lon, lat = np.array([p[0] for p in every]), np.array([p[1] for p in every])
     low, high = (np.array([lon.min(), lat.min()]), np.array([lon.max(), lat.max()]))
     room = np.maximum(0.04 * (high - low), 1e-4)
@@ -49,23 +49,23 @@ def atlas(found: PlaceMap, *, title: str, desc: str = "") -> Markup:
     _degrees(axes, low, high)
     region = corners(np.array(axes.at(every)))
     axes.add(path(region, "land", closed=True))
-    if found.originals:
-        _originals(axes, found)
-    largest = max(found.sizes)
-    grow = 5.0 if len(found.places) <= 400 else 2.5
-    for (x, y), size in zip(axes.at(found.places), found.sizes, strict=True):
+    if place_map.originals:
+        _originals(axes, place_map)
+    largest = max(place_map.sizes)
+    grow = 5.0 if len(place_map.places) <= 400 else 2.5
+    for (x, y), size in zip(axes.at(place_map.places), place_map.sizes, strict=True):
         radius = 1.4 + grow * math.sqrt(size / largest)
-        look = "o" if found.originals else "u"
-        axes.add(circle(x, y, 2.0 if found.originals else radius, look, f"{size:,} records"))
+        look = "o" if place_map.originals else "u"
+        axes.add(circle(x, y, 2.0 if place_map.originals else radius, look, f"{size:,} records"))
     _scale(axes, squeeze)
     return axes.draw(title, desc)
 
 
-def _originals(axes: Axes, found: PlaceMap) -> None:
-    own = np.array([label for _, label in found.originals])
-    at = np.array(axes.at([place for place, _ in found.originals]))
+def _originals(axes: Axes, place_map: PlaceMap) -> None:
+    own = np.array([label for _, label in place_map.originals])
+    at = np.array(axes.at([place for place, _ in place_map.originals]))
     shown = np.unique(own)
-    colours = tints(np.array(found.places), shown)
+    colours = tints(np.array(place_map.places), shown)
     for label in shown[:MOST_OUTLINES]:
         axes.add(path(corners(at[own == label]), f"h c{colours[int(label)]}", closed=True))
     for label in shown:

@@ -272,8 +272,8 @@ def log_ticks(low: float, high: float) -> list[float]:
     """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     factors = (1, 2, 5) if last - first <= 3 else (1,)
-    found = [float(f"{f}e{p}") for p in range(first, last + 1) for f in factors]
-    return [v for v in found if low <= v <= high]
+    result = [float(f"{f}e{p}") for p in range(first, last + 1) for f in factors]
+    return [v for v in result if low <= v <= high]
 
 
 def root_ticks(low: float, high: float) -> list[float]:

@@ -113,12 +113,12 @@ def histogram(
         right=10,
     ).grid()
     for i, new in enumerate(after):
-        said = names[i] if names else ""
+        result = names[i] if names else ""
         low, high = float(edges[i]), float(edges[i + 1])
         if before is not None:
-            axes.pillar(low, high, before[i], "b", f"{said}: {before[i]:,} before" if said else "")
+            axes.pillar(low, high, before[i], "b", f"{result}: {before[i]:,} before" if result else "")
         inset = 0.3 if before is None else (axes.x(high) - axes.x(low)) * 0.22
-        axes.pillar(low, high, new, "a", f"{said}: {new:,}" if said else "", inset)
+        axes.pillar(low, high, new, "a", f"{result}: {new:,}" if result else "", inset)
     return axes.draw(title, desc)
 
 
@@ -192,9 +192,9 @@ def sizes(
     both = {size: after.get(size, 0) + (before or {}).get(size, 0) for size in {*after, *(before or {})}}
     bins = size_bins(both) if before is None else size_bins(both, limit, most=18)
     series = [("a", after, "after")] if before is None else [("b", before, "before"), ("a", after, "after")]
-    top = float(max(one.groups(own) for one in bins for _, own, _ in series)) or 1.0
+    top = float(max(item.groups(own) for item in bins for _, own, _ in series)) or 1.0
     axes = Axes(
-        Axis.of_names([one.label for one in bins], name=f"{counted} in the {what}", least=6),
+        Axis.of_names([element.label for element in bins], name=f"{counted} in the {what}", least=6),
         Axis.numbers(0, top, count=4, whole=True),
         height=195,
         top=22,
@@ -202,14 +202,14 @@ def sizes(
         inset=4,
     ).grid()
     gap = min(2.0, 0.1 * (axes.x(1) - axes.x(0)) / len(series))
-    for i, one in enumerate(bins):
+    for i, member in enumerate(bins):
         for side, (look, own, when) in enumerate(series):
-            many = one.groups(own)
-            hint = f"{one.label} {counted}: {many:,} {what}s{'' if before is None else ' ' + when}"
+            many = member.groups(own)
+            hint = f"{member.label} {counted}: {many:,} {what}s{'' if before is None else ' ' + when}"
             low = i + side / len(series)
             axes.pillar(low, low + 1 / len(series), many, look, hint, gap)
     if limit is not None:
-        axes.threshold(sum(one.high < limit for one in bins), words)
+        axes.threshold(sum(entry.high < limit for entry in bins), words)
     return axes.draw(title, desc)
 
 
@@ -303,7 +303,7 @@ def ranges(
     row, foot = 40.0, 20.0 if limit is None else 36.0
     axes = Axes(
         Axis.numbers(*limits, unit=unit),
-        Axis.of_names([one.label for one in rows]),
+        Axis.of_names([item.label for item in rows]),
         height=len(rows) * row + 4 + foot,
         top=4,
         bottom=foot,
@@ -314,15 +314,15 @@ def ranges(
     axes.labels_across(axes.height - 5)
     if limit is not None:
         axes.limit(*limit)
-    for i, one in enumerate(rows):
+    for i, entry in enumerate(rows):
         y = axes.y(i) + 26
-        axes.add(text(8, y - 12, shorten(one.label, WIDE - 20), "t s", hint=one.label))
-        if one.before is not None and one.after is not None:
-            axes.add(line(axes.x(one.before), y, axes.x(one.after), y, "r"))
-        if one.interval is not None:
-            low, high = (axes.x(end) for end in one.interval)
+        axes.add(text(8, y - 12, shorten(entry.label, WIDE - 20), "t s", hint=entry.label))
+        if entry.before is not None and entry.after is not None:
+            axes.add(line(axes.x(entry.before), y, axes.x(entry.after), y, "r"))
+        if entry.interval is not None:
+            low, high = (axes.x(end) for end in entry.interval)
             axes.add(line(low, y, high, y, "i"), *(line(end, y - 4, end, y + 4, "i") for end in (low, high)))
-        for value, look, size, hint in ((one.before, "b", 5, hints[0]), (one.after, "a", 4, hints[1])):
+        for value, look, size, hint in ((entry.before, "b", 5, hints[0]), (entry.after, "a", 4, hints[1])):
             if value is not None:
                 axes.add(circle(axes.x(value), y, size, look, f"{hint}: {value:,.3g}{unit}"))
     return axes.draw(title, desc)

@@ -34,7 +34,7 @@ def render_checklist(checklist: Checklist) -> str:
     sections = [
         part(name, HEADS[name], "checklist/demands.html", {"items": here, "tints": TINTS})
         for name in SECTIONS
-        if (here := [one for one in checklist.items if one.section == name])
+        if (here := [item for item in checklist.items if item.section == name])
     ]
     data: dict[str, Any] = {"made": checklist}
     if checklist.added:

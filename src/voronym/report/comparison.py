@@ -42,7 +42,7 @@ def render_comparison(comparison: Comparison, *, title: str = "Comparison of met
     rows = sorted(comparison.rows, key=lambda row: (row.k, row.loss, row.method))
     levels = sorted({row.k for row in rows})
     winners = [next(row for row in rows if row.k == k) for k in levels]
-    told = None if comparison.plane is None else _told(rows, comparison.plane)
+    result = None if comparison.plane is None else _told(rows, comparison.plane)
     people = comparison.counted == "people"
     figures = [_loss(rows, levels, people=people), _map(rows)] if rows else []
     return fill(
@@ -52,7 +52,7 @@ def render_comparison(comparison: Comparison, *, title: str = "Comparison of met
         levels=levels,
         winners=[(row.method, row.k, _percent(row.loss)) for row in winners],
         warnings=[f"{name} was left out: {why}" for name, why in comparison.skipped.items()],
-        sections=[*([] if told is None else [told]), *figures, _everything(rows)],
+        sections=[*([] if result is None else [result]), *figures, _everything(rows)],
     )
 
 
@@ -178,48 +178,48 @@ def _everything(rows: Sequence[Row]) -> Part:
     return part("all", "All figures", "comparison/all.html", {"table": table}, "text")
 
 
-def _told(rows: Sequence[Row], found: Plane) -> Part | None:
+def _told(rows: Sequence[Row], plane: Plane) -> Part | None:
     """Show every method and k in the plane of loss and risk."""
     used = [(row, row.information) for row in rows if row.information is not None]
     if not used:
         return None
     losses = [row.loss for row, _ in used]
     right = 1.06 * max(losses) or 1.0
-    limits = curves(found, right)
-    tops = [1.12 * max(getattr(told, name) for _, told in used) or 1.0 for name in ("plug_in", "high")]
+    limits = curves(plane, right)
+    tops = [1.12 * max(getattr(member, name) for _, member in used) or 1.0 for name in ("plug_in", "high")]
     kinds = (("floor", "reached", "by_lot"), ("normal",))
     drawn = [lines(limits, kind, top) for kind, top in zip(kinds, tops, strict=True)]
     counted, estimated = (
-        _plane(used, drawn[i], (right, tops[i]), found.levels.column, population=bool(i)) for i in range(2)
+        _plane(used, drawn[i], (right, tops[i]), plane.levels.column, population=bool(i)) for i in range(2)
     )
     tells = [
         (
             row.method,
             row.k,
             _percent(row.loss),
-            nats3(told.plug_in),
+            nats3(item.plug_in),
             nats3((row.limits or {}).get("floor")),
             nats3((row.limits or {}).get("reached")),
         )
-        for row, told in used
+        for row, item in used
     ]
     corrected = [
         (
             row.method,
             row.k,
-            nats3(told.corrected),
-            f"{nats3(told.low)} to {nats3(told.high)}",
+            nats3(entry.corrected),
+            f"{nats3(entry.low)} to {nats3(entry.high)}",
             nats3((row.limits or {}).get("normal")),
         )
-        for row, told in used
+        for row, entry in used
     ]
     data = {
-        "column": found.levels.column,
-        "how": found.levels.how,
-        "unchanged": found.unchanged,
-        "notes": found.notes,
-        "letters": letters(found),
-        "looks": [one.look for one in drawn[0]],
+        "column": plane.levels.column,
+        "how": plane.levels.how,
+        "unchanged": plane.unchanged,
+        "notes": plane.notes,
+        "letters": letters(plane),
+        "looks": [element.look for element in drawn[0]],
         "normal_drawn": bool(drawn[1]),
         "counted": counted,
         "tells": Table.of(("method", "k", "loss", "tells", "proven least", "reached"), tells),
@@ -240,11 +240,11 @@ def _plane(
     """Draw all results in the plane: as counted in the table, or estimated for the population."""
     dots: dict[str, list[Dot]] = {}
     highest: dict[int, tuple[float, float]] = {}
-    for row, told in used:
-        between = (told.low, told.high) if population else None
-        dot = Dot(row.loss, told.corrected if population else told.plug_in, between, f"k={row.k}")
+    for row, item in used:
+        between = (item.low, item.high) if population else None
+        dot = Dot(row.loss, item.corrected if population else item.plug_in, between, f"k={row.k}")
         dots.setdefault(row.method, []).append(dot)
-        top = told.high if population else told.plug_in
+        top = item.high if population else item.plug_in
         if row.k not in highest or top > highest[row.k][1]:
             highest[row.k] = (row.loss, top)
     losses = [row.loss for row, _ in used]

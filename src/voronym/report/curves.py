@@ -58,11 +58,11 @@ def chart(
     >>> drawn.count('class="l c0"'), ">ours<" in drawn
     (1, True)
     """
-    kept = [_usable(one, log) for one in series]
+    kept = [_usable(item, log) for item in series]
     every = [(a, b) for own in kept for a, b, _ in own] or [(1.0, 1.0)]
-    room = min(max((width(one.name) for one in series), default=0.0), LABEL) + 24
+    room = min(max((width(element.name) for element in series), default=0.0), LABEL) + 24
     places = sorted({a for a, _ in every})
-    few = places if len(places) <= 10 and any(one.joined for one in series) else None
+    few = places if len(places) <= 10 and any(member.joined for member in series) else None
     axes = Axes(
         _axis([a for a, _ in every], x_name, "x" in log, zero="x" in zero, at=few, grow=0.0),
         _axis([b for _, b in every], y_name, "y" in log, zero="y" in zero),
@@ -72,7 +72,7 @@ def chart(
         bottom=36,
         inset=8,
     ).grid(WIDE - room + 6)
-    led = [bool(own) and (one.joined or len(own) == 1) for one, own in zip(series, kept, strict=True)]
+    led = [bool(own) and (entry.joined or len(own) == 1) for entry, own in zip(series, kept, strict=True)]
     wanted = [axes.y(own[-1][1]) if has else axes.top for own, has in zip(kept, led, strict=True)]
     ends = spread(wanted, ROW, axes.top, axes.bottom)
     for i, (one, own) in enumerate(zip(series, kept, strict=True)):
@@ -96,13 +96,13 @@ def chart(
     return axes.draw(title, desc)
 
 
-def _usable(one: Series, log: str) -> list[tuple[float, float, str]]:
+def _usable(series: Series, log: str) -> list[tuple[float, float, str]]:
     def fits(value: float, axis: str) -> bool:
         return math.isfinite(value) and (value > 0 or axis not in log)
 
-    words = one.words or [""] * len(one.points)
-    told = [(float(a), float(b), word) for (a, b), word in zip(one.points, words, strict=True)]
-    return sorted(p for p in told if fits(p[0], "x") and fits(p[1], "y"))
+    words = series.words or [""] * len(series.points)
+    result = [(float(a), float(b), word) for (a, b), word in zip(series.points, words, strict=True)]
+    return sorted(p for p in result if fits(p[0], "x") and fits(p[1], "y"))
 
 
 def _axis(
@@ -183,7 +183,7 @@ def risk_plane(
     (2, 2)
     """
     right, top = limits
-    names = [(one.name, one.look, -1) for one in lines] + [(name, "", i) for i, name in enumerate(series)]
+    names = [(item.name, item.look, -1) for item in lines] + [(name, "", i) for i, name in enumerate(series)]
     places, rows = _legend(names)
     axes = Axes(
         Axis.numbers(0, right, name=_LOSS + (", root scale" if shape == "root" else ""), shape=shape),
@@ -195,12 +195,12 @@ def risk_plane(
         inset=2,
     )
     axes.grid(WIDE - 6)
-    for one in lines:
-        cut = _cut(one.points, right, top)
-        if one.look == "no" and cut:
+    for entry in lines:
+        cut = _cut(entry.points, right, top)
+        if entry.look == "no" and cut:
             cut = [(cut[0][0], 0.0), *cut, (cut[-1][0], 0.0)]
         if len(cut) > 1:
-            axes.curve(cut, one.look, closed=one.look == "no")
+            axes.curve(cut, entry.look, closed=entry.look == "no")
     _dots(axes, series, joined)
     for a, b, words in labels:
         half = width(words) / 2

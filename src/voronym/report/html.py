@@ -78,8 +78,8 @@ def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
     """
     if audience not in ("internal", "public"):
         raise InputError(f"audience must be 'internal' or 'public', not {audience!r}")
-    found = given if isinstance(given, Dossier) else _of_release(given, audience)
-    seen = found if audience == "internal" else found.outside()
+    result = given if isinstance(given, Dossier) else _of_release(given, audience)
+    seen = result if audience == "internal" else result.outside()
     words = _words(seen)
     return fill(
         "release.html",
@@ -104,8 +104,8 @@ class Pieces:
 def pieces(dossier: Dossier, *, only: Sequence[str]) -> Pieces:
     """Return the words of the internal page, and those of its sections that are named."""
     words = _words(dossier)
-    said = (_flow(words.verdict()), _flow(words.support()), Markup(words.facts()))  # noqa: S704 - a template's
-    return Pieces(*said, _parts(dossier, "internal", words, only))
+    result = (_flow(words.verdict()), _flow(words.support()), Markup(words.facts()))  # noqa: S704 - a template's
+    return Pieces(*result, _parts(dossier, "internal", words, only))
 
 
 def _words(seen: Dossier) -> Any:
@@ -118,18 +118,18 @@ def _parts(seen: Dossier, audience: Audience, words: Any, only: Sequence[str] | 
     """Return the sections of a page in their order; whoever has no originals sees what everybody sees."""
     whose: Audience = audience if seen.inside is not None else "public"
     parts = []
-    for one in sorted(sections.values(), key=lambda one: one.place):
-        data = one.data(seen, whose) if only is None or one.name in only else None
+    for item in sorted(sections.values(), key=lambda section: section.place):
+        data = item.data(seen, whose) if only is None or item.name in only else None
         if data is not None:
-            template = _template(one.template if one.source is None else None, one.source)
+            template = _template(item.template if item.source is None else None, item.source)
             parts.append(
                 part(
-                    one.anchor,
-                    one.title,
+                    item.anchor,
+                    item.title,
                     template,
                     {**data, "d": seen, "words": words},
-                    one.shape,
-                    special=one.special,
+                    item.shape,
+                    special=item.special,
                 )
             )
     return parts
@@ -244,8 +244,8 @@ def _flow(text: str) -> Markup:
 
 def _items(text: str) -> Sequence[Markup]:
     """Return a template's lines as items, one for each paragraph; empty ones are left out."""
-    found = (_flow(Markup(one)) for one in re.split(r"\n\s*\n", str(escape(text))))  # noqa: S704
-    return [one for one in found if one]
+    result = (_flow(Markup(part)) for part in re.split(r"\n\s*\n", str(escape(text))))  # noqa: S704
+    return [item for item in result if item]
 
 
 def _code(text: str) -> Markup:

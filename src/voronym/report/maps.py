@@ -40,14 +40,14 @@ def _ground(
     ).panel()
 
 
-def cloud(found: Cloud, *, title: str, desc: str = "") -> Markup:
+def cloud(result: Cloud, *, title: str, desc: str = "") -> Markup:
     """Draw published combinations of keys as circles whose area grows with the records that share one.
 
     Many circles would be one blob: then the plane is tiled with hexagons, the darker the more records.
     """
-    axes = _ground(found.points, found.axes, height=340, far=0.15, core=0.5)
-    if len(found.points) > MANY:
-        middles, counts = hexagons(np.array(axes.at(found.points)), np.array(found.sizes))
+    axes = _ground(result.points, result.axes, height=340, far=0.15, core=0.5)
+    if len(result.points) > MANY:
+        middles, counts = hexagons(np.array(axes.at(result.points)), np.array(result.sizes))
         turns = np.radians(np.arange(30.0, 390.0, 60.0))
         edge = HEX * np.stack([np.cos(turns), np.sin(turns)], axis=1)
         for middle, count in zip(middles, counts, strict=True):
@@ -56,9 +56,9 @@ def cloud(found: Cloud, *, title: str, desc: str = "") -> Markup:
             axes.add(f'<path class="hm" fill-opacity="{shade}" d="M{corner}Z"/>')
         axes.add(text(axes.width - 6, 15, f"darkest: {counts.max():,} records", "t", "end"))
         return axes.draw(title, desc)
-    largest = max(found.sizes, default=1)
+    largest = max(result.sizes, default=1)
     grow = 5.0 if largest > 3 else 0.8  # hardly any are shared: many small ones
-    for (x, y), size in zip(axes.at(found.points), found.sizes, strict=True):
+    for (x, y), size in zip(axes.at(result.points), result.sizes, strict=True):
         axes.add(circle(x, y, 1.6 + grow * math.sqrt(size / largest), "u"))
     return axes.draw(title, desc)
 
@@ -80,38 +80,40 @@ def hexagons(places: Floats, sizes: Ints) -> tuple[Floats, Ints]:
     return middles, np.bincount(at.reshape(-1), sizes).astype(np.int64)
 
 
-def groups(found: GroupMap, *, title: str, desc: str = "") -> Markup:
+def groups(group_map: GroupMap, *, title: str, desc: str = "") -> Markup:
     """Draw records as dots, their groups as tinted hulls and the groups' centres as rings."""
-    axes = _ground((*found.points, *found.centres), found.axes, height=340, far=0.15, core=0.5)
-    own, places = np.array(found.labels), np.array(axes.at(found.points))
+    axes = _ground((*group_map.points, *group_map.centres), group_map.axes, height=340, far=0.15, core=0.5)
+    own, places = np.array(group_map.labels), np.array(axes.at(group_map.points))
     shown = np.unique(own)
-    colours = tints(np.array(found.centres), shown)
+    colours = tints(np.array(group_map.centres), shown)
     members = [np.flatnonzero(own == group) for group in shown]
-    if found.dimensions > 1:
+    if group_map.dimensions > 1:
         for group, rows in zip(shown, members, strict=True):
             axes.add(path(corners(places[rows]), f"h c{colours[int(group)]}", closed=True))
     for group, rows in zip(shown, members, strict=True):
         axes.add(spots(map(tuple, places[rows]), f"d c{colours[int(group)]}"))
-    axes.add(*(circle(x, y, 1.8, "o") for x, y in axes.at(found.centres)))
+    axes.add(*(circle(x, y, 1.8, "o") for x, y in axes.at(group_map.centres)))
     return axes.draw(title, desc)
 
 
-def shift(found: ShiftMap, *, words: tuple[str, str], title: str) -> Markup:
+def shift(shift_map: ShiftMap, *, words: tuple[str, str], title: str) -> Markup:
     """Draw records twice: where they were and where they are published, with a few words under each.
 
     Groups in colour have hulls; marked records are ringed, and after, a line leads back to where they were.
     """
-    marked, own = np.array(found.marked, int), np.array(found.groups)
+    marked, own = np.array(shift_map.marked, int), np.array(shift_map.groups)
     shown = np.unique(own[own >= 0])
-    after = np.array(found.after)
+    after = np.array(shift_map.after)
     middle = np.zeros((int(shown.max(initial=0)) + 1, 2))
     for group in shown:
         middle[group] = after[own == group].mean(axis=0)
     colours = tints(middle, shown)
     calm = np.setdiff1d(np.arange(len(own)), marked)
     drawn = []
-    for name, points, said in zip(("Before", "After"), (found.before, found.after), words, strict=True):
-        axes = _ground((*found.before, *found.after), found.axes, height=322, far=0.6, core=1.0)
+    for name, points, item in zip(
+        ("Before", "After"), (shift_map.before, shift_map.after), words, strict=True
+    ):
+        axes = _ground((*shift_map.before, *shift_map.after), shift_map.axes, height=322, far=0.6, core=1.0)
         places = np.array(axes.at(points))
         axes.add(spots(map(tuple, places[own < 0]), "dg"))
         for group in shown:
@@ -121,10 +123,10 @@ def shift(found: ShiftMap, *, words: tuple[str, str], title: str) -> Markup:
             axes.add(spots(map(tuple, places[own == group]), f"d c{colours[int(group)]}"))
         if name == "After":
             for row in marked[:MOST_WAYS]:
-                (x0, y0), (x1, y1) = axes.at([found.before[row]])[0], places[row]
+                (x0, y0), (x1, y1) = axes.at([shift_map.before[row]])[0], places[row]
                 axes.add(line(x0, y0, x1, y1, "mv"))
         axes.add(*(circle(a, b, 3.2, "x") for a, b in places[marked]))
-        drawn.append((axes.draw(f"{title}: {name.lower()}", said), f"{name}.", said))
+        drawn.append((axes.draw(f"{title}: {name.lower()}", item), f"{name}.", item))
     return panels(drawn)
 
 

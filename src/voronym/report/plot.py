@@ -56,8 +56,8 @@ class Plot:
 
 def standalone(drawn: Markup) -> str:
     """Return a drawing with its style inside, so that it can stand anywhere; on light ground."""
-    opening, found, rest = str(drawn).partition(">")
-    if not found or not opening.startswith("<svg"):
+    opening, result, rest = str(drawn).partition(">")
+    if not result or not opening.startswith("<svg"):
         raise InputError("only a single drawing can stand alone")
     box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', opening)
     wide = float(box[1]) if box else 380.0
@@ -78,36 +78,36 @@ def _style() -> str:
 def plot_release(release: Release, what: str = "plane") -> Plot:
     """Return a figure of the internal report by the name of its section."""
     dossier = release.dossier()
-    found: dict[str, tuple[str, Markup]] = {}
-    for one in sorted(sections.values(), key=lambda one: one.place):
-        wanted = what in (one.anchor, one.name)
-        data = one.data(dossier, "internal") if wanted or not found else None
+    result: dict[str, tuple[str, Markup]] = {}
+    for item in sorted(sections.values(), key=lambda section: section.place):
+        wanted = what in (item.anchor, item.name)
+        data = item.data(dossier, "internal") if wanted or not result else None
         drawn = None if data is None else data.get("figure")
         if data is not None and isinstance(drawn, Markup) and drawn.startswith("<svg"):
-            found.setdefault(one.anchor, (str(data.get("title", one.title)), drawn))
-    if what not in found:
+            result.setdefault(item.anchor, (str(data.get("title", item.title)), drawn))
+    if what not in result:
         raise InputError(f"there is no figure called {what!r} of this release; there are: {_names(release)}")
-    title, drawn = found[what]
+    title, drawn = result[what]
     return Plot(drawn, title)
 
 
 def _names(release: Release) -> str:
     dossier = release.dossier()
     names = []
-    for one in sections.values():
-        data = one.data(dossier, "internal")
+    for section in sections.values():
+        data = section.data(dossier, "internal")
         drawn = None if data is None else data.get("figure")
         if isinstance(drawn, Markup) and drawn.startswith("<svg"):
-            names.append(one.anchor)
+            names.append(section.anchor)
     return ", ".join(sorted(set(names))) or "none"
 
 
-def plot_comparison(found: Comparison, what: str = "loss") -> Plot:
+def plot_comparison(comparison: Comparison, what: str = "loss") -> Plot:
     """Return a figure of the comparison's page: the losses, or risk against loss."""
     drawn = {"loss": compared.loss_figure, "map": compared.map_figure}
     if what not in drawn:
         raise InputError(f"there is no figure called {what!r} of a comparison; there are: loss, map")
-    if not found.rows:
+    if not comparison.rows:
         raise InputError("no method gave a result: there is nothing to draw")
-    title, picture = drawn[what](found.rows)
+    title, picture = drawn[what](comparison.rows)
     return Plot(picture, title)

@@ -71,7 +71,7 @@ class Section:
         if self.audience not in ("both", audience):
             return None
         parts = [_part(dossier, path) for path in self.needs]
-        return None if any(one is None or one == () for one in parts) else self.function(dossier, *parts)
+        return None if any(part is None or part == () for part in parts) else self.function(dossier, *parts)
 
 
 def _part(dossier: Dossier, path: str) -> object:

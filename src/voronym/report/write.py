@@ -149,15 +149,15 @@ def duration(seconds: float | None) -> str:
     return f"{decimal(seconds)} s"
 
 
-def bin_names(found: Distribution) -> list[str]:
+def bin_names(distribution: Distribution) -> list[str]:
     """Return one label for each count of a distribution."""
-    if found.names is not None:
-        return list(found.names)
-    edges = list(found.edges or ())
+    if distribution.names is not None:
+        return list(distribution.names)
+    edges = list(distribution.edges or ())
     whole = all(abs(e - round(e)) == 0.5 for e in edges)
-    if whole and not found.dates and all(b - a == 1 for a, b in pairwise(edges)):
+    if whole and not distribution.dates and all(b - a == 1 for a, b in pairwise(edges)):
         return [tick_labels([e + 0.5, e + 1.5])[0] for e in edges[:-1]]
-    if found.dates:
+    if distribution.dates:
         apart = (edges[-1] - edges[0]) / max(len(edges) - 1, 1)
         written = [f"{moment(e):%Y-%m-%d}" for e in edges]
         if apart < 86400:
@@ -165,6 +165,6 @@ def bin_names(found: Distribution) -> list[str]:
     else:
         written = tick_labels(edges)
     out = [f"{a} to {b}" for a, b in pairwise(written)]
-    if found.clipped and len(out) > 1:
+    if distribution.clipped and len(out) > 1:
         out[0], out[-1] = f"below {written[1]}", f"{written[-2]} and above"
     return out

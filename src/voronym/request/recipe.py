@@ -165,8 +165,8 @@ class Recipe(ReleaseChoices):
         return max((k for k in asked if k is not None), default=1)
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name} {value}" for name, value in self._facts() if value is not None)
-        return f"Recipe({said}, {self.schema!r})"
+        result = ", ".join(f"{name} {value}" for name, value in self._facts() if value is not None)
+        return f"Recipe({result}, {self.schema!r})"
 
     def __str__(self) -> str:
         return tomli_w.dumps(self.to_dict())  # what no file can hold is shown by its name

@@ -106,7 +106,9 @@ def takes_choices(function: F) -> F:
     Its docstring has a line ``{choices}`` where their descriptions go.
     """
     plain = inspect.signature(function)
-    own = [one for one in plain.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    own = [
+        parameter for parameter in plain.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD
+    ]
     more = [
         inspect.Parameter(
             declared.name,
@@ -116,8 +118,8 @@ def takes_choices(function: F) -> F:
         )
         for declared in DECLARED.values()
     ]
-    first = [one for one in own if one.kind is not one.KEYWORD_ONLY]
-    rest = [one for one in own if one.kind is one.KEYWORD_ONLY]
+    first = [item for item in own if item.kind is not item.KEYWORD_ONLY]
+    rest = [entry for entry in own if entry.kind is entry.KEYWORD_ONLY]
     function.__signature__ = plain.replace(parameters=[*first, *more, *rest])  # type: ignore[attr-defined]
     function.__doc__ = (function.__doc__ or "").replace("    {choices}\n", _described())
     return function

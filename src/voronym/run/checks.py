@@ -122,22 +122,22 @@ def after(
     if not isinstance(masked, Grouped):  # methods that stir records are compared by other figures
         return ()
     categories = [name for name in table.keys if table.schema[name].kind == "nominal"]
-    found = list(check_published(table, made, categories))
+    result = list(check_published(table, made, categories))
     several = masked.partition is not None and masked.partition.n_cells > 1
     for name, (loss, gone) in losses.items():
         if several and (doubt := next_to_nothing(name, loss, gone)) is not None:
-            found.append(doubt)
+            result.append(doubt)
     each = [loss for loss, _ in losses.values()]
-    if several and (said := useless(each)) is not None:
-        found.append(Doubt("useless", "", said))
+    if several and (outcome := useless(each)) is not None:
+        result.append(Doubt("useless", "", outcome))
     if (k := _needless(masked)) and _mean(each) > 0.0:
         text = (
             f"all {table.n:,} records are in one group, though there are enough for several of k={k}: every "
             "key has one value for everybody, and nothing is left of the keys. Ask for a weaker model, or "
             "publish without the keys"
         )
-        found.append(Doubt("one-group", "", text))
-    return refuse(found, allowed(choices, table.keys))
+        result.append(Doubt("one-group", "", text))
+    return refuse(result, allowed(choices, table.keys))
 
 
 def next_to_nothing(name: str, loss: float, gone: float) -> Doubt | None:

@@ -85,7 +85,7 @@ def make_release(
     if booking is not None:
         booking.begin(recipe)
     watch = None if booking is None else booking.watch
-    table, effects, told = run_steps(table, _steps(recipe, "before"), least=recipe.required_k, watch=watch)
+    table, effects, result = run_steps(table, _steps(recipe, "before"), least=recipe.required_k, watch=watch)
     if booking is not None:
         booking.read_values(table.frame, booking.lasting(table))
     doubts = checks.of_recipe(table, recipe)
@@ -143,7 +143,7 @@ def make_release(
         )
         schema = masked.schema if done.schema == table.schema else done.schema
         masked = replace(masked, frame=done.frame, schema=schema)
-        effects, told = effects + more, told + warned
+        effects, result = effects + more, result + warned
     clock.lap("masking")
     ctx.part(0.9, 1.0, stage="measuring").tell(0.0, whole=False)
     # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
@@ -155,7 +155,7 @@ def make_release(
         losses = {}  # other costs were kept low than those of rows in coordinates
     doubts += checks.after(table, made, masked, losses, recipe)
     changes = key_changes(original.frame, masked.frame, original.schema, np.arange(table.n))
-    exposed = [Exposed.of(one, table.keys, recipe.required_k) for one in (original, released)]
+    exposed = [Exposed.of(item, table.keys, recipe.required_k) for item in (original, released)]
     evidence = Evidence(
         original,
         coordinates,
@@ -174,8 +174,8 @@ def make_release(
         released,
         recipe,
         evidence=evidence,
-        notes=(*early, *seeded, *map(str, doubts), *told, *masked.notes, *ctx.notes),
-        public_notes=(*(str(one) for one in doubts if one.public), *masked.public_notes),
+        notes=(*early, *seeded, *map(str, doubts), *result, *masked.notes, *ctx.notes),
+        public_notes=(*(str(doubt) for doubt in doubts if doubt.public), *masked.public_notes),
     )
     clock.lap("measuring")
     if booking is not None:
@@ -267,19 +267,21 @@ def _truth(recipe: Recipe, keys: Sequence[str]) -> tuple[str, ...]:
         return ()
     asked = {*(recipe.publish or {}), *(recipe.hierarchies or {})}
     centres = [name for name in keys if {name, EVERY} & asked]
-    drawn = [name for name in keys if any(one.random and name in one.columns for one in recipe.column_steps)]
+    drawn = [
+        name for name in keys if any(item.random and name in item.columns for item in recipe.column_steps)
+    ]
     untrue = [f"{name}, which a step drew at random" for name in drawn]
     untrue += [f"{name}, which groups publish in another way" for name in centres if name not in drawn]
     if untrue:
         return (f"The keys that are published are true but for: {'; '.join(untrue)}.",)
-    coarse = any(set(one.columns) & set(keys) for one in recipe.column_steps)
+    coarse = any(set(column_step.columns) & set(keys) for column_step in recipe.column_steps)
     how = ", though coarser where a step made them so" if coarse else ""
     return (f"All keys that are published are true{how}.",)
 
 
 def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:
     """Return the steps that are done before groups are made, or after."""
-    return [one for one in recipe.column_steps if one.when == when]
+    return [column_step for column_step in recipe.column_steps if column_step.when == when]
 
 
 def with_trees(recipe: Recipe) -> Recipe:

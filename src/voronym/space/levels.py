@@ -68,7 +68,7 @@ class Codes(Records):
     def columns(self) -> levels.Columns:
         """The columns as the cost model reads them."""
         tables, fields = self.mixed.tables, self.mixed.fields
-        few = np.array([one.levels <= SMALL for one in fields]) & (tables.mapped_at >= 0)
+        few = np.array([item.levels <= SMALL for item in fields]) & (tables.mapped_at >= 0)
         sizes = np.where(few, tables.levels, 0)
         at = np.where(few, np.cumsum(sizes) - sizes, -1).astype(np.int64)
         rows, rows_at, end = [np.empty(0)], np.full(len(at), -1, np.int64), 0
@@ -77,8 +77,8 @@ class Codes(Records):
             rows += [tables.mapped[first : first + size * size], np.zeros(size)]
             rows_at[column], end = end, end + size * (size + 1)
         ordered = np.array([
-            one.geometry.shape == LINE and bool((np.diff(one.geometry.coords[:, 0]) >= 0.0).all())
-            for one in fields
+            field.geometry.shape == LINE and bool((np.diff(field.geometry.coords[:, 0]) >= 0.0).all())
+            for field in fields
         ])  # fmt: skip
         wide = int((~few).sum())
         return levels.Columns(
@@ -111,9 +111,9 @@ class Codes(Records):
         has = tables.mapped_at >= 0
         sizes = np.where(has, tables.levels, 0)
         tried: list[Ints] = []
-        for column, one in enumerate(fields):
-            if one.levels <= SMALL:
-                tried.append(np.arange(one.levels))
+        for column, item in enumerate(fields):
+            if item.levels <= SMALL:
+                tried.append(np.arange(item.levels))
             else:  # spread over the records: in a column of numbers, its quantiles
                 middle = np.sort(self.codes[:, column])
                 tried.append(np.unique(middle[np.linspace(0, len(middle) - 1, CANDIDATES).astype(np.int64)]))
@@ -143,7 +143,7 @@ class Codes(Records):
         block = max(1, 4_000_000 // max(1, width))  # groups at a time: memory stays O(n)
         order = np.argsort(part.labels, kind="stable")
         ends = np.concatenate([[0], np.cumsum(part.sizes)])
-        found, costs = np.empty((m, d), np.int64), np.empty((m, d))
+        result, costs = np.empty((m, d), np.int64), np.empty((m, d))
         for begin in range(0, m, block):
             end = min(m, begin + block)
             rows = order[ends[begin] : ends[end]]
@@ -151,8 +151,8 @@ class Codes(Records):
             model = levels.make(self.mixed.tables, self.columns, self.codes[rows], end - begin)
             for first in range(0, end - begin, 256):  # short calls, so that Ctrl-C works
                 levels.tally_all(model, own, first, min(end - begin, first + 256))
-            found[begin:end], costs[begin:end] = model.centroids, model.by_column
-        return Centroids(found, costs)
+            result[begin:end], costs[begin:end] = model.centroids, model.by_column
+        return Centroids(result, costs)
 
     def centroids(self, part: Partition) -> NDArray[np.float64]:
         """Return the levels of the centroids, shape (m, d)."""

@@ -78,9 +78,9 @@ def spread(field: Field, *, rng: np.random.Generator, pairs: int = PAIRS) -> Spr
         distances, shares = distances[there], shares[there]
         exact, count = True, n * (n - 1) // 2
     else:
-        one = rng.integers(0, n, pairs)
-        other = (one + rng.integers(1, n, pairs)) % n  # never the record itself
-        drawn = field.distance(field.codes[one], field.codes[other])
+        result = rng.integers(0, n, pairs)
+        other = (result + rng.integers(1, n, pairs)) % n  # never the record itself
+        drawn = field.distance(field.codes[result], field.codes[other])
         distances, shares = np.unique(drawn, return_counts=True)
         exact, count = False, pairs
     cumulative = np.cumsum(shares) / shares.sum()

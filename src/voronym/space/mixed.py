@@ -86,7 +86,7 @@ class Mixed(Space):
         """
         rng = np.random.default_rng(0) if rng is None else rng
         given = dict(weights or {})
-        known = {name: at for at, one in enumerate(fields) for name in (one.name, *one.columns)}
+        known = {name: at for at, item in enumerate(fields) for name in (item.name, *item.columns)}
         unknown = [name for name in given if name not in known]
         if unknown:
             raise InputError(f"weights name columns that have no metric: {', '.join(map(repr, unknown))}")
@@ -95,17 +95,17 @@ class Mixed(Space):
             if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0.0 <= weight < np.inf:
                 raise InputError(f"the weight of {name!r} must be a finite number, 0 or more, not {weight!r}")
             chosen[known[name]] = weight
-        spreads = tuple(spread(one, rng=rng) for one in fields)
+        spreads = tuple(spread(field, rng=rng) for field in fields)
         if reference is None:
             maps = tuple(DistanceMap.identity() for _ in fields)
         else:
-            maps = tuple(DistanceMap.fit(found, reference=reference) for found in spreads)
+            maps = tuple(DistanceMap.fit(entry, reference=reference) for entry in spreads)
         return cls(tuple(fields), maps, tuple(chosen.tolist()), spreads)
 
     @property
     def codes(self) -> NDArray[np.int64]:
         """The records of the table, shape (n, d), as levels."""
-        return np.ascontiguousarray(np.stack([one.codes for one in self.fields], axis=1))
+        return np.ascontiguousarray(np.stack([field.codes for field in self.fields], axis=1))
 
     def cost(self, X: ArrayLike, Y: ArrayLike) -> Array:
         """Return the costs between the rows of X and of Y, shape (len(X), len(Y))."""
@@ -123,20 +123,20 @@ class Mixed(Space):
         codes = self.check(X)
         together = np.zeros(len(codes), np.int64)
         out = np.empty(len(self.fields))
-        for column, one in enumerate(self.fields):
+        for column, item in enumerate(self.fields):
             bend = self.maps[column]
-            if one.levels <= SMALL:
-                out[column] = least(bend(one.table()), codes[:, column], together, 1)[0]
+            if item.levels <= SMALL:
+                out[column] = least(bend(item.table()), codes[:, column], together, 1)[0]
                 continue
             values, counts = np.unique(codes[:, column], return_counts=True)
             tried = values[np.unique(np.linspace(0, len(values) - 1, CANDIDATES).astype(np.int64))]
-            sums = bend(one.distance(tried[:, None], values[None, :])) @ counts
+            sums = bend(item.distance(tried[:, None], values[None, :])) @ counts
             out[column] = tried[np.argmin(sums)]
         return out
 
     def medoids(self, codes: NDArray[np.int64], labels: NDArray[np.int64], m: int) -> NDArray[np.int64]:
         """Return the centroids of m cells under the columns' own metrics (equation 3), shape (m, d)."""
-        made = [medoids(one, codes[:, at], labels, m) for at, one in enumerate(self.fields)]
+        made = [medoids(item, codes[:, at], labels, m) for at, item in enumerate(self.fields)]
         return np.ascontiguousarray(np.stack(made, axis=1))
 
     def check(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -158,7 +158,7 @@ class Mixed(Space):
         return Codes(self, self.check(X))
 
     def __repr__(self) -> str:
-        return f"Mixed({', '.join(f'{one.name}: {one.metric}' for one in self.fields)})"
+        return f"Mixed({', '.join(f'{field.name}: {field.metric}' for field in self.fields)})"
 
 
 def _tables(
@@ -177,20 +177,20 @@ def _tables(
             store.append(np.ascontiguousarray(part, dtype=np.float64).reshape(-1))
             sums[where] += part.size
 
-    for one, bend, weight in zip(fields, maps, weights, strict=True):
-        few = one.levels <= SMALL or (not one.geometry.coords.size and one.geometry.table.size > 0)
-        table = one.table() if few else None
-        put("coords", coords, one.geometry.coords)
+    for result, bend, weight in zip(fields, maps, weights, strict=True):
+        few = result.levels <= SMALL or (not result.geometry.coords.size and result.geometry.table.size > 0)
+        table = result.table() if few else None
+        put("coords", coords, result.geometry.coords)
         put("tables", tables, table)
         put("mapped", mapped, None if table is None else weight * bend(table))
     knots = [bend.knots for bend in maps]
     return kernels.ColumnTables(
-        np.array([one.geometry.shape for one in fields]),
-        np.array([one.missing for one in fields]),
-        np.array([one.levels for one in fields]),
-        np.array([one.far for one in fields]),
-        np.array([one.geometry.size for one in fields]),
-        np.array([one.geometry.coords.shape[1] for one in fields]),
+        np.array([field.geometry.shape for field in fields]),
+        np.array([item.missing for item in fields]),
+        np.array([entry.levels for entry in fields]),
+        np.array([element.far for element in fields]),
+        np.array([member.geometry.size for member in fields]),
+        np.array([result.geometry.coords.shape[1] for result in fields]),
         np.concatenate([*coords, np.empty(0)]),
         np.array(at["coords"]),
         np.concatenate([*tables, np.empty(0)]),

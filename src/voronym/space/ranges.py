@@ -73,7 +73,7 @@ class Ranges(Space):
 
     def cost(self, X: ArrayLike, Y: ArrayLike) -> Array:
         """Return the penalties of the ranges of two, shape (len(X), len(Y))."""
-        a, b = (np.ascontiguousarray(one, dtype=np.int64) for one in (X, Y))
+        a, b = (np.ascontiguousarray(item, dtype=np.int64) for item in (X, Y))
         out = np.empty((len(a), len(b)))
         kernels.costs(self.columns, a, b, out)
         return out

@@ -182,8 +182,8 @@ class Records:
         """
         columns, apart = [], self.space.cost(self.X, self.X[:1])[:, 0]
         for _ in range(PIVOTS):
-            one = int(np.argmax(apart))
-            to_one = self.space.cost(self.X, self.X[one : one + 1])[:, 0]
+            result = int(np.argmax(apart))
+            to_one = self.space.cost(self.X, self.X[result : result + 1])[:, 0]
             two = int(np.argmax(to_one))
             to_two = self.space.cost(self.X, self.X[two : two + 1])[:, 0]
             columns.append(to_one - to_two)
@@ -206,9 +206,9 @@ class Records:
         distinct : bool
             Whether equal records count once; only `Points` can do without.
         """
-        found, back, often = np.unique(self.X, axis=0, return_inverse=True, return_counts=True)
+        result, back, often = np.unique(self.X, axis=0, return_inverse=True, return_counts=True)
         back = back.reshape(-1)
-        u = len(found)
+        u = len(result)
         order = np.argsort(back, kind="stable")
         first = np.cumsum(often) - often
         place = np.empty(len(self), np.int64)
@@ -216,7 +216,7 @@ class Records:
         others = min(width - 1, u - 1)
         columns = [order[first[back] + (place + 1) % often[back]]]
         if others > 0:
-            near = type(self)(self.space, np.ascontiguousarray(found))._all_near(others, ctx)
+            near = type(self)(self.space, np.ascontiguousarray(result))._all_near(others, ctx)
             if near is None:
                 return None
             columns += [order[first[c] + place % often[c]] for c in near[back].T]
@@ -259,9 +259,9 @@ class Points(Records):
 
     def __init__(self, space: Space, X: Array, points: Array | None = None) -> None:
         super().__init__(space, X)
-        found = space.coordinates(X) if points is None else points
-        assert found is not None  # noqa: S101 - a space with coordinates makes these records
-        self._points = np.ascontiguousarray(found)
+        result = space.coordinates(X) if points is None else points
+        assert result is not None  # noqa: S101 - a space with coordinates makes these records
+        self._points = np.ascontiguousarray(result)
 
     @property
     def points(self) -> Array:
@@ -352,10 +352,10 @@ class Points(Records):
             return _nearest(
                 self.points, min(width, len(self) - 1), ctx, 0.0 if len(self) < EXACT_BELOW else 1.0
             )
-        found, first, back = np.unique(self.points, axis=0, return_index=True, return_inverse=True)
-        if len(found) == 1:
+        result, first, back = np.unique(self.points, axis=0, return_index=True, return_inverse=True)
+        if len(result) == 1:
             return np.zeros((len(self), 1), np.int64)
-        near = _nearest(found, min(width, len(found) - 1), ctx, 0.0)
+        near = _nearest(result, min(width, len(result) - 1), ctx, 0.0)
         return None if near is None else np.ascontiguousarray(first[near][back.reshape(-1)])
 
 

@@ -79,17 +79,17 @@ class WeightedPoints(Points):
 def check_weights(weights: ArrayLike, n: int) -> NDArray[np.float64]:
     """Return weights as n numbers above 0, or say what is wrong with them."""
     try:
-        found = np.ascontiguousarray(weights, dtype=np.float64)
+        result = np.ascontiguousarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("weights must be numbers, one for each record") from None
-    if found.shape != (n,):
-        raise InputError(f"weights must be one number for each of the {n} records; got shape {found.shape}")
-    bad = ~(np.isfinite(found) & (found > 0.0))
+    if result.shape != (n,):
+        raise InputError(f"weights must be one number for each of the {n} records; got shape {result.shape}")
+    bad = ~(np.isfinite(result) & (result > 0.0))
     if bad.any():
         raise InputError(
             f"{int(bad.sum())} of {n} weights are missing, infinite, 0 or less; every record counts for "
             "something: leave out those that do not"
         )
-    if found.max() > 1e12 * found.min():
+    if result.max() > 1e12 * result.min():
         raise InputError("the largest weight is more than 1e12 times the smallest: no sum would see it")
-    return found
+    return result

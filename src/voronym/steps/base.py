@@ -62,17 +62,17 @@ class ColumnStep(ABC):
     def __post_init__(self) -> None:
         """Check every value."""
         given = (self.columns,) if isinstance(self.columns, str) else tuple(self.columns)
-        if not given or not all(isinstance(one, str) and one for one in given):
+        if not given or not all(isinstance(item, str) and item for item in given):
             raise InputError(f"step {self.name!r} needs the columns that it is about: {self.usage()}")
         if len(set(given)) < len(given):
             raise InputError(f"step {self.name!r}: a column is named twice")
         object.__setattr__(self, "columns", given)
-        for one in _own(type(self)):
-            value, check = getattr(self, one.name), one.metadata.get("check")
-            if one.name == self.main and self.needed and value is None:
+        for entry in _own(type(self)):
+            value, check = getattr(self, entry.name), entry.metadata.get("check")
+            if entry.name == self.main and self.needed and value is None:
                 raise InputError(f"step {self.name!r} lacks a value: {self.usage()}")
-            if check is not None and value is not None and value is not one.default:
-                object.__setattr__(self, one.name, check(one.name, value))
+            if check is not None and value is not None and value is not entry.default:
+                object.__setattr__(self, entry.name, check(entry.name, value))
         self.check()
 
     def check(self) -> None:  # noqa: B027 - most have nothing to refuse
@@ -116,16 +116,16 @@ class ColumnStep(ABC):
     def usage(cls) -> str:
         """Return how it is written."""
         main = "" if cls.main is None else f"={cls.main.upper()}" if cls.needed else f"[={cls.main.upper()}]"
-        more = "".join(f" [{one.name}={one.name.upper()}]" for one in _own(cls) if one.name != cls.main)
+        more = "".join(f" [{item.name}={item.name.upper()}]" for item in _own(cls) if item.name != cls.main)
         return f"{cls.name} COLUMN{main}{more}"
 
     def __str__(self) -> str:
         value = None if self.main is None else getattr(self, self.main)
         head = _text.listed(self.columns) + ("" if value in (None, ()) else f"={_written(value)}")
         more = [
-            f"{one.name}={_written(getattr(self, one.name))}"
-            for one in _own(type(self))
-            if one.name != self.main and getattr(self, one.name) != one.default
+            f"{item.name}={_written(getattr(self, item.name))}"
+            for item in _own(type(self))
+            if item.name != self.main and getattr(self, item.name) != item.default
         ]
         return " ".join([*(["after"] if self.when == "after" else []), self.name, head, *more])
 
@@ -187,29 +187,29 @@ def parse_step(text: str) -> ColumnStep:
     >>> str(parse_step('after round "net income"=1000'))
     'after round "net income"=1000'
     """
-    found = _text.words(text)
+    result = _text.words(text)
     when: When = "before"
-    if found and found[0] in ("before", "after") and len(found) > 1:
-        when = "after" if found.pop(0) == "after" else "before"
-    if not found:
+    if result and result[0] in ("before", "after") and len(result) > 1:
+        when = "after" if result.pop(0) == "after" else "before"
+    if not result:
         raise InputError(f"a step needs a name; there are: {', '.join(STEPS)}")
-    cls = STEPS[found[0]]
-    if len(found) < 2:
+    cls = STEPS[result[0]]
+    if len(result) < 2:
         raise InputError(f"step {cls.name!r} needs the columns that it is about: {cls.usage()}")
-    head, *value = _text.split(found[1], "=", 1)
+    head, *value = _text.split(result[1], "=", 1)
     given: dict[str, Any] = {}
-    own = {one.name: one for one in _own(cls)}
+    own = {item.name: item for item in _own(cls)}
     if value and value[0]:
         if cls.main is None:
             raise InputError(f"step {cls.name!r} takes no value behind its columns: {cls.usage()}")
         given[cls.main] = _read(value[0], own[cls.main])
-    for word in found[2:]:
+    for word in result[2:]:
         name, *rest = _text.split(word, "=", 1)
         if name not in own or name in given or not rest:
-            said = (
+            outcome = (
                 "is given twice" if name in given else "has no value" if name in own else "is no option of it"
             )
-            raise InputError(f"step {cls.name!r}: {unquoted_short(name)} {said}: {cls.usage()}")
+            raise InputError(f"step {cls.name!r}: {unquoted_short(name)} {outcome}: {cls.usage()}")
         given[name] = _read(rest[0], own[name])
     return cls(_text.names(head), when, **given)
 
@@ -220,7 +220,7 @@ def unquoted_short(word: str) -> str:
 
 
 def _own(cls: type[ColumnStep]) -> list[Any]:
-    return [one for one in fields(cls) if one.name not in ("columns", "when")]
+    return [field for field in fields(cls) if field.name not in ("columns", "when")]
 
 
 def _read(word: str, of: Any) -> Any:
@@ -290,18 +290,22 @@ def run(
     rng = masking(rng)
     effects, notes = [], []
     seen = Seen(table if original is None else original, least, start=table, grouped=grouped)
-    for one in steps:
-        one.check_columns(table.schema)
-        lacking = [name for name in one.columns if name not in table.columns]
+    for step in steps:
+        step.check_columns(table.schema)
+        lacking = [name for name in step.columns if name not in table.columns]
         if lacking:
-            raise SchemaError(f"step '{one}': the table has no column {listing(lacking)} any more")
-        made = _drawn_once(one, table, rng, least) if one.random or one.once else one.apply(table, rng, least)
-        after = table.like(table.frame.with_columns(**made), table.source).typed(one.schema(table))
+            raise SchemaError(f"step '{step}': the table has no column {listing(lacking)} any more")
+        made = (
+            _drawn_once(step, table, rng, least)
+            if step.random or step.once
+            else step.apply(table, rng, least)
+        )
+        after = table.like(table.frame.with_columns(**made), table.source).typed(step.schema(table))
         if watch is not None:
-            after = watch(one, table, after)
+            after = watch(step, table, after)
         after._early = table._early
-        effects.append(seen.effect(str(one), one.says(), one.columns, table, after, draws=one.random))
-        if note := one.warns(table, after):
+        effects.append(seen.effect(str(step), step.says(), step.columns, table, after, draws=step.random))
+        if note := step.warns(table, after):
             notes.append(note)
         table = after
     return table, tuple(effects), tuple(notes)

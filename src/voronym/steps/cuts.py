@@ -27,9 +27,9 @@ def ranged(table: Table, name: str, cuts: Sequence[str], step: object) -> nw.Ser
     """Return a column as the ranges that its values are in; a cut belongs to the range above it."""
     texts = np.array(labels(table, name, cuts, step), dtype=object)  # refuses columns that have no numbers
     values, gone = numbers.read(table, name)
-    found = texts[np.searchsorted(_read(table, name, cuts, step), values, side="right")]
-    found[gone] = None
-    return nw.new_series(name, found.tolist(), nw.String(), backend=table.frame.implementation)
+    result = texts[np.searchsorted(_read(table, name, cuts, step), values, side="right")]
+    result[gone] = None
+    return nw.new_series(name, result.tolist(), nw.String(), backend=table.frame.implementation)
 
 
 def labels(table: Table, name: str, cuts: Sequence[str], step: object) -> tuple[str, ...]:
@@ -42,17 +42,17 @@ def labels(table: Table, name: str, cuts: Sequence[str], step: object) -> tuple[
     digits = None if form in ("date", "datetime") else 0 if form == "integer" else _digits(table, name)
     if form == "date":
         days = np.ceil(at).astype(int)
-        low, high = [_day(one) for one in days], [_day(one - 1) for one in days]
+        low, high = [_day(day) for day in days], [_day(item - 1) for item in days]
     elif digits is not None:
         grid = np.ceil(np.round(at * 10.0**digits, 6))
-        low, high = ([f"{(one - less) / 10.0**digits:.{digits}f}" for one in grid] for less in (0, 1))
+        low, high = ([f"{(entry - less) / 10.0**digits:.{digits}f}" for entry in grid] for less in (0, 1))
     else:
-        given = [str(one) for one in cuts]
+        given = [str(cut) for cut in cuts]
         return (f"<{given[0]}", *map(written, given[:-1], given[1:]), written(given[-1], None))
-    found = [written(None, high[0]), *map(written, low[:-1], high[1:]), written(low[-1], None)]
+    result = [written(None, high[0]), *map(written, low[:-1], high[1:]), written(low[-1], None)]
     if len(set(low)) < len(low):
         raise InputError(f"step '{step}': between two of the cuts there is no value that {name!r} can have")
-    return tuple(found)
+    return tuple(result)
 
 
 def _digits(table: Table, name: str) -> int | None:
@@ -67,7 +67,7 @@ def _read(table: Table, name: str, cuts: Sequence[str], step: object) -> np.ndar
             "or values"
         )
     numbers.check_line(table, name, step)
-    at = np.array([numbers.number(table, name, read_value(one), step) for one in cuts])
+    at = np.array([numbers.number(table, name, read_value(cut), step) for cut in cuts])
     if (np.diff(at) <= 0).any():
         raise InputError(f"step '{step}': cuts must be in ascending order, each once")
     return at
@@ -82,9 +82,9 @@ def ordinal(schema: Schema, levels: Mapping[str, tuple[str, ...]]) -> Schema:
     return replace(
         schema,
         columns=tuple(
-            replace(one, kind="ordinal", categories=levels[one.name], note=RECODED, ranges=True)
-            if one.name in levels
-            else one
-            for one in schema.columns
+            replace(column, kind="ordinal", categories=levels[column.name], note=RECODED, ranges=True)
+            if column.name in levels
+            else column
+            for column in schema.columns
         ),
     )

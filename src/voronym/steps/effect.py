@@ -185,7 +185,7 @@ class Seen:
             tuple(columns),
             float(changed.mean()) if before.n else 0.0,
             float(np.mean(errors)) if errors else None,
-            tuple(int((class_sizes(one, columns) < 2).sum()) for one in (before, after)),  # type: ignore[arg-type]
+            tuple(int((class_sizes(item, columns) < 2).sum()) for item in (before, after)),  # type: ignore[arg-type]
             self._keys(before, after) if judged == before.keys else None,
             int(single.sum()),
         )
@@ -220,11 +220,11 @@ def _full(table: Table, name: str) -> NDArray[np.float64]:
 def differ(before: Table, after: Table, name: str) -> NDArray[np.bool_]:
     """Return where two tables of the same rows have different values in a column."""
     gone = before.missing(name) != after.missing(name)
-    sides = [[*one.levels(name)] for one in (before, after)]
+    sides = [[*item.levels(name)] for item in (before, after)]
     if before[name].form != after[name].form:  # a code 36 that became the text 36 is what it was
         sides = [[str(level) for level in levels] for levels in sides]
     mine, other = (
-        np.array([*levels, None], dtype=object)[one.codes(name)]
-        for levels, one in zip(sides, (before, after), strict=True)
+        np.array([*levels, None], dtype=object)[entry.codes(name)]
+        for levels, entry in zip(sides, (before, after), strict=True)
     )
     return np.asarray(gone | (mine != other), dtype=bool)

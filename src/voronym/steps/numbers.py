@@ -57,8 +57,8 @@ def write(table: Table, name: str, values: Array, gone: NDArray[np.bool_],
         mine = old.series.to_list()
         scale = max((-int(v.as_tuple().exponent) for v in mine if isinstance(v, Decimal) and v.is_finite()),
                     default=0)  # fmt: skip
-        new = [Decimal(0) if absent else round(Decimal(one), scale)
-               for one, absent in zip(values.tolist(), gone, strict=True)]  # fmt: skip
+        new = [Decimal(0) if absent else round(Decimal(item), scale)
+               for item, absent in zip(values.tolist(), gone, strict=True)]  # fmt: skip
         if keep is not None:
             new = [mine[i] if stays and not gone[i] else new[i] for i, stays in enumerate(keep)]
         return build(sample(old.series), new, gone)

@@ -28,5 +28,5 @@ def of_codes(table: Table, name: str, codes: NDArray[np.int64]) -> nw.Series[Any
 
 def texts(table: Table, name: str, labels: list[str]) -> nw.Series[Any]:
     """Return a column of texts: the given one for each level of the column, missing where it was."""
-    found = np.array([*labels, None], dtype=object)[table.codes(name)]
-    return nw.new_series(name, found.tolist(), nw.String(), backend=table.frame.implementation)
+    result = np.array([*labels, None], dtype=object)[table.codes(name)]
+    return nw.new_series(name, result.tolist(), nw.String(), backend=table.frame.implementation)

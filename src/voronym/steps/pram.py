@@ -91,21 +91,21 @@ class Pram(ColumnStep):
             raise InputError(f"step '{self}': the matrix {path} cannot be read") from None
         mark = ";" if text.partition("\n")[0].count(";") else ","
         lines = [line for line in csv.reader(text.splitlines(), delimiter=mark) if line]
-        head = [] if not lines else [one.strip() for one in lines[0] if one.strip()]
+        head = [] if not lines else [item.strip() for item in lines[0] if item.strip()]
         try:
-            rows = {line[0].strip(): [float(one) for one in line[1:]] for line in lines[1:]}
-            found = np.array([[rows[a][head.index(b)] for b in levels] for a in levels])
+            rows = {line[0].strip(): [float(entry) for entry in line[1:]] for line in lines[1:]}
+            result = np.array([[rows[a][head.index(b)] for b in levels] for a in levels])
         except (KeyError, ValueError, IndexError):
             raise InputError(
                 f"step '{self}': the matrix {path} needs a line of values, and a line of chances for each "
                 f"of them, for all values of {name!r}: {', '.join(levels[:8])}"
             ) from None
-        if (found < 0.0).any() or (np.abs(found.sum(axis=1) - 1.0) > 1e-6).any():
+        if (result < 0.0).any() or (np.abs(result.sum(axis=1) - 1.0) > 1e-6).any():
             raise InputError(
                 f"step '{self}': chances are 0 or more, and those of every value that {name!r} has add up "
                 "to 1 over the values that it has"
             )
-        return found / found.sum(axis=1, keepdims=True)
+        return np.asarray(result / result.sum(axis=1, keepdims=True))
 
     def asks(self) -> tuple[str, ...]:
         """Return the columns of the strata."""

@@ -92,11 +92,11 @@ class Recode(ColumnStep):
             return self
         if not set(self.columns) <= set(trees):
             return self
-        found = [trees[name] for name in self.columns]  # no file is opened before there is a table
-        if any(one != found[0] for one in found):
+        result = [trees[name] for name in self.columns]  # no file is opened before there is a table
+        if any(item != result[0] for item in result):
             raise InputError(f"step '{self}': its columns have different hierarchies; write a step for each")
         made = replace(self)
-        object.__setattr__(made, "_given", found[0])
+        object.__setattr__(made, "_given", result[0])
         return made
 
     @property
@@ -111,7 +111,7 @@ class Recode(ColumnStep):
         if self.level is None or tree is None:
             return dict(trees)
         above = str(tree.above(self.level))
-        return {name: above if name in self.columns else one for name, one in trees.items()}
+        return {name: above if name in self.columns else item for name, item in trees.items()}
 
     def says(self) -> str:
         """Return what it does."""

@@ -83,7 +83,7 @@ def _regressors(table: Table, names: tuple[str, ...], rows: np.ndarray) -> np.nd
         if table.schema[name].kind in ("numeric", "datetime", "ordinal"):
             out.append(_scores(codes))
         else:
-            out += [(codes == one).astype(np.float64) for one in np.unique(codes)[1:50]]
+            out += [(codes == code).astype(np.float64) for code in np.unique(codes)[1:50]]
     return np.column_stack(out)
 
 

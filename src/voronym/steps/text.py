@@ -18,10 +18,10 @@ _PLAIN = re.compile(r'[^\s",=]+')
 
 def words(text: str) -> list[str]:
     """Split a text at spaces outside quotes; the quotes stay."""
-    found = _WORD.findall(text)
-    if "".join(found) != re.sub(r'("(?:[^"]|"")*")|\s+', lambda one: one[1] or "", text):
+    result = _WORD.findall(text)
+    if "".join(result) != re.sub(r'("(?:[^"]|"")*")|\s+', lambda item: item[1] or "", text):
         raise InputError(f"{text}: a quote is opened and not closed; write a quote inside quotes twice")
-    return found
+    return result
 
 
 def split(word: str, mark: str, most: int = 0) -> list[str]:
@@ -38,7 +38,7 @@ def split(word: str, mark: str, most: int = 0) -> list[str]:
 
 def unquoted(text: str) -> str:
     """Take the quotes off a name."""
-    return re.sub(r'"((?:[^"]|"")*)"', lambda one: one[1].replace('""', '"'), text)
+    return re.sub(r'"((?:[^"]|"")*)"', lambda item: item[1].replace('""', '"'), text)
 
 
 def quoted(name: str) -> str:
@@ -59,4 +59,4 @@ def listed(names: Sequence[str]) -> str:
 
 def names(word: str) -> tuple[str, ...]:
     """Return the names of a list with commas."""
-    return tuple(one for part in split(word, ",") if (one := unquoted(part)))
+    return tuple(result for part in split(word, ",") if (result := unquoted(part)))

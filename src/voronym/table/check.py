@@ -81,7 +81,7 @@ def count_excel(path: Any, keys: list[str]) -> tuple[int, int]:
 
 def count_database(path: Any, keys: list[str], name: str, kind: str) -> tuple[int, int]:
     """Return (rows, size of the smallest combination of keys) of a table of an SQLite or DuckDB file."""
-    quoted = ['"' + one.replace('"', '""') + '"' for one in (name, *keys)]
+    quoted = ['"' + key.replace('"', '""') + '"' for key in (name, *keys)]
     query = f"select count(*) from {quoted[0]} group by {', '.join(quoted[1:])}"  # noqa: S608 - quoted
     if kind == "duckdb":
         import duckdb

@@ -48,7 +48,7 @@ class Labels:
     def only(self, columns: Collection[str]) -> Labels:
         """Return the labels of some of the columns."""
         parts: dict[str, Any] = {
-            part: {name: one for name, one in getattr(self, part).items() if name in columns}
+            part: {name: item for name, item in getattr(self, part).items() if name in columns}
             for part in ("variables", "values", "measures", "missing")
         }
         return replace(self, **parts)
@@ -60,8 +60,8 @@ def declared_labels(name: str, known: Labels) -> dict[Code, str]:
     return {
         code: text
         for code, text in known.values.get(name, {}).items()
-        if any(isinstance(code, str) == isinstance(one["lo"], str) and one["lo"] <= code <= one["hi"]
-               for one in ranges)
+        if any(isinstance(code, str) == isinstance(item["lo"], str) and item["lo"] <= code <= item["hi"]
+               for item in ranges)
     }  # fmt: skip
 
 

@@ -50,11 +50,11 @@ def conformed(table: Columns, schema: Schema, source: Source | None = None) -> t
     made = {}
     for column in schema:
         if column.role != "identifier" and column.name in table:
-            found = as_kind(table[column.name], column.kind)
-            if found is None and column.kind == "nominal":
-                found = as_codes(table[column.name], source)
-            if found is not None:
-                made[column.name] = found
+            result = as_kind(table[column.name], column.kind)
+            if result is None and column.kind == "nominal":
+                result = as_codes(table[column.name], source)
+            if result is not None:
+                made[column.name] = result
     if not made:
         return table, source
     changed = nw.from_dict({name: made.get(name, table[name].series) for name in table.columns})
@@ -102,11 +102,11 @@ def as_kind(column: Values, kind: str) -> nw.Series[Any] | None:
     ):
         return None
     codes = column.codes
-    found = _days(column) if days else spelling.typed(pl.Series(column.levels, dtype=pl.String), codes=True)
-    if found is None or found.dtype == pl.Boolean or found.dtype.is_temporal() != (kind == "datetime"):
+    result = _days(column) if days else spelling.typed(pl.Series(column.levels, dtype=pl.String), codes=True)
+    if result is None or result.dtype == pl.Boolean or result.dtype.is_temporal() != (kind == "datetime"):
         return None
-    levels = pl.concat([found, pl.Series([None], dtype=found.dtype)])
-    made = levels.gather(np.where(codes < 0, len(found), codes)).alias(column.name)
+    levels = pl.concat([result, pl.Series([None], dtype=result.dtype)])
+    made = levels.gather(np.where(codes < 0, len(result), codes)).alias(column.name)
     return _in_library(made, column.series)
 
 
@@ -227,4 +227,4 @@ def check_kinds(frame: Any, schema: Schema) -> tuple[str, ...]:
         and column.note != "declared"
         and column.name in table
     ]
-    return tuple(found for name in asked if (found := doubt(table[name])) is not None)
+    return tuple(result for name in asked if (result := doubt(table[name])) is not None)

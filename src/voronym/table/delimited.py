@@ -104,8 +104,8 @@ def _open(raw: bytes, name: str, reading: Reading) -> tuple[Dialect, str]:
         behind = f" after {reading.skip_rows} skipped lines" if reading.skip_rows else ""
         raise ReadError(f"{name!r} is empty{behind}")
     delimiter = reading.delimiter
-    if (said := _SEPARATOR.match(text)) is not None:  # how some programs tell a spreadsheet
-        text, delimiter = text[said.end() :], delimiter or said.group(1)
+    if (match := _SEPARATOR.match(text)) is not None:  # how some programs tell a spreadsheet
+        text, delimiter = text[match.end() :], delimiter or match.group(1)
     delimiter = sniff(text) if delimiter is None else delimiter
     return replace(dialect, newline=newline, delimiter=delimiter), text
 
@@ -196,13 +196,13 @@ def _survey(name: str, text: str, dialect: Dialect, quick: int = 0) -> _Survey:
             f"{name!r} has a quote that does not pair up, in row {count + 1} or after; double the "
             "quotes inside a cell, or write the file again with every text cell quoted"
         ) from None
-    header = [one.strip() or f"unnamed_{i}" for i, one in enumerate(header, start=1)]
+    header = [item.strip() or f"unnamed_{i}" for i, item in enumerate(header, start=1)]
     if not dialect.header:
         header = [f"column_{i}" for i in range(1, width + 1)]
-    repeated = [one for one, often in Counter(header).items() if often > 1]
+    repeated = [entry for entry, often in Counter(header).items() if often > 1]
     if repeated:
         # By their numbers: where the first line is no header, or the line breaks are gone, names are values.
-        places = [str(i) for i, one in enumerate(header, start=1) if one in repeated]
+        places = [str(i) for i, element in enumerate(header, start=1) if element in repeated]
         shown = ", ".join(places[:8]) + (" and more" if len(places) > 8 else "")
         raise ReadError(
             f"{name!r} has columns of the same name, numbers {shown}; rename them, or use --no-header"
@@ -274,40 +274,42 @@ def _typed(
     """Return the columns in the narrowest types that take all their values, and how they are written."""
     comma = DECIMAL_COMMA.get(dialect.delimiter, "never")
     hints = Hints(comma, reading.decimal, reading.thousands, reading.date_format, reading.missing)
-    found, raw, parted = {}, {}, []
+    result, raw, parted = {}, {}, []
     while waiting:  # one column after the other: its texts are let go where its values give them back
         cells = waiting.pop(0).fill_null("")
-        found[cells.name] = spell(cells, hints)
-        values, spelling = found[cells.name]
+        result[cells.name] = spell(cells, hints)
+        values, spelling = result[cells.name]
         if may_be_grouped(spelling) or not spelling.write(values).equals(cells):
             raw[cells.name] = cells
         if may_be_grouped(spelling) and by_threes(cells):
             parted.append(cells.name)
     signs = {
-        one.form.decimal for _, one in found.values() if isinstance(one.form, Number) and not one.form.whole
+        item.form.decimal
+        for _, item in result.values()
+        if isinstance(item.form, Number) and not item.form.whole
     }
     if "," in signs and dialect.delimiter != "," and reading.decimal is None:
         for name in raw:
-            found[name] = respell_grouped(raw[name], found[name], hints)
-    doubtful = _doubtful(parted, found, hints) if dialect.delimiter != "," else ()
-    raw = {name: cells for name, cells in raw.items() if not _spelled(found[name]).equals(cells)}
+            result[name] = respell_grouped(raw[name], result[name], hints)
+    doubtful = _doubtful(parted, result, hints) if dialect.delimiter != "," else ()
+    raw = {name: cells for name, cells in raw.items() if not _spelled(result[name]).equals(cells)}
     spellings = {
-        name: replace(spelling, quoted=quoting.get(name, "needed")) for name, (_, spelling) in found.items()
+        name: replace(spelling, quoted=quoting.get(name, "needed")) for name, (_, spelling) in result.items()
     }
     if quoting.get("", "needed") == "always":
         dialect = replace(dialect, quoted_header=True)
-    return pl.DataFrame([values for values, _ in found.values()]), Source(
-        "csv", reading, dialect, spellings, raw, _notes(found, raw), grouped=doubtful
+    return pl.DataFrame([values for values, _ in result.values()]), Source(
+        "csv", reading, dialect, spellings, raw, _notes(result, raw), grouped=doubtful
     )
 
 
 def _doubtful(
-    parted: list[str], found: dict[str, tuple[pl.Series, Spelling]], hints: Hints
+    parted: list[str], result: dict[str, tuple[pl.Series, Spelling]], hints: Hints
 ) -> tuple[str, ...]:
     """Return the columns whose points may part thousands: no other column has decimal points."""
     if hints.decimal is not None or hints.thousands is not None:
         return ()
-    forms = {name: one.form for name, (_, one) in found.items() if isinstance(one.form, Number)}
+    forms = {name: item.form for name, (_, item) in result.items() if isinstance(item.form, Number)}
     fractions = [name for name, form in forms.items() if form.decimal == "." and not form.whole]
     if any(name not in parted for name in fractions):
         return ()
@@ -319,10 +321,10 @@ def _spelled(column: tuple[pl.Series, Spelling]) -> pl.Series:
     return spelling.write(values)
 
 
-def _notes(found: dict[str, tuple[pl.Series, Spelling]], raw: dict[str, pl.Series]) -> tuple[str, ...]:
+def _notes(result: dict[str, tuple[pl.Series, Spelling]], raw: dict[str, pl.Series]) -> tuple[str, ...]:
     spaced = []
     for name, column in raw.items():
-        values, spelling = found[name]
+        values, spelling = result[name]
         if spelling.form is None and not column.filter(values.is_not_null()).equals(values.drop_nulls()):
             spaced.append(name)
     return (f"spaces around values of {listing(spaced)} do not count",) if spaced else ()
@@ -343,7 +345,7 @@ def _quoting(text: str, dialect: Dialect, header: list[str], reading: Reading) -
     rows = [row for row in rows if len(row) == len(header)]
     out: dict[str, Quoted] = {}
     if dialect.header and rows:
-        out[""] = "always" if all(one[:1] == '"' for one in rows.pop(0)) else "needed"
+        out[""] = "always" if all(item[:1] == '"' for item in rows.pop(0)) else "needed"
     for i, name in enumerate(header):
         inner = [row[i].strip('"') for row in rows]
         codes = Hints(missing=reading.missing).codes(name)

@@ -92,7 +92,7 @@ class Reading:
         """Build one from names and values, as a recipe has them; unknown names are refused."""
         if not isinstance(given, Mapping):
             raise InputError("reading must be a table of names and values")
-        known = [one.name for one in fields(cls)]
+        known = [field.name for field in fields(cls)]
         unknown = sorted(set(given) - set(known))
         if unknown:
             raise InputError(f"reading has no {', '.join(map(repr, unknown))}; it has: {', '.join(known)}")
@@ -100,7 +100,7 @@ class Reading:
 
     def declared(self) -> dict[str, Any]:
         """Return what was said, in plain types."""
-        out = {one.name: getattr(self, one.name) for one in fields(self)}
+        out = {field.name: getattr(self, field.name) for field in fields(self)}
         out["missing"] = list(self.missing)
         return {name: value for name, value in out.items() if value is not None and value not in ([], 0)} | (
             {"header": self.header} if self.header is not None else {}
@@ -176,8 +176,8 @@ class Dialect:
         """Return what `voronym.read` has to be told to read such a file."""
         known = {"delimiter": self.delimiter, "encoding": self.codec, "header": self.header}
         signs = {"decimal": self.decimal, "thousands": self.thousands, "date_format": self.date_format}
-        said = {name: sign for name, sign in signs.items() if sign}
-        return {**known, **said, "missing": missing}
+        result = {name: sign for name, sign in signs.items() if sign}
+        return {**known, **result, "missing": missing}
 
     def says(self) -> str:
         """Return the dialect in a line."""
@@ -235,12 +235,12 @@ def check_date_format(pattern: str) -> None:
 def settle_encoding(name: str) -> tuple[str, bool]:
     """Return Python's name of an encoding, and whether its files begin with a byte order mark."""
     try:
-        found = codecs.lookup(name).name
-        "".encode(found)  # some are of bytes, not of characters
+        result = codecs.lookup(name).name
+        "".encode(result)  # some are of bytes, not of characters
     except (LookupError, TypeError):
         raise ReadError(f"no encoding is called {name!r}; try 'utf-8', 'latin-1' or 'cp1252'") from None
     marked = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
-    return marked.get(found, found), found in marked
+    return marked.get(result, result), result in marked
 
 
 def _zero_bytes(raw: bytes) -> str | None:

@@ -63,7 +63,7 @@ def _sheet(name: str, book: Any, wanted: str | None) -> str:
         if wanted.isdigit() and 1 <= int(wanted) <= len(names):
             return names[int(wanted) - 1]
         raise ReadError(f"{name!r} has no sheet {wanted!r}; its sheets are: {listing(names)}")
-    filled = [one for one in names if book.load_sheet(one, header_row=None, n_rows=1).height > 0]
+    filled = [item for item in names if book.load_sheet(item, header_row=None, n_rows=1).height > 0]
     if len(filled) != 1:
         what = (
             "has no cells" if not filled else f"has several sheets: {listing(filled)}; say which with --sheet"
@@ -79,12 +79,12 @@ def _load(name: str, book: Any, sheet: str, reading: Reading) -> pl.DataFrame:
         raise ReadError(f"sheet {sheet!r} of {name!r} is empty")
     names = [f"column_{i}" for i in range(1, top.width + 1)]
     if headed:
-        cells = [("" if one is None else one).strip() for one in top.row(0)]
-        names = [one or f"unnamed_{i}" for i, one in enumerate(cells, start=1)]
-    repeated = [one for one, often in Counter(names).items() if often > 1]
+        cells = [("" if entry is None else entry).strip() for entry in top.row(0)]
+        names = [element or f"unnamed_{i}" for i, element in enumerate(cells, start=1)]
+    repeated = [item for item, often in Counter(names).items() if often > 1]
     if repeated:
         # By their numbers: where the first line is no header, or the line breaks are gone, names are values.
-        places = [str(i) for i, one in enumerate(names, start=1) if one in repeated]
+        places = [str(i) for i, member in enumerate(names, start=1) if member in repeated]
         shown = ", ".join(places[:8]) + (" and more" if len(places) > 8 else "")
         raise ReadError(
             f"{name!r} has columns of the same name, numbers {shown}; rename them, or use --no-header"
@@ -111,8 +111,8 @@ def _column(column: pl.Series, date_format: str | None) -> pl.Series:
     if column.dtype == pl.String:
         plain = column.str.strip_chars()
         plain = plain.set(plain == "", None)
-        said = None if date_format is None else parse(plain, in_signs(date_format))
-        read = _days(plain, date_format) if said is None or said.null_count() == len(said) else said
+        result = None if date_format is None else parse(plain, in_signs(date_format))
+        read = _days(plain, date_format) if result is None or result.null_count() == len(result) else result
         return plain if read is None else read
     return whole(column)
 
@@ -156,12 +156,12 @@ def write_file(frame: pl.DataFrame, path: Path, sheet: str) -> int:
         book.set_properties({"created": dt.datetime(2000, 1, 1)})  # not when, nor by whom
         day = book.add_format({"num_format": "yyyy-mm-dd"})
         moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
-        formats = [{pl.Date: day, pl.Datetime: moment}.get(one.dtype.base_type()) for one in columns]
+        formats = [{pl.Date: day, pl.Datetime: moment}.get(item.dtype.base_type()) for item in columns]
         page = book.add_worksheet(sheet)
         for place, name in enumerate(frame.columns):
             page.write_string(0, place, name)
-        writers = [_writer(page, one.dtype) for one in columns]
-        for number, row in enumerate(zip(*(one.to_list() for one in columns), strict=True), start=1):
+        writers = [_writer(page, entry.dtype) for entry in columns]
+        for number, row in enumerate(zip(*(element.to_list() for element in columns), strict=True), start=1):
             for place, value in enumerate(row):
                 if value is not None:
                     writers[place](number, place, value, formats[place])

@@ -157,4 +157,4 @@ def suffixes(*, written: bool = False) -> str:
     order = ("csv", "parquet", "arrow")  # what most people want comes first
     names = sorted(FORMATS, key=lambda name: order.index(name) if name in order else len(order))
     known = [FORMATS[name] for name in names if not written or FORMATS[name].write is not None]
-    return " ".join(suffix for one in known for suffix in one.suffixes)
+    return " ".join(suffix for item in known for suffix in item.suffixes)

@@ -22,7 +22,7 @@ def refuse_data_as_header(name: str, table: pl.DataFrame) -> None:
     """
     if not len(table):
         return
-    bare = sum(re.fullmatch(r"unnamed_\d+", one) is not None for one in table.columns)
+    bare = sum(re.fullmatch(r"unnamed_\d+", item) is not None for item in table.columns)
     if bare > max(1, table.width // 2):
         raise ReadError(
             f"the first line of {name!r} names {table.width - bare} of {table.width} columns: if it is a "

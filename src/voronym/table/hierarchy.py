@@ -185,20 +185,20 @@ class Hierarchy:
         path = self.path(value)
         return self.height - next(h for h in range(len(path)) if h == self.height or path[h + 1] != value)
 
-    def level(self, one: str, other: str) -> int:
+    def level(self, text: str, other: str) -> int:
         """Return the level of the lowest common ancestor of two values; 0 for a value and itself."""
-        a, b = self.path(one), self.path(other)
-        if one == other:
+        a, b = self.path(text), self.path(other)
+        if text == other:
             return 0
         return next(h for h in range(len(a)) if a[h:] == b[h:])
 
-    def common(self, one: str, other: str) -> str:
+    def common(self, text: str, other: str) -> str:
         """Return the lowest common ancestor of two values."""
-        return self.path(one)[self.level(one, other)]
+        return self.path(text)[self.level(text, other)]
 
-    def distance(self, one: str, other: str) -> float:
+    def distance(self, text: str, other: str) -> float:
         """Return the level of the lowest common ancestor as a share of the height, from 0 to 1."""
-        return self.level(one, other) / self.height
+        return self.level(text, other) / self.height
 
     def nodes(
         self,

@@ -89,7 +89,7 @@ class Proposal:
                 lines += [start.rstrip(), *_lines(row[5], width, "    ")][: 1 if row is rows[0] else None]
             else:
                 first, *more = _lines(row[5], width - room, "") or [""]
-                lines += [f"{start}  {first}".rstrip(), *(" " * room + one for one in more)]
+                lines += [f"{start}  {first}".rstrip(), *(" " * room + item for item in more)]
         lines.append("A proposal only: check every role before you release anything.")
         for warning in self.warnings:
             lines += _lines(warning, width, "  ", "! ")
@@ -162,15 +162,15 @@ def infer(frame: Any) -> Proposal:
     for name in table.columns:
         dates = as_kind(table[name], "datetime") is not None and table[name].form in ("string", "category")
         role, reason = _role(table[name], dates=dates)
-        found = find_kind(table[name], role=role)
+        kind = find_kind(table[name], role=role)
         if dates and role != "identifier":
-            found = Found("datetime", None, DATES)
+            kind = Found("datetime", None, DATES)
         elif role == "key" and _are_numbers(table[name]):
-            found = Found("numeric", None, NUMBERS_AS_TEXTS)
-        reasons[name] = f"{reason}; {found.note}" if role != "identifier" else reason
-        if found.kind == "nominal" and (odd := doubt(table[name])) is not None:
+            kind = Found("numeric", None, NUMBERS_AS_TEXTS)
+        reasons[name] = f"{reason}; {kind.note}" if role != "identifier" else reason
+        if kind.kind == "nominal" and (odd := doubt(table[name])) is not None:
             reasons[name] = f"{reason}; {odd}"
-        columns[name] = Column(name, role, found.kind, found.categories, note=found.note)
+        columns[name] = Column(name, role, kind.kind, kind.categories, note=kind.note)
         _find_codes(table, columns, reasons, name)
     _find_location(table, columns, reasons)
     warnings = []
@@ -181,11 +181,13 @@ def infer(frame: Any) -> Proposal:
     schema = Schema(tuple(columns.values()))
     early = about_table(table, schema)
     schema = _with_units(schema, early, reasons)
-    several = {one: _unit(one) for one in early if one.name in ("repeats", "namesakes")}
-    doubts = [one for one in early if several.get(one) not in schema.units]  # advice that was taken is none
+    several = {item: _unit(item) for item in early if item.name in ("repeats", "namesakes")}
+    doubts = [
+        entry for entry in early if several.get(entry) not in schema.units
+    ]  # advice that was taken is none
     doubts += _joined(about_columns(table, schema))
     endless = list(_find_infinite(table, schema))
-    warnings += [*check_kinds(table, schema), *(said for _, _, said in endless), *map(str, doubts)]
+    warnings += [*check_kinds(table, schema), *(member for _, _, member in endless), *map(str, doubts)]
     shapes = {name: shape(table[name]) for name in table.columns}
     distinct, missing = {}, {}
     for name in table.columns:
@@ -193,7 +195,7 @@ def infer(frame: Any) -> Proposal:
             distinct[name] = len(table[name].levels)
             missing[name] = len(table) - int(table[name].observed)
     infinite = {name: codes for name, codes, _ in endless}
-    advice = tuple((what, str(one)) for one, what in several.items())
+    advice = tuple((what, str(element)) for element, what in several.items())
     return Proposal(schema, reasons, tuple(warnings), shapes, distinct, missing, infinite, advice)
 
 
@@ -222,11 +224,11 @@ def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[
         signs = {"inf": int(np.isposinf(values).sum()), "-inf": int(np.isneginf(values).sum())}
         codes = tuple(sign for sign, count in signs.items() if count)
         if codes:
-            said = (
+            sentence = (
                 f"key {name!r} has {sum(signs.values())} infinite values, of which there is no mean: let "
                 f"them count as missing (--missing {_declared(name, codes)}), or write what they stand for"
             )
-            yield name, codes, said
+            yield name, codes, sentence
 
 
 def _declared(name: str, codes: Sequence[str]) -> str:
@@ -239,10 +241,10 @@ def _find_codes(table: Columns, columns: dict[str, Column], reasons: dict[str, s
     column = columns[name]
     if column.role == "identifier" or column.kind != "numeric":
         return
-    found = code_reason(Seen(table[name], column, table))
-    if found is None:
+    result = code_reason(Seen(table[name], column, table))
+    if result is None:
         return
-    why, kind = found
+    why, kind = result
     reasons[name] = f"{reasons[name].split(';')[0]}; {CODES}: {why}"
     if kind == "identifier":
         columns[name] = replace(column, role="identifier", kind="text", note="dropped")
@@ -252,21 +254,21 @@ def _find_codes(table: Columns, columns: dict[str, Column], reasons: dict[str, s
 
 def _with_units(schema: Schema, early: Sequence[Doubt], reasons: dict[str, str]) -> Schema:
     """Propose the first identifier that repeats as the column of people, or of households."""
-    for one in early:
-        if one.name == "repeats" and schema[one.column].role == "identifier":
-            what = _unit(one)
-            reasons[one.column] += f"; it repeats: a {what} may have several rows"
-            return replace(schema, **{what: one.column})  # type: ignore[arg-type]
+    for item in early:
+        if item.name == "repeats" and schema[item.column].role == "identifier":
+            what = _unit(item)
+            reasons[item.column] += f"; it repeats: a {what} may have several rows"
+            return replace(schema, **{what: item.column})  # type: ignore[arg-type]
     return schema
 
 
 def _joined(doubts: Sequence[Doubt]) -> list[Doubt]:
     """Return doubts with one line, ready to be pasted, about all keys that may be codes."""
-    few = [one for one in doubts if one.name == "few-numbers" and "," not in one.column]
-    rest = [one for one in doubts if one not in few]
+    few = [doubt for doubt in doubts if doubt.name == "few-numbers" and "," not in doubt.column]
+    rest = [item for item in doubts if item not in few]
     if not few:
         return rest
-    names = [one.column for one in few]
+    names = [entry.column for entry in few]
     flag = shlex.quote(f"{','.join(names)}=nominal")
     verb = "holds" if len(names) == 1 else "hold"
     text = (
@@ -306,8 +308,8 @@ def shape(column: Values) -> str:
     taken = column.series.drop_nulls().head(_SHAPES)
     if column.form in ("date", "datetime"):
         return "a date" if column.form == "date" else "a time"
-    found = Counter(_shape(str(value)) for value in taken.to_list())
-    return found.most_common(1)[0][0] if found else ""
+    counter = Counter(_shape(str(value)) for value in taken.to_list())
+    return counter.most_common(1)[0][0] if counter else ""
 
 
 _SHAPES, _WIDE = 1_000, 18
@@ -402,5 +404,5 @@ def check_other(frame: Any, schema: Schema) -> tuple[str, ...]:
     kept = [column for column in schema if column.role in ("other", "confidential") and column.name in table]
     seen = [Seen(table[column.name], column, table) for column in kept]
     return tuple(
-        str(one) for each in seen if each.values.form not in ("mixed", "other") for one in near_unique(each)
+        str(item) for each in seen if each.values.form not in ("mixed", "other") for item in near_unique(each)
     )

@@ -92,14 +92,14 @@ def parse(plain: pl.Series, pattern: str) -> pl.Series | None:
     timed = "%H" in pattern
     reading = pattern.replace("%-d", "%d").replace("%-m", "%m")
     try:
-        found = (
+        result = (
             plain.str.to_datetime(reading, strict=False, exact=True, time_unit="us")
             if timed
             else plain.str.to_date(reading, strict=False, exact=True)
         )
     except pl.exceptions.PolarsError:
         return None
-    return found if found.null_count() == plain.null_count() else None
+    return result if result.null_count() == plain.null_count() else None
 
 
 def find_moment(plain: pl.Series, pattern: str | None = None) -> Moment | None:

@@ -85,10 +85,10 @@ class Number:
         """Say which texts are written in this form."""
         body = texts.str.strip_prefix(self.prefix).str.strip_suffix(self.suffix)
         around = texts.str.starts_with(self.prefix) & texts.str.ends_with(self.suffix)
-        found = body.str.contains(_pattern(self.decimal, self.thousands))
+        result = body.str.contains(_pattern(self.decimal, self.thousands))
         if (self.decimal, self.thousands) == (".", ""):
-            found |= body.str.contains(NUMBER)
-        return around & found
+            result |= body.str.contains(NUMBER)
+        return around & result
 
     def read(self, texts: pl.Series) -> pl.Series | None:
         """Return the numbers; None where one of them is too long."""

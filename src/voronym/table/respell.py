@@ -37,13 +37,13 @@ def respelled(texts: pl.Series, form: Number | Moment) -> pl.Series:
         return texts
     own = _OWN_NUMBER if isinstance(form, Number) else _OWN_DAY
     distinct = texts.drop_nulls().unique().to_list()
-    found = list(dict.fromkeys(match[0] for text in distinct for match in own.finditer(text)))
+    result = list(dict.fromkeys(match[0] for text in distinct for match in own.finditer(text)))
     made = (
-        form.dressed(pl.Series(found, dtype=pl.String)).to_list()
+        form.dressed(pl.Series(result, dtype=pl.String)).to_list()
         if isinstance(form, Number)
-        else [_moment(one, form) for one in found]
+        else [_moment(item, form) for item in result]
     )
-    return _replaced(texts, distinct, own, dict(zip(found, made, strict=True)))
+    return _replaced(texts, distinct, own, dict(zip(result, made, strict=True)))
 
 
 def _moment(text: str, form: Moment) -> str:
@@ -79,13 +79,13 @@ def plain_texts(texts: pl.Series, form: Number | Moment) -> pl.Series:
         # Where all numbers are whole, 21,000 has no fraction: the comma parts something else.
         fraction = "" if form.whole else rf"(?:{re.escape(form.decimal)}\d+)?(?:[eE][-+]?\d+)?"
         body = rf"([-+−]?(?:{group}\d+){fraction})"
-        before, after = (re.escape(one.strip()) for one in (form.prefix, form.suffix))
+        before, after = (re.escape(entry.strip()) for entry in (form.prefix, form.suffix))
         unit = (rf"(?:{before}\s*)?" if before else "", rf"(?:\s*{after})?" if after else "")
         own = re.compile(unit[0] + body + unit[1])
         bare = Number(form.decimal, form.thousands)
-        found = {match[0]: match[1] for text in distinct for match in own.finditer(text)}
-        read = bare.bare(pl.Series(list(found.values()), dtype=pl.String)).to_list()
-        return _replaced(texts, distinct, own, dict(zip(found, read, strict=True)))
+        result = {match[0]: match[1] for text in distinct for match in own.finditer(text)}
+        read = bare.bare(pl.Series(list(result.values()), dtype=pl.String)).to_list()
+        return _replaced(texts, distinct, own, dict(zip(result, read, strict=True)))
     own = re.compile(f"({_day_of(form.day)}){_CLOCK}")
     matches = {match[0]: match.groups() for text in distinct for match in own.finditer(text)}
     days = [_iso(day, form.day) for day, _ in matches.values()]
@@ -93,7 +93,7 @@ def plain_texts(texts: pl.Series, form: Number | Moment) -> pl.Series:
         None if day is None else day if clock is None else f"{day}T{clock}"
         for day, (_, clock) in zip(days, matches.values(), strict=True)
     ]
-    known = {text: one for text, one in zip(matches, made, strict=True) if one is not None}
+    known = {text: item for text, item in zip(matches, made, strict=True) if item is not None}
     return _replaced(texts, distinct, own, known)
 
 
@@ -102,14 +102,14 @@ def _day_of(pattern: str) -> str:
     signs = {"%Y": r"\d{4}", "%y": r"(?:\d{4}|\d\d)", "%d": r"\d\d", "%m": r"\d\d", "%j": r"\d{3}",
              "%-d": r"\d{1,2}", "%-m": r"\d{1,2}", "%e": r"[ \d]\d"}  # fmt: skip
     parts = re.split(r"(%-?[A-Za-z])", pattern)
-    return "".join(signs.get(one, r"[^\W\d]+\.?" if one[:1] == "%" else re.escape(one)) for one in parts)
+    return "".join(signs.get(part, r"[^\W\d]+\.?" if part[:1] == "%" else re.escape(part)) for part in parts)
 
 
 def _iso(day: str, pattern: str) -> str | None:
-    for one in (pattern, pattern.replace("%y", "%Y")):
-        found = parse(pl.Series([day]), one)
-        if found is not None:
-            return str(found.item().isoformat())
+    for item in (pattern, pattern.replace("%y", "%Y")):
+        result = parse(pl.Series([day]), item)
+        if result is not None:
+            return str(result.item().isoformat())
     return None
 
 
@@ -130,8 +130,8 @@ def found_form(texts: pl.Series, *, times: bool, comma: Comma) -> Number | Momen
     >>> found_form(pl.Series(["20,5–30", "30,5 or more", "*"]), times=False, comma="always").says()
     '1234567,5'
     """
-    pieces = [one.strip() for text in texts.drop_nulls().unique().to_list() for one in _BETWEEN.split(text)]
-    ends_ = pl.Series([one for one in pieces if one], dtype=pl.String)
+    pieces = [part.strip() for text in texts.drop_nulls().unique().to_list() for part in _BETWEEN.split(text)]
+    ends_ = pl.Series([piece for piece in pieces if piece], dtype=pl.String)
     if not len(ends_):
         return None
     return find_moment(ends_) if times else find_number(ends_, comma=comma)
@@ -139,4 +139,4 @@ def found_form(texts: pl.Series, *, times: bool, comma: Comma) -> Number | Momen
 
 def all_ranges(texts: pl.Series, *, times: bool) -> bool:
     """Whether all texts are ranges as they are made here, or by other tools with the same signs."""
-    return all(ends(one, times=times) is not None for one in texts.drop_nulls().unique().to_list())
+    return all(ends(item, times=times) is not None for item in texts.drop_nulls().unique().to_list())

@@ -64,14 +64,14 @@ class Column:
 
     def details(self) -> str:
         """Say in a line why this kind, and what belongs to it: the order of levels, the other coordinate."""
-        said = [self.note] if self.note else []
+        result = [self.note] if self.note else []
         if self.categories is not None:
             levels = self.categories
             few = levels if len(levels) <= 6 else (*levels[:3], "…", levels[-1])
-            said.append(" < ".join(few))
+            result.append(" < ".join(few))
         if self.partner is not None:
-            said.append(f"{self.axis}, with {self.partner}")
-        return "; ".join(said)
+            result.append(f"{self.axis}, with {self.partner}")
+        return "; ".join(result)
 
 
 @dataclass(frozen=True)
@@ -262,8 +262,8 @@ class Schema:
             wanted: Any = "location" if axis else kinds.get(name, "ordinal" if name in orders else None)
             if wanted is not None and wanted not in get_args(Kind):
                 raise SchemaError(f"{wanted!r} is no kind; the kinds are: {', '.join(get_args(Kind))}")
-            found = find_kind(table[name], wanted=wanted, order=orders.get(name), role=roles[name])
-            column = Column(name, roles[name], found.kind, found.categories, partner, axis, found.note)
+            kind = find_kind(table[name], wanted=wanted, order=orders.get(name), role=roles[name])
+            column = Column(name, roles[name], kind.kind, kind.categories, partner, axis, kind.note)
             check_kind(table[name], column)
             columns.append(column)
         return cls(tuple(columns), person, household, pseudonyms)

@@ -74,10 +74,10 @@ def sets_of_numbers(texts: Sequence[str], values: Floats, *, times: bool = False
     """
     member = np.zeros((len(texts), len(values)), bool)
     for row, text in zip(member, texts, strict=True):
-        found = bounds(text, times=times)
-        if found is None:
+        result = bounds(text, times=times)
+        if result is None:
             return None
-        low, high, above, below = found
+        low, high, above, below = result
         inside = np.ones(len(values), bool)
         if low is not None:
             inside &= values > low if above else values >= low
@@ -130,9 +130,9 @@ def sets_of_texts(
             any_set |= bool(row.sum() > 1)
             continue
         for reader in readers:
-            found = reader(text.strip())
-            if found is not None and found.any():
-                row[:] = found
+            result = reader(text.strip())
+            if result is not None and result.any():
+                row[:] = result
                 any_set = True
                 break
     return ValueSets(list(texts), list(values), member) if any_set else None
@@ -183,8 +183,8 @@ def _readers(
     def range_of_codes(text: str) -> Bools | None:
         if line is None:
             return None
-        found = sets_of_numbers([text], line)
-        return None if found is None else found.member[0]
+        result = sets_of_numbers([text], line)
+        return None if result is None else result.member[0]
 
     known = set(values)
     line = np.array([float(value) for value in values]) if _numeric(values) else None

@@ -59,8 +59,8 @@ class Source:
         """Return what belongs to some of the columns."""
         return replace(
             self,
-            spellings={name: one for name, one in self.spellings.items() if name in columns},
-            raw={name: one for name, one in self.raw.items() if name in columns},
+            spellings={name: item for name, item in self.spellings.items() if name in columns},
+            raw={name: entry for name, entry in self.raw.items() if name in columns},
             grouped=tuple(name for name in self.grouped if name in columns),
         )
 
@@ -96,7 +96,7 @@ class Source:
         order : array
             The row of both that each released row is.
         """
-        raw = {}
+        raw: dict[str, pl.Series] = {}
         for name, column in self.raw.items():
             if name in keys and name in after.columns and self.dialect is None:
                 code = _one_code(column, before[name], after[name])
@@ -118,7 +118,7 @@ class Source:
         for name, spelling in self.spellings.items():
             if spelling.form is not None and not spelling.form.plain:
                 forms.setdefault(spelling.form.says(), []).append(name)
-        parts += [f"{', '.join(names)} as {said}" for said, names in forms.items()]
+        parts += [f"{', '.join(names)} as {item}" for item, names in forms.items()]
         return "; ".join([*parts, *self.notes])
 
 
@@ -127,7 +127,7 @@ def _one_code(raw: pl.Series, before: nw.Series[Any], after: nw.Series[Any]) -> 
 
     The same for every row, so it tells no record from another.
     """
-    gone, now = (one.is_null().to_numpy() for one in (before, after))
+    gone, now = (item.is_null().to_numpy() for item in (before, after))
     codes = raw.filter(pl.Series(gone)).unique()
     if len(codes) != 1 or codes.null_count() or (now & ~gone).any():
         return None
@@ -143,8 +143,8 @@ def read_again(frame: pl.DataFrame, names: Sequence[str], keys: Collection[str])
     new = dict(zip(frame.columns, names, strict=True))
     source, out = source_of(frame), frame.rename(new)
     if source is not None:
-        spellings = {new[name]: one for name, one in source.spellings.items()}
-        raw = {new[name]: one for name, one in source.raw.items()}
+        spellings = {new[name]: item for name, item in source.spellings.items()}
+        raw = {new[name]: entry for name, entry in source.raw.items()}
         attach_source(out, replace(source, spellings=spellings, raw=raw).only(keys))
     return out
 

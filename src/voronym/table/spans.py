@@ -53,14 +53,14 @@ def ends(text: str, *, times: bool = False) -> Ends | None:
     >>> ends("Undergraduate") is None, ends("2020-01-01–2020-12-31", times=True)
     (True, (1577836800.0, 1609372800.0))
     """
-    one, read = (_DAY, _seconds) if times else (_NUMBER, _float)
+    result, read = (_DAY, _seconds) if times else (_NUMBER, _float)
     bare = text.strip()
     if bare == ANY:
         return None, None
     for pattern, make in _FORMS:
-        found = re.fullmatch(pattern.replace("ONE", f"({one})"), bare)
-        if found:
-            return make([read(part) for part in found.groups() if part is not None])
+        match = re.fullmatch(pattern.replace("ONE", f"({result})"), bare)
+        if match:
+            return make([read(part) for part in match.groups() if part is not None])
     return None
 
 
@@ -72,17 +72,17 @@ def bounds(text: str, *, times: bool = False) -> tuple[float | None, float | Non
     >>> bounds("[20, 40["), bounds("20–40"), bounds("<20")
     ((20.0, 40.0, False, True), (20.0, 40.0, False, False), (None, 20.0, False, True))
     """
-    found = ends(text, times=times)
-    if found is None:
+    result = ends(text, times=times)
+    if result is None:
         return None
     bare = text.strip()
-    two = found[0] is not None and found[1] is not None
+    two = result[0] is not None and result[1] is not None
     number = re.compile(rf"\(\s*{_NUMBER}\s*\)")  # a negative end in brackets of its own
     opened = bare[:1] in "](" and not number.match(bare)
     shut = bare[-1:] in "[)" and not re.search(rf"\(\s*{_NUMBER}\s*\)$", bare)
     above = (two and opened) or bool(re.match(r">(?!=)", bare))
     below = (two and shut) or bool(re.match(r"<(?!=)", bare))
-    return found[0], found[1], above, below
+    return result[0], result[1], above, below
 
 
 _FORMS: tuple[tuple[str, Callable[[list[float]], Ends]], ...] = (
@@ -112,11 +112,11 @@ def middles(texts: pl.Series, *, times: bool = False) -> pl.Series | None:
     [34.5, 80.0, None, None]
     """
     distinct = texts.drop_nulls().unique()
-    found = {text: ends(text, times=times) for text in distinct.to_list()}
-    if any(one is None for one in found.values()) or not found:
+    result = {text: ends(text, times=times) for text in distinct.to_list()}
+    if any(entry is None for entry in result.values()) or not result:
         return None
-    values = [_middle(*one) for one in found.values() if one is not None]
-    made = texts.replace_strict(list(found), values, default=None, return_dtype=pl.Float64)
+    values = [_middle(*item) for item in result.values() if item is not None]
+    made = texts.replace_strict(list(result), values, default=None, return_dtype=pl.Float64)
     if times:
         return (made * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us"))
     return made

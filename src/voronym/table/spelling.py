@@ -67,8 +67,8 @@ class Truth:
 
     def write(self, values: pl.Series) -> pl.Series:
         """Return booleans as texts."""
-        said = pl.when(values).then(pl.lit(self.yes)).when(values.not_()).then(pl.lit(self.no))
-        return pl.select(said.alias(values.name)).to_series()
+        result = pl.when(values).then(pl.lit(self.yes)).when(values.not_()).then(pl.lit(self.no))
+        return pl.select(result.alias(values.name)).to_series()
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ class Hints:
         """Return the missing codes of a column."""
         out = []
         for code in self.missing:
-            column, found, own = code.rpartition("=")
-            if not found or column == name:
-                out.append((own if found else code).strip())
+            column, result, own = code.rpartition("=")
+            if not result or column == name:
+                out.append((own if result else code).strip())
         return out
 
 
@@ -151,7 +151,7 @@ def gaps(column: pl.Series, codes: Sequence[str] = ()) -> pl.Series:
 
 def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
     """Say where a declared code stands, as a text or as the number that it is: -999, -999.0 and -999,0."""
-    found = plain.is_in(list(codes))
+    result = plain.is_in(list(codes))
     with_comma = plain.str.contains(r",(?:\d{1,2}|\d{4,})$")  # three digits may be thousands
     points = plain.str.replace(",", ".", literal=True).zip_with(with_comma, plain)
     for code in codes:
@@ -159,8 +159,8 @@ def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
             number = float(code)
         except ValueError:
             continue
-        found |= points.cast(pl.Float64, strict=False).eq(number).fill_null(False)
-    return found
+        result |= points.cast(pl.Float64, strict=False).eq(number).fill_null(False)
+    return result
 
 
 def _coded_as(form: Number, plain: pl.Series, codes: Sequence[str]) -> pl.Series:
@@ -210,15 +210,17 @@ def by_threes(column: pl.Series) -> bool:
 
 
 def respell_grouped(
-    column: pl.Series, found: tuple[pl.Series, Spelling], hints: Hints
+    column: pl.Series, spellings: tuple[pl.Series, Spelling], hints: Hints
 ) -> tuple[pl.Series, Spelling]:
     """Read 1.234 as thousands after all, in a file whose other columns have decimal commas."""
     codes = hints.codes(column.name)
     plain = gaps(column)
     plain = plain.set(plain.is_in(codes), None)  # -9.000 may be the only one with a point, and no code then
-    whole = isinstance(found[1].form, Number) and found[1].form.whole and plain.str.contains(r"\.").any()
-    if not (may_be_grouped(found[1]) or whole) or not all_match(plain, _GROUPED_BY_POINT):
-        return found
+    whole = (
+        isinstance(spellings[1].form, Number) and spellings[1].form.whole and plain.str.contains(r"\.").any()
+    )
+    if not (may_be_grouped(spellings[1]) or whole) or not all_match(plain, _GROUPED_BY_POINT):
+        return spellings
     return spell(column, replace(hints, decimal=",", thousands="."))
 
 
@@ -249,10 +251,10 @@ def declared_missing(frame: pl.DataFrame, hints: Hints) -> tuple[pl.DataFrame, d
     """Take the declared codes out of a table with types; return what stood there, by column."""
     raw, columns = {}, []
     for column in frame.get_columns():
-        found = _coded(column.cast(pl.String), hints.codes(column.name)) if hints.missing else None
-        if found is not None and found.any() and not column.dtype.is_nested():
+        result = _coded(column.cast(pl.String), hints.codes(column.name)) if hints.missing else None
+        if result is not None and result.any() and not column.dtype.is_nested():
             raw[column.name] = column
-            column = pl.select(pl.when(~found).then(column).alias(column.name)).to_series()
+            column = pl.select(pl.when(~result).then(column).alias(column.name)).to_series()
         columns.append(column)
     return (pl.DataFrame(columns), raw) if raw else (frame, {})
 
@@ -285,5 +287,5 @@ def typed(column: pl.Series, *, comma: Comma = "clear", codes: bool = False) -> 
     """
     plain = gaps(column)
     form: Any = _form(plain, Hints(comma), codes=codes)
-    found: pl.Series | None = None if form is None else form.read(plain)
-    return found
+    result: pl.Series | None = None if form is None else form.read(plain)
+    return result

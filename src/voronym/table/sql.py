@@ -158,8 +158,8 @@ def write_database(frame: pl.DataFrame, path: Path, name: str) -> int:
     plain = frame.select(_sqlite_column(column) for column in frame.get_columns())
     kinds: dict[Any, str] = {pl.Int64: "integer", pl.Float64: "real"}
     columns = ", ".join(
-        '"' + one.replace('"', '""') + '" ' + kinds.get(dtype.base_type(), "text")
-        for one, dtype in plain.schema.items()
+        '"' + item.replace('"', '""') + '" ' + kinds.get(dtype.base_type(), "text")
+        for item, dtype in plain.schema.items()
     )
     with closing(sqlite3.connect(path)) as base, base:
         base.execute(f"create table {quoted} ({columns})")

@@ -59,8 +59,12 @@ def read_file(path: Path, *, suffix: str, reading: Reading | None = None) -> pl.
     """Read a statistical file, labels kept as categories; codes that mean "missing" are missing."""
     reading = Reading() if reading is None else reading
     frame, meta = _read(path, suffix, reading.encoding)
-    measures = {name: one for name, one in (meta.variable_measure or {}).items() if one != "unknown"}
-    ranges = {name: one for name, one in (meta.missing_ranges or {}).items() if one} if "av" in suffix else {}
+    measures = {name: item for name, item in (meta.variable_measure or {}).items() if item != "unknown"}
+    ranges = (
+        {name: entry for name, entry in (meta.missing_ranges or {}).items() if entry}
+        if "av" in suffix
+        else {}
+    )
     columns, raw = [], {}
     for column in frame.get_columns():
         name = column.name
@@ -92,7 +96,8 @@ def _read(path: Path, suffix: str, encoding: str | None) -> tuple[pl.DataFrame, 
             frame, meta = reader(str(path), disable_datetime_conversion=True, **options)
             formats = meta.original_variable_types
             frame = frame.select(
-                _dated(one, formats.get(one.name, ""), suffix) for one in frame.get_columns()
+                _dated(get_column, formats.get(get_column.name, ""), suffix)
+                for get_column in frame.get_columns()
             )
     except (MissingExtraError, MemoryError, KeyboardInterrupt):
         raise
@@ -108,13 +113,13 @@ def _dated(column: pl.Series, code: str, suffix: str) -> pl.Series:
     """Return numbers that a format calls days or moments as such; those of no year are missing."""
     spss, stata = suffix in (".sav", ".zsav"), suffix == ".dta"
     tables: Any = _SPSS_DATES if spss else _STATA_DATES if stata else _SAS_DATES
-    found = next(
+    result = next(
         (how for pattern, *how in tables if re.match(pattern, code)),
         None,
     )
-    if found is None or not column.dtype.is_numeric():
+    if result is None or not column.dtype.is_numeric():
         return column
-    per_second, start, timed = found
+    per_second, start, timed = result
     seconds = (
         column.cast(pl.Float64) / per_second + (dt.datetime.fromisoformat(start) - _EPOCH).total_seconds()
     )
@@ -145,8 +150,8 @@ def _warn_of_dates(name: str, count: int) -> None:
 def _user_missing(column: pl.Series, ranges: list[dict[str, Any]]) -> pl.Series:
     """Say where a column has a code that the file declares missing."""
     out = pl.Series([False]).new_from_index(0, len(column))
-    for one in ranges:
-        low, high = one["lo"], one["hi"]
+    for item in ranges:
+        low, high = item["lo"], item["hi"]
         if isinstance(low, str) != (column.dtype == pl.String) or column.dtype.is_temporal():
             continue
         out |= ((column >= low) & (column <= high)).fill_null(False)
@@ -224,7 +229,7 @@ def write_file(
     if not spss:
         library.write_dta(plain, str(path), **about)
         return
-    ranges = {name: one for name, one in known.missing.items() if _same_sort(plain[name], one)}
+    ranges = {name: item for name, item in known.missing.items() if _same_sort(plain[name], item)}
     measures |= known.measures
     library.write_sav(
         plain, str(path), variable_measure=measures, missing_ranges=ranges, compress=kind == "zsav", **about
@@ -277,7 +282,7 @@ def _with_codes(
 
 
 def _same_sort(column: pl.Series, ranges: list[dict[str, Any]]) -> bool:
-    texts = any(isinstance(one["lo"], str) for one in ranges)
+    texts = any(isinstance(item["lo"], str) for item in ranges)
     return texts == (column.dtype == pl.String) and not column.dtype.is_temporal()
 
 

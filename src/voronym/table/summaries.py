@@ -117,26 +117,26 @@ class NumberSummary:
     @classmethod
     def of(cls, values: Values, column: Column) -> NumberSummary:
         """Look at the numbers of a column."""
-        found = values.numbers
-        _refuse_infinite(found, column)
+        result = values.numbers
+        _refuse_infinite(result, column)
         native: pl.Series = values.series.to_native()
-        missing = len(values) - len(found)
+        missing = len(values) - len(result)
         out = cls(native.dtype, values.form, native.drop_nulls().head(1), missing)
-        if not len(found):
+        if not len(result):
             return out
-        out.low, out.high = found.min().item(), found.max().item()
+        out.low, out.high = result.min().item(), result.max().item()
         if float(out.high) - float(out.low) > 1e152 or max(abs(float(out.low)), abs(float(out.high))) > 1e152:
             raise SchemaError(f"the values of key {column.name!r} are too large to square; change its unit")
-        if found.dtype.kind in "iu":
-            out.moments = Moments.of(found, out.low).shifted(int(out.low))
+        if result.dtype.kind in "iu":
+            out.moments = Moments.of(result, out.low).shifted(int(out.low))
         else:
-            out.moments = Moments.of(found)
-        out.places = _places(found) if values.form == "float" else 0
-        out.step = _step(found, time_unit(values.series)) if values.form == "datetime" else 1
+            out.moments = Moments.of(result)
+        out.places = _places(result) if values.form == "float" else 0
+        out.step = _step(result, time_unit(values.series)) if values.form == "datetime" else 1
         if values.form == "decimal":
-            present = [one for one in native.drop_nulls().to_list() if one.is_finite()]
+            present = [item for item in native.drop_nulls().to_list() if item.is_finite()]
             out.decimals = (min(present), max(present))
-            out.scale = max(-int(one.as_tuple().exponent) for one in present)
+            out.scale = max(-int(entry.as_tuple().exponent) for entry in present)
         return out
 
     def example(self, name: str) -> pl.Series:
@@ -173,7 +173,7 @@ class NumberSummary:
 def _shorter(step: int, dtype: Any) -> int:
     """Return the next shorter of day, minute, second and the unit itself."""
     second = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[dtype.time_unit]
-    return next((one for one in (86_400 * second, 60 * second, second) if one < step), 1)
+    return next((item for item in (86_400 * second, 60 * second, second) if item < step), 1)
 
 
 @dataclass
@@ -191,7 +191,7 @@ class PlaceSummary:
         probe = Location.__new__(Location)
         mask = lat.missing | lon.missing
         angles = probe._angles(lat, lon, mask)
-        like = tuple(one.series.to_native().drop_nulls().head(1) for one in (lat, lon))
+        like = tuple(item.series.to_native().drop_nulls().head(1) for item in (lat, lon))
         unit = _unit(*angles)
         sums = tuple(Moments.of(np.ascontiguousarray(column)) for column in unit.T)
         ranges = tuple((float(a.min()), float(a.max())) for a in angles) if len(unit) else None
@@ -238,9 +238,9 @@ def summarize(table: Table, schema: Schema, counted: Iterable[str]) -> dict[str,
             out[name] = LevelCounts.of(values)
     for name in counted:
         out[name] = LevelCounts.of(table[name])
-    for name, one in out.items():
-        if isinstance(one, LevelCounts):
-            one.check(name, schema)
+    for name, item in out.items():
+        if isinstance(item, LevelCounts):
+            item.check(name, schema)
     return out
 
 
@@ -250,16 +250,16 @@ def merge(
     """Merge the statistics of a part; ``name`` is its file, for messages."""
     if not into:
         return other
-    for column, one in other.items():
-        if type(into[column]) is not type(one):
+    for column, item in other.items():
+        if type(into[column]) is not type(item):
             raise SchemaError(f"column {column!r} of {name!r} is of another kind than in the files before it")
         try:
-            into[column].merge(one)  # type: ignore[arg-type]
+            into[column].merge(item)  # type: ignore[arg-type]
         except TypeError:
             raise SchemaError(
                 f"column {column!r} reads as another type in {name!r} than in the files before it: make it "
                 "the same everywhere, or declare its kind"
             ) from None
-        if isinstance(one, LevelCounts):
+        if isinstance(item, LevelCounts):
             into[column].check(column, schema)  # type: ignore[union-attr]
     return into

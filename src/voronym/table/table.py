@@ -227,29 +227,31 @@ class Table(Columns):
         same = [name for name in self.columns if name not in schema or schema[name] == self.schema[name]]
         labels = None if self.labels is None else self.labels.only(same)
         source = None if self.source is None else self.source.only(same)
-        if source is not None and any(one.ranges for one in schema):
+        if source is not None and any(column.ranges for column in schema):
             source = replace(source, spellings={**source.spellings, **self._of_ranges(schema)})
         return Table(self.frame, schema, labels, source=source, units=self.units, totals=self.totals)
 
     def _of_ranges(self, schema: Schema) -> dict[str, Spelling]:
         """Return how ranges are spelled in the file: their ends as its numbers or dates were."""
         made = {}
-        for one in schema:
-            if not one.ranges or one.name not in self.schema or self.source is None:
+        for column in schema:
+            if not column.ranges or column.name not in self.schema or self.source is None:
                 continue
-            form = self.source.spellings.get(one.name, Spelling())
-            if form.form is None and self.schema[one.name].kind in ("numeric", "location", "datetime"):
-                plain = Moment("%Y-%m-%d") if self.schema[one.name].kind == "datetime" else Number()
+            form = self.source.spellings.get(column.name, Spelling())
+            if form.form is None and self.schema[column.name].kind in ("numeric", "location", "datetime"):
+                plain = Moment("%Y-%m-%d") if self.schema[column.name].kind == "datetime" else Number()
                 form = replace(form, form=plain)
-            made[one.name] = replace(form, gap="", ranges=True)  # NA is a gap among numbers, not among texts
+            made[column.name] = replace(
+                form, gap="", ranges=True
+            )  # NA is a gap among numbers, not among texts
         return made
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
         """What a person should look at, mere hints aside: see `voronym.table.doubts`."""
         texts = (Doubt("texts", "", text, public=True) for text in check_kinds(self, self.schema))
-        found = (*self._early, *texts, *about_columns(self, self.schema))
-        return tuple(one for one in found if one.strength != "hint")
+        result = (*self._early, *texts, *about_columns(self, self.schema))
+        return tuple(item for item in result if item.strength != "hint")
 
     def __repr__(self) -> str:
         return f"Table({self.n} records, keys {', '.join(self.keys)})"

@@ -272,9 +272,9 @@ def _clear_of(column: nw.Series[Any], ranges: Sequence[Mapping[str, Any]]) -> bo
     if not values.dtype.is_numeric():
         return False
     return not any(
-        bool(((values >= one["lo"]) & (values <= one["hi"])).any())
-        for one in ranges
-        if not isinstance(one["lo"], str)
+        bool(((values >= item["lo"]) & (values <= item["hi"])).any())
+        for item in ranges
+        if not isinstance(item["lo"], str)
     )
 
 

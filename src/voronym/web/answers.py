@@ -31,10 +31,10 @@ def desk_of(request: Request) -> Desk:
 
 def table_of(request: Request) -> Table:
     """Return the table that the address names."""
-    found = desk_of(request).tables.get(request.path_params["table"])
-    if found is None:
+    table = desk_of(request).tables.get(request.path_params["table"])
+    if table is None:
         raise NotThere
-    return found
+    return table
 
 
 def run_of(request: Request) -> tuple[Table, Run]:

@@ -120,22 +120,22 @@ class Bench:
         threading.Thread(target=_warm_up, daemon=True).start()
         source = source_of(frame)
         head = frame.head(FIRST)
-        advice = {one for _, one in proposal.several}  # of use until a column of people is chosen
+        advice = {item for _, item in proposal.several}  # of use until a column of people is chosen
         return {
             "rows": len(frame),
             "head": [[_text(value) for value in row] for row in head.rows()],
             "columns": [
                 {
-                    "name": one.name,
-                    "kind": one.kind,
-                    "reason": on_page(proposal.reasons[one.name]),
-                    "shape": proposal.shapes.get(one.name, ""),
-                    **_facts(frame[one.name]),
+                    "name": column.name,
+                    "kind": column.kind,
+                    "reason": on_page(proposal.reasons[column.name]),
+                    "shape": proposal.shapes.get(column.name, ""),
+                    **_facts(frame[column.name]),
                 }
-                for one in proposal.schema
+                for column in proposal.schema
             ],
-            "warnings": [on_page(one) for one in proposal.warnings if one not in advice],
-            "several": [[what, on_page(one)] for what, one in proposal.several],
+            "warnings": [on_page(warning) for warning in proposal.warnings if warning not in advice],
+            "several": [[what, on_page(entry)] for what, entry in proposal.several],
             "read": "" if source is None else source.says(),
             "format": "" if source is None else source.format,
             "settings": Settings.of_schema(proposal.schema).having(k=5).plain(),
@@ -158,12 +158,12 @@ class Bench:
             wishes.check()
             return _alone(self.frame, names, units)[0] if names else 0
 
-        found, everybody = _alone(self.frame, keys, units)
+        result, everybody = _alone(self.frame, keys, units)
         rest = {key: count([name for name in keys if name != key]) for key in keys}
         return {
             "records": everybody,
-            "alone": found,
-            "more": {key: [count([key]), found - fewer] for key, fewer in rest.items()},
+            "alone": result,
+            "more": {key: [count([key]), result - fewer] for key, fewer in rest.items()},
             "counted": "people" if units is None else units.counted,
         }
 
@@ -197,7 +197,7 @@ class Bench:
             checks.before(table, ReleaseChoices(**allowed))
         except VoronymError as error:
             errors["columns"] = str(error)
-        return {"errors": {name: on_page(said) for name, said in errors.items()}}
+        return {"errors": {name: on_page(item) for name, item in errors.items()}}
 
     def sketch(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Measure loss and risk for several k and methods, point by point; on a sample of large tables."""
@@ -211,8 +211,8 @@ class Bench:
 
         def each(row: Row) -> None:
             # As published, which is what the release will say: groups alone lose less.
-            told = {"method": row.method, "k": row.k, "loss": row.published, "linkage": row.linkage}
-            wishes.tell({"row": told})
+            result = {"method": row.method, "k": row.k, "loss": row.published, "linkage": row.linkage}
+            wishes.tell({"row": result})
 
         skipped: dict[str, str] = {}
         plans: list[tuple[str, tuple[int, ...]]] = [("mdav", SIZES)]
@@ -221,8 +221,8 @@ class Bench:
             fits = [size for size in sizes if size <= heads]
             if fits:
                 quiet = wishes.progress(0.0, 1.0)
-                found = compare(frame, k=fits, methods=[method], each=each, progress=quiet, **about)
-                skipped |= found.skipped
+                result = compare(frame, k=fits, methods=[method], each=each, progress=quiet, **about)
+                skipped |= result.skipped
         return {"skipped": skipped}
 
     def run(self, wishes: Wishes, *, settings: Mapping[str, Any], folder: str, suffix: str) -> dict[str, Any]:
@@ -247,10 +247,10 @@ class Bench:
 def _alone(frame: pl.DataFrame, keys: list[str], units: Units | None) -> tuple[int, int]:
     """Return how many stand alone by some keys, in one row at least, and how many there are."""
     if units is None:
-        found = risk(frame, keys)
-        return found.unique, found.records
+        result = risk(frame, keys)
+        return result.unique, result.records
     classes = equivalence_classes(as_frame(frame), keys)
-    codes = next(one for one in (units.household, units.person) if one is not None)
+    codes = next(item for item in (units.household, units.person) if item is not None)
     bare = units.heads(classes.labels, len(classes.sizes))[classes.labels] == 1
     return len(np.unique(codes[bare])), len(np.unique(codes))
 
@@ -306,5 +306,5 @@ def _facts(column: pl.Series) -> dict[str, Any]:
 
 def _text(value: Any) -> str:
     """Return a cell as it is shown, cut where it is long."""
-    said = "–" if value is None else str(value)
-    return said if len(said) <= WIDE else said[: WIDE - 1] + "…"
+    result = "–" if value is None else str(value)
+    return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

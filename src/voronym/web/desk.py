@@ -53,9 +53,9 @@ class Run:
         """Whether nothing more happens to it."""
         return self.state in OVER
 
-    def hear(self, told: dict[str, Any]) -> None:
+    def hear(self, result: dict[str, Any]) -> None:
         """Remember where it stands; losses and bounds stay on view when a later step has none."""
-        step = told.get("step")
+        step = result.get("step")
         if step is not None:
             self.step, self.steps = step, self.steps + 1
             self.loss = step["loss"] if step["loss"] is not None else self.loss
@@ -74,11 +74,11 @@ class Sketch:
     task: list[int] = field(default_factory=list)
     work: asyncio.Task[None] | None = None
 
-    def hear(self, told: dict[str, Any]) -> None:
+    def hear(self, result: dict[str, Any]) -> None:
         """Take a point."""
-        if "row" in told:
-            self.rows.append(told["row"])
-        self.sample = told.get("sample", self.sample)
+        if "row" in result:
+            self.rows.append(result["row"])
+        self.sample = result.get("sample", self.sample)
 
 
 class Table:

@@ -16,16 +16,16 @@ Fields = Mapping[str, str]
 
 def reading_of(fields: Fields) -> dict[str, Any]:
     """Return what was said about how to read a file."""
-    said: dict[str, Any] = {name: fields[name] for name in TEXTS if fields.get(name)}
+    result: dict[str, Any] = {name: fields[name] for name in TEXTS if fields.get(name)}
     codes = [code.strip() for code in fields.get("missing", "").split(",") if code.strip()]
     if codes:
-        said["missing"] = codes
+        result["missing"] = codes
     if fields.get("header") in ("yes", "no"):
-        said["header"] = fields["header"] == "yes"
+        result["header"] = fields["header"] == "yes"
     for name in ("skip_rows", "skip_footer"):
         if skipped := number(fields.get(name, "")):
-            said[name] = skipped
-    return said
+            result[name] = skipped
+    return result
 
 
 def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, Any]]) -> Settings:

@@ -144,8 +144,8 @@ class Guard:
             self.printed(self.address)
 
     def _knows(self, cookies: str) -> bool:
-        for one in cookies.split(";"):
-            name, _, value = one.strip().partition("=")
+        for part in cookies.split(";"):
+            name, _, value = part.strip().partition("=")
             if name == self.cookie and any(
                 hmac.compare_digest(value.encode(), known.encode()) for known in self._visitors
             ):
@@ -166,7 +166,7 @@ def _signing(send: Send) -> Send:
         if message["type"] == "http.response.start":
             there = {name.lower() for name, _ in message["headers"]}
             more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-            message["headers"] = [*message["headers"], *(one for one in more if one[0] not in there)]
+            message["headers"] = [*message["headers"], *(item for item in more if item[0] not in there)]
         await send(message)
 
     return signed

@@ -50,7 +50,7 @@ def check_suffix(label: str) -> None:
     suffix = suffix_of(path)
     name = by_suffix(suffix)
     if name is None or FORMATS[name].database:
-        known = " ".join(s for one in FORMATS.values() if not one.database for s in one.suffixes)
+        known = " ".join(s for item in FORMATS.values() if not item.database for s in item.suffixes)
         what = f"{suffix} files cannot be read" if suffix else f"{label!r} has no suffix that says its format"
         more = " here; voronym anonymize reads databases" if name is not None else ""
         raise ReadError(f"{what}{more}; known ones are {known}")
@@ -92,7 +92,7 @@ def check_unpacked(path: Path, limit: int) -> None:
             _count(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True), path, limit)
     elif zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
-            _refuse(sum(one.file_size for one in archive.infolist()), path, limit)
+            _refuse(sum(item.file_size for item in archive.infolist()), path, limit)
 
 
 def _count(file: Any, path: Path, limit: int) -> None:

@@ -23,57 +23,57 @@ REPORTS = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'
 
 async def run(request: Request) -> Response:
     """Show a run at work; one that is done has a page of its own."""
-    table, one = run_of(request)
-    if one.state == "done":
-        return go(f"/t/{table.id}/result/{one.number}")
-    return screens.running(table, one, desk_of(request).ahead)
+    table, result = run_of(request)
+    if result.state == "done":
+        return go(f"/t/{table.id}/result/{result.number}")
+    return screens.running(table, result, desk_of(request).ahead)
 
 
 async def progress(request: Request) -> Response:
     """Show how far a run is."""
-    table, one = run_of(request)
-    elapsed = monotonic() - one.started if one.state == "running" else one.seconds
-    return screens.progress(table, one, desk_of(request).ahead, elapsed)
+    table, result = run_of(request)
+    elapsed = monotonic() - result.started if result.state == "running" else result.seconds
+    return screens.progress(table, result, desk_of(request).ahead, elapsed)
 
 
 async def wish(request: Request) -> Response:
     """Finish a run with the best so far, or cancel it."""
-    table, one = run_of(request)
-    await table.wish(one, request.url.path.rsplit("/", 1)[1])
-    return go(f"/t/{table.id}/run/{one.number}")
+    table, result = run_of(request)
+    await table.wish(result, request.url.path.rsplit("/", 1)[1])
+    return go(f"/t/{table.id}/run/{result.number}")
 
 
 async def result(request: Request) -> Response:
     """Show a release."""
-    table, one = run_of(request)
-    if one.state != "done":
-        return go(f"/t/{table.id}/run/{one.number}")
-    done = [other for other in table.runs if other.state == "done" and other is not one]
+    table, outcome = run_of(request)
+    if outcome.state != "done":
+        return go(f"/t/{table.id}/run/{outcome.number}")
+    done = [other for other in table.runs if other.state == "done" and other is not outcome]
     asked = request.query_params.get("with", "")
     other = next((o for o in done if str(o.number) == asked), None)
     if other is None and not asked:
-        other = next((o for o in reversed(done) if o.number < one.number), None)
-    command = one.settings.command(table.label, one.reading, f"release{table.suffix}")
-    return screens.result(table, one, other, command)
+        other = next((o for o in reversed(done) if o.number < outcome.number), None)
+    command = outcome.settings.command(table.label, outcome.reading, f"release{table.suffix}")
+    return screens.result(table, outcome, other, command)
 
 
 async def back(request: Request) -> Response:
     """Choose again what an earlier run was made with."""
-    table, one = run_of(request)
-    if one.reading != table.reading:
-        await table.open(dict(one.reading))
-    table.settings = replace(one.settings)
+    table, result = run_of(request)
+    if result.reading != table.reading:
+        await table.open(dict(result.reading))
+    table.settings = replace(result.settings)
     return go(f"/t/{table.id}/protect")
 
 
 async def download(request: Request) -> Response:
     """Give out a file that a run made: by the name of what it is, never by a path."""
-    table, one = run_of(request)
-    if one.state != "done" or request.path_params["file"] not in FILES:
+    table, result = run_of(request)
+    if result.state != "done" or request.path_params["file"] not in FILES:
         raise NotThere
     name, kind = FILES[request.path_params["file"]]
     name = name or f"release{table.suffix}"
     heads = {"content-security-policy": REPORTS}
     if kind != "text/html" or request.query_params.get("save"):
         heads["content-disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"
-    return FileResponse(one.folder / name, media_type=kind, headers=heads)
+    return FileResponse(result.folder / name, media_type=kind, headers=heads)

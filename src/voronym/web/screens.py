@@ -89,8 +89,8 @@ def roles(table: Table, status: int = 200, errors: dict[str, str] | None = None)
 
 def several(table: Table, chosen: Settings) -> str:
     """Return the advice to say whose several rows are, unless that was said."""
-    said = {"person": chosen.person, "household": chosen.household}
-    return " ".join(text for what, text in table.about.get("several", ()) if not said[what])
+    result = {"person": chosen.person, "household": chosen.household}
+    return " ".join(text for what, text in table.about.get("several", ()) if not result[what])
 
 
 def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:
@@ -138,18 +138,18 @@ def _rules(chosen: Settings) -> dict[str, Any]:
     }
 
 
-def sketch(found: Sketch, compiling: bool, *, k: int | None, method: str) -> HTMLResponse:
+def sketch(result: Sketch, compiling: bool, *, k: int | None, method: str) -> HTMLResponse:
     """Show the picture, so far."""
-    rows = found.rows
+    rows = result.rows
     ks, names = sorted({row["k"] for row in rows}), list(dict.fromkeys(row["method"] for row in rows))
     cells = {(row["k"], row["method"]): row for row in rows}
     picture = draw.risk_loss(rows, k=k, method=method) if len(rows) > 1 else None
     here = draw.chosen(rows, k, method)
     answer = show(
-        "sketch.html", found=found, picture=picture, ks=ks, names=names, cells=cells, compiling=compiling,
+        "sketch.html", found=result, picture=picture, ks=ks, names=names, cells=cells, compiling=compiling,
         here=here, k=k, method=method,
     )  # fmt: skip
-    if not found.over:
+    if not result.over:
         answer.headers["x-more"] = "1"
     return answer
 
@@ -173,7 +173,7 @@ def progress(table: Table, run: Run, ahead: int, elapsed: float) -> HTMLResponse
 
 def result(table: Table, run: Run, other: Run | None, command: str) -> HTMLResponse:
     """Show a release: what it promises, what it cost, how it looks."""
-    done = [one for one in table.runs if one.state == "done"]
+    done = [item for item in table.runs if item.state == "done"]
     return show(
         "result.html", table=table, step="result", run=run, other=other, done=done, command=command,
         shown=run.shown, figures=run.shown["figures"],

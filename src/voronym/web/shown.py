@@ -37,14 +37,14 @@ def told(release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl
         "support": str(words.support),
         "facts": str(words.facts),
         "pictures": [
-            {"anchor": one.anchor, "title": one.title, "shape": one.shape, "body": str(one.body)}
-            for one in words.parts
+            {"anchor": part.anchor, "title": part.title, "shape": part.shape, "body": str(part.body)}
+            for part in words.parts
         ],
-        "warnings": [on_page(one) for one in release.warnings],
+        "warnings": [on_page(warning) for warning in release.warnings],
         "figures": _figures(release, dossier, receipt),
         "losses": []
         if dossier.inside is None
-        else [[one.key, one.published] for one in dossier.inside.losses],
+        else [[loss.key, loss.published] for loss in dossier.inside.losses],
         **_rows(release, original),
     }
 
@@ -66,7 +66,7 @@ def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt) -> dict[
         "linked": None if inside is None or inside.linkage is None else 100 * inside.linkage.value,
         "certain": 0.0 if certain is None else 100 * certain.share,
         "certain_column": "" if certain is None else certain.column,
-        "models": [str(one) for one in release.findings],
+        "models": [str(finding) for finding in release.findings],
         "k_counted": receipt.k_counted,
         "guarded": receipt.guarded_cells,
         "seconds": sum(inside.seconds.values()) if inside is not None else None,
@@ -117,7 +117,7 @@ def _placed(frame: nw.DataFrame[Any], columns: list[str]) -> list[list[str | Non
     there = [name for name in columns if name in frame.columns]
     return [
         [dict(zip(there, row, strict=True)).get(name) for name in columns]
-        for row in ([_text(value) for value in one] for one in frame.select(there).rows())
+        for row in ([_text(value) for value in item] for item in frame.select(there).rows())
     ]
 
 
@@ -126,5 +126,5 @@ def _texts(row: tuple[Any, ...]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    said = "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-    return said if len(said) <= WIDE else said[: WIDE - 1] + "…"
+    result = "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

@@ -143,11 +143,11 @@ async def roles(request: Request) -> Response:
         return screens.roles(table)
     table.settings = columns_of(await form_of(request), table.settings, table.about["columns"])
     try:
-        found = await table.ask("check", settings=table.settings.plain())
+        result = await table.ask("check", settings=table.settings.plain())
     except VoronymError as error:
-        found = {"errors": {"columns": str(error)}}
-    if "columns" in found["errors"]:
-        return screens.roles(table, 422, found["errors"])
+        result = {"errors": {"columns": str(error)}}
+    if "columns" in result["errors"]:
+        return screens.roles(table, 422, result["errors"])
     return go(f"/t/{table.id}/protect")
 
 
@@ -156,14 +156,14 @@ async def alone(request: Request) -> Response:
     table = table_of(request)
     chosen = columns_of(await form_of(request), table.settings, table.about["columns"])
     try:
-        found = await table.ask("alone", settings=chosen.plain())
+        result = await table.ask("alone", settings=chosen.plain())
     except VoronymError as error:
         return JSONResponse({"set": {"alone": str(error)}}, 422)
-    told = f"{found['alone']:,} of {found['records']:,} {found['counted']} stand alone"
-    told += " by these keys: nobody else has their combination." if found["alone"] else " by these keys."
-    texts = {"alone": told, "several": screens.several(table, chosen)}
+    sentence = f"{result['alone']:,} of {result['records']:,} {result['counted']} stand alone"
+    sentence += " by these keys: nobody else has their combination." if result["alone"] else " by these keys."
+    texts = {"alone": sentence, "several": screens.several(table, chosen)}
     for i, column in enumerate(table.about["columns"]):
-        texts[f"more-{i}"] = _singled(found["more"].get(column["name"]), found["alone"])
+        texts[f"more-{i}"] = _singled(result["more"].get(column["name"]), result["alone"])
     return JSONResponse({"set": texts})
 
 
@@ -172,12 +172,12 @@ def _singled(counts: list[int] | None, everybody: int) -> str:
     if counts is None:
         return ""
     own, more = counts
-    said = (
+    result = (
         f"this key singles out {more:,} more"
         if more
         else "beside the others, this key singles out no one more"
     )
-    return f"{said}; by itself, {own:,}" if own or not more else said if everybody else ""
+    return f"{result}; by itself, {own:,}" if own or not more else result if everybody else ""
 
 
 async def protect(request: Request) -> Response:
@@ -192,8 +192,8 @@ async def protect(request: Request) -> Response:
     chosen = protection_of(fields, table.settings)
     table.settings = chosen
     try:
-        found = await table.ask("check", settings=chosen.plain())
-        errors = found["errors"]
+        result = await table.ask("check", settings=chosen.plain())
+        errors = result["errors"]
         if not errors and ticket in table.tickets:
             return go(f"/t/{table.id}/run/{table.tickets[ticket].number}")
         made = None if errors else desk.enqueue(table)

@@ -77,4 +77,4 @@ def on_page(sentence: str) -> str:
     """
     for pattern, instead in PARTS:
         sentence = re.sub(pattern, instead, sentence)
-    return FLAG.sub(lambda found: FIELDS.get(found[1], f"{found[0]} of voronym anonymize"), sentence)
+    return FLAG.sub(lambda item: FIELDS.get(item[1], f"{item[0]} of voronym anonymize"), sentence)

@@ -50,7 +50,7 @@ class Worker:
             if wishes is not None:
                 setattr(wishes, order["wish"], True)
             return
-        self._tasks[number] = wishes = Wishes(_sparing(lambda told: self.say({"id": number, **told})))
+        self._tasks[number] = wishes = Wishes(_sparing(lambda item: self.say({"id": number, **item})))
         threading.Thread(target=self._work, args=(number, wishes, order), daemon=True).start()
 
     def _work(self, number: int, wishes: Wishes, order: dict[str, Any]) -> None:
@@ -86,14 +86,14 @@ def _sparing(tell: Any) -> Any:
     """Return a teller that leaves out steps that follow the last one too soon."""
     at, stage = -LEAST, ""
 
-    def spare(told: dict[str, Any]) -> None:
+    def spare(result: dict[str, Any]) -> None:
         nonlocal at, stage
-        step = told.get("step")
+        step = result.get("step")
         if step is not None:
             if monotonic() - at < LEAST and step["stage"] == stage:
                 return
             at, stage = monotonic(), step["stage"]
-        tell(told)
+        tell(result)
 
     return spare
 

@@ -53,10 +53,10 @@ def include(app: FastAPI, service: Service, *, secure: bool = False) -> None:
 
     @app.get("/static/{name}", include_in_schema=False)
     def file(name: str) -> Response:
-        found = static(name)
-        if found is None:
+        result = static(name)
+        if result is None:
             return Response(status_code=404)
-        body, kind = found
+        body, kind = result
         return Response(body, media_type=kind, headers={"cache-control": "no-cache"})
 
     handlers: dict[Any, Any] = dict(app.exception_handlers)
@@ -65,9 +65,9 @@ def include(app: FastAPI, service: Service, *, secure: bool = False) -> None:
         """Have machines told in JSON, as before, and people by a page."""
 
         async def answer(request: Request, error: Exception) -> Response:
-            said = await spoken(request, error)  # which is noted where it is a defect
+            result = await spoken(request, error)  # which is noted where it is a defect
             if request.url.path.startswith(MACHINES):
-                return cast("Response", said)
+                return cast("Response", result)
             return await run_in_threadpool(shown, request, error)
 
         app.add_exception_handler(kind, answer)

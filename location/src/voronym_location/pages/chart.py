@@ -240,9 +240,9 @@ def _scale(box: Box, unit: float) -> str:
     power = 10 ** math.floor(math.log10(room))
     long = max(step * power for step in (1, 2, 5) if step * power <= room)
     x, y, tick = box[0] + 14 * unit, box[3] - 16 * unit, num(5 * unit)
-    said = f"{long:.0f} m" if long < 1000 else f"{long / 1000:.0f} km"
+    result = f"{long:.0f} m" if long < 1000 else f"{long / 1000:.0f} km"
     return (
         f'<g class="scale" font-size="{num(12 * unit)}">'
         f'<path d="M{num(x)} {num(y - 5 * unit)}v{tick}h{num(long)}v-{tick}"/>'
-        f'<text x="{num(x + long / 2)}" y="{num(y - 7 * unit)}">{said}</text></g>'
+        f'<text x="{num(x + long / 2)}" y="{num(y - 7 * unit)}">{result}</text></g>'
     )

@@ -31,10 +31,10 @@ def routes(desk: Desk) -> APIRouter:
     @desk.post(router, "/statement")
     def statement(request: Request, form: Mapping[str, str]) -> Response:
         del form
-        found = service.statement(desk.token(request))
-        if not isinstance(found, Statement):
+        result = service.statement(desk.token(request))
+        if not isinstance(result, Statement):
             return desk.to("/me")
-        return _download(found.plain(), "voronym-statement.json")
+        return _download(result.plain(), "voronym-statement.json")
 
     @desk.post(router, "/export")
     def export(request: Request, form: Mapping[str, str]) -> Response:
@@ -72,23 +72,23 @@ def routes(desk: Desk) -> APIRouter:
 
 def _seen(desk: Desk, token: str) -> dict[str, Any]:
     """Return what the page about one's own point shows."""
-    home, found = desk.service.home(token), desk.service.statement(token)
-    known: dict[str, Any] = {"home": home, "served": isinstance(found, Statement), "k": desk.k}
+    home, result = desk.service.home(token), desk.service.statement(token)
+    known: dict[str, Any] = {"home": home, "served": isinstance(result, Statement), "k": desk.k}
     if home is None:
         return known
     place = (home["latitude"], home["longitude"])
     outline = desk.outline(token)
-    if isinstance(found, Statement):
-        seen = (found.latitude, found.longitude)
+    if isinstance(result, Statement):
+        seen = (result.latitude, result.longitude)
         off = write_metres(metres(place, seen))
         known |= {
-            "k": found.k,
+            "k": result.k,
             "off": off,
-            "moving": found.moving,
+            "moving": result.moving,
             "seen": (f"{seen[0]:.6f}", f"{seen[1]:.6f}"),
-            "pseudonym": found.pseudonym,
-            "until": write_time(found.expires),
-            "over": datetime.fromisoformat(found.expires).timestamp() <= desk.service.clock(),
+            "pseudonym": result.pseudonym,
+            "until": write_time(result.expires),
+            "over": datetime.fromisoformat(result.expires).timestamp() <= desk.service.clock(),
             "picture": chart.draw(
                 outline,
                 chart.around([place, seen], outline),
@@ -100,8 +100,8 @@ def _seen(desk: Desk, token: str) -> dict[str, Any]:
         }
         return known
     return known | {
-        "why": sentence(found.reason if found is not None else "your home will be seen by the next epoch"),
-        "due": write_time(found.until) if found is not None and found.until else "",
+        "why": sentence(result.reason if result is not None else "your home will be seen by the next epoch"),
+        "due": write_time(result.until) if result is not None and result.until else "",
         "picture": chart.draw(
             outline,
             chart.around([place], outline),

@@ -182,7 +182,7 @@ class Desk:
         return made
 
 
-def sentence(said: object) -> str:
+def sentence(result: object) -> str:
     """Return what an error says as a sentence."""
-    text = str(said)
+    text = str(result)
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")

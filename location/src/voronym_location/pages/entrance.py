@@ -60,8 +60,8 @@ def _accounts(router: APIRouter, desk: Desk) -> None:
         email, wrong = form.get("email", ""), WRONG_CODE
         try:
             if service.verify(email, form.get("code", "").strip(), form.get("password", "")):
-                said = "Your address is verified. Sign in now."
-                return desk.page(request, "sign_in.html", here="sign-in", wrong="", said=said, email=email)
+                result = "Your address is verified. Sign in now."
+                return desk.page(request, "sign_in.html", here="sign-in", wrong="", said=result, email=email)
         except BadRequest as error:
             wrong = sentence(error)
         return desk.page(request, "verify.html", status=400, wrong=wrong, email=email, password_hint=HINT)

@@ -35,34 +35,34 @@ def routes(desk: Desk) -> APIRouter:
     @router.get("/operator")
     def figures(request: Request) -> Response:
         token = desk.token(request)
-        found = desk.service.operator_figures(token)
+        result = desk.service.operator_figures(token)
         return desk.page(
-            request, "operator.html", here="operator", account=desk.service.whoami(token), **_told(found)
+            request, "operator.html", here="operator", account=desk.service.whoami(token), **_told(result)
         )
 
     return router
 
 
-def _told(found: Mapping[str, Any]) -> dict[str, Any]:
+def _told(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page shows of the figures; a count that was withheld stays so."""
-    k, epochs = found["k"], list(found["epochs"])
+    k, epochs = result["k"], list(result["epochs"])
     least = f"under {k}"
     if not epochs:
         return {
             "heading": "No epoch has been made yet", "least": k, "invariants": [], "tables": [], "until": "",
-            "facts": [(_count(found["addresses"], least), "addresses in the directory", "")],
+            "facts": [(_count(result["addresses"], least), "addresses in the directory", "")],
         }  # fmt: skip
     last = epochs[0]
     facts = [
         (_count(last["people"], least), "people", f"in epoch {last['epoch']}"),
-        (_count(last["served"], least), "have a point", f"in {plural(found['groups'], 'group')}"),
+        (_count(last["served"], least), "have a point", f"in {plural(result['groups'], 'group')}"),
         (_count(last["waiting"], least), "wait for neighbours", ""),
         (write_metres(last["rms"]) if last["served"] != 0 else "–", "from home", "root mean square"),
     ]
     invariants = [
         (
             f"every point is shared by {k} addresses or more, counted in the database just now",
-            found["smallest_group_at_least_k"] is not False,
+            result["smallest_group_at_least_k"] is not False,
         ),
         (
             f"nobody shares their history with fewer than {k}, counted before epoch {last['epoch']} was told",
@@ -84,38 +84,38 @@ def _distances(last: Mapping[str, Any]) -> list[Part]:
     parts = last.get("by_density", ())
     if not parts:
         return []
-    rows = [(one["settled"], _count(one["people"], ""), write_metres(one["metres"])) for one in parts]
+    rows = [(part["settled"], _count(part["people"], ""), write_metres(part["metres"])) for part in parts]
     figure = bars(
-        [one["settled"] for one in parts],
-        [one["metres"] for one in parts],
+        [item["settled"] for item in parts],
+        [entry["metres"] for entry in parts],
         title="Metres from home by density",
         desc="; ".join(f"{name} settled: {metres}" for name, _, metres in rows),
         write=write_metres,
     )
     table = Table.of(("settled", "people", "from home"), rows, caption="A quarter of the people each")
-    said = "Where people live close together, the point that they share is nearer, as a rule."
-    return [Part("Metres by density", table, said, figure)]
+    result = "Where people live close together, the point that they share is nearer, as a rule."
+    return [Part("Metres by density", table, result, figure)]
 
 
 def _epochs(epochs: Sequence[Mapping[str, Any]], least: str) -> Part:
     rows = [
         (
-            str(one["epoch"]),
-            *(_count(one[name], least) for name in ("people", "served", "waiting", "told")),
-            write_metres(one["rms"]),
-            write_time(one["published"]),
+            str(epoch["epoch"]),
+            *(_count(epoch[name], least) for name in ("people", "served", "waiting", "told")),
+            write_metres(epoch["rms"]),
+            write_time(epoch["published"]),
         )
-        for one in epochs
+        for epoch in epochs
     ]
     head = ("epoch", "people", "with a point", "waiting", "told anew", "from home", "published")
     figure = None
     if len(epochs) > 2:
         curves = [
-            Series(name, [(one["epoch"], one[key]) for one in epochs if one[key] is not None])
+            Series(name, [(item["epoch"], item[key]) for item in epochs if item[key] is not None])
             for name, key in (("people", "people"), ("with a point", "served"), ("waiting", "waiting"))
         ]
         figure = chart(
-            [one for one in curves if one.points],
+            [curve for curve in curves if curve.points],
             title="People over epochs",
             desc="Everybody, those with a point and those who wait, at each epoch.",
             x_name="epoch",

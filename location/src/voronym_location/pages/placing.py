@@ -55,9 +55,9 @@ def routes(desk: Desk) -> APIRouter:
                 service.submit_home(token, view.latitude, view.longitude)
                 return desk.to("/me")
             if wanted == "find":
-                found = coordinates(text) or service.find_address(token, text)
-                said = "The pin is there. Is it your house? Move it if it is not."
-                return _page(desk, request, outline, View(*found, NEAR), text=text, said=said)
+                result = coordinates(text) or service.find_address(token, text)
+                outcome = "The pin is there. Is it your house? Move it if it is not."
+                return _page(desk, request, outline, View(*result, NEAR), text=text, said=outcome)
         except BadRequest as error:
             return _page(desk, request, outline, view, text=text, wrong=sentence(error), status=400)
         return _page(desk, request, outline, _moved(form, view, outline, wanted))
@@ -73,10 +73,10 @@ def coordinates(text: str) -> tuple[float, float] | None:
     >>> coordinates("48.1372, 11.5756"), coordinates("Station Road 12")
     ((48.1372, 11.5756), None)
     """
-    found = PAIR.fullmatch(text)
-    if found is None:
+    match = PAIR.fullmatch(text)
+    if match is None:
         return None
-    latitude, longitude = float(found[1]), float(found[2])
+    latitude, longitude = float(match[1]), float(match[2])
     if abs(latitude) > 90 or abs(longitude) > 180:
         raise BadRequest("a latitude is between -90 and 90 degrees, a longitude between -180 and 180")
     return latitude, longitude
@@ -85,7 +85,7 @@ def coordinates(text: str) -> tuple[float, float] | None:
 def _state(form: Mapping[str, str], outline: Outline) -> View:
     """Read where the pin is and how much is shown; what a form leaves out or spoils is the whole town."""
     whole = outline.whole
-    found = []
+    result = []
     for name, most, instead in (
         ("latitude", 90.0, whole.latitude),
         ("longitude", 180.0, whole.longitude),
@@ -95,8 +95,8 @@ def _state(form: Mapping[str, str], outline: Outline) -> View:
             value = float(form.get(name, ""))
         except ValueError:
             value = math.nan
-        found.append(value if math.isfinite(value) and abs(value) <= most else instead)
-    return View(*found).kept()
+        result.append(value if math.isfinite(value) and abs(value) <= most else instead)
+    return View(*result).kept()
 
 
 def _moved(form: Mapping[str, str], view: View, outline: Outline, wanted: str) -> View:

@@ -138,7 +138,7 @@ def told() -> Iterator[None]:
 
 
 def _sentence(error: exc.SQLAlchemyError) -> str:
-    said = str(getattr(error, "orig", "")).lower()
+    result = str(getattr(error, "orig", "")).lower()
     for sign, sentence in (
         ("disk is full", "the disk of the database is full: nothing was changed. Make room, and try again"),
         ("no space left", "the disk of the database is full: nothing was changed. Make room, and try again"),
@@ -147,7 +147,7 @@ def _sentence(error: exc.SQLAlchemyError) -> str:
         ("readonly", "the database may not be written by this user: nothing was changed"),
         ("permission denied", "the role of the service lacks a right in the database: see the page on roles"),
     ):
-        if sign in said:
+        if sign in result:
             return sentence
     if isinstance(error, exc.IntegrityError):
         return "the database refused a change that somebody else made first: nothing was changed. Try again"
@@ -158,7 +158,7 @@ def _sentence(error: exc.SQLAlchemyError) -> str:
 
 def _identity(file: Path) -> tuple[int, int] | None:
     try:
-        found = file.stat()
+        result = file.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return result.st_dev, result.st_ino

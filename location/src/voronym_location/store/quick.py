@@ -58,8 +58,8 @@ class Quick:
             if self._file is None:
                 name = f"{file.absolute().as_uri()}?mode=ro"  # folders have any name
                 self._file = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False)
-            found: tuple[Any, ...] | None = self._file.execute(self._text, values).fetchone()
-            return found
+            row: tuple[Any, ...] | None = self._file.execute(self._text, values).fetchone()
+            return row
         except sqlite3.Error:
             self._forget_file()
             raise Unavailable(AWAY) from None
@@ -72,7 +72,7 @@ class Quick:
             try:
                 connection = self._idle.pop() if self._idle and not last else await self._connect()
                 cursor = await connection.execute(self._text, values)
-                found: tuple[Any, ...] | None = await cursor.fetchone()
+                row: tuple[Any, ...] | None = await cursor.fetchone()
             except psycopg.Error:
                 if connection is not None:
                     await connection.close()
@@ -82,7 +82,7 @@ class Quick:
                     await connection.close()
                 raise
             self._idle.append(connection)
-            return found
+            return row
         raise Unavailable(AWAY)
 
     async def warm(self) -> None:

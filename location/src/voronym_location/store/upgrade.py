@@ -22,10 +22,12 @@ def upgrade(engine: Engine) -> None:
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     script = ScriptDirectory.from_config(config)
     with engine.connect() as connection, connection.begin():
-        found = MigrationContext.configure(connection).get_current_revision()
-    if found == script.get_current_head():
+        current_revision = MigrationContext.configure(connection).get_current_revision()
+    if current_revision == script.get_current_head():
         return
-    if found is not None and found not in {one.revision for one in script.walk_revisions()}:
+    if current_revision is not None and current_revision not in {
+        walk_revision.revision for walk_revision in script.walk_revisions()
+    }:
         raise Unavailable(
             "the database was made by a newer version of voronym: update voronym, or restore a backup"
         )

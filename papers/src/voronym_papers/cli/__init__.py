@@ -63,12 +63,12 @@ def papers(
     common.check_outputs([report], source="", overwrite=overwrite)
     if store is not None:
         check_folder(store)
-    found: list[tuple[Paper, list[Outcome]]] = []
+    result: list[tuple[Paper, list[Outcome]]] = []
     with common.ticker(not json) as progress:
         for entry in named(name, item):
-            found.append((entry, []))
+            result.append((entry, []))
             for outcome in reproduce(entry.name, full=full, item=item, progress=progress):
-                found[-1][1].append(outcome)
+                result[-1][1].append(outcome)
                 if store is not None:
                     keep(entry, outcome, store)
                 if not json:
@@ -77,12 +77,12 @@ def papers(
         from voronym.report import write_page
         from voronym_papers.page import render_papers
 
-        write_page(render_papers(found), report)
+        write_page(render_papers(result), report)
     if json:
-        told = [_plain(entry, outcomes) for entry, outcomes in found]
-        common.emit(told[0] if len(told) == 1 else {"papers": told})
+        answer = [_plain(entry, outcomes) for entry, outcomes in result]
+        common.emit(answer[0] if len(answer) == 1 else {"papers": answer})
         return
-    verdicts.summed(found)
+    verdicts.summed(result)
     for path in (report, store):
         if path is not None:
             common.console().print(f"written: {path}")

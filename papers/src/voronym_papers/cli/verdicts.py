@@ -46,12 +46,12 @@ def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
     shown = f": {_named(outcome.experiment.shows)}" if outcome.experiment.shows else ""
     took = f"{outcome.seconds:.0f} seconds"
     out.rule(f"[bold]{escape(outcome.experiment.title)}[/]{shown}; {took}", align="left", style="dim")
-    order = [one.name for one in entry.exhibits]
-    found = sorted(_lines(entry, outcome), key=lambda line: order.index(line.exhibit))
-    if found:
-        _verdicts(out, entry, found, full=outcome.full)
+    order = [exhibit.name for exhibit in entry.exhibits]
+    result = sorted(_lines(entry, outcome), key=lambda line: order.index(line.exhibit))
+    if result:
+        _verdicts(out, entry, result, full=outcome.full)
     for item in outcome.items:
-        if isinstance(item, Table) and (tables or not found):
+        if isinstance(item, Table) and (tables or not result):
             fitted(out, item)
     out.print()
 
@@ -66,12 +66,12 @@ def _lines(entry: Paper, outcome: Outcome) -> list[Line]:
     return lines(outcome.marks, marks) if outcome.full else lines(marks, outcome.marks)
 
 
-def _verdicts(out: Console, entry: Paper, found: list[Line], *, full: bool) -> None:
+def _verdicts(out: Console, entry: Paper, lines: list[Line], *, full: bool) -> None:
     """Print a line for each figure, under its table or figure; reasons stand below, by number."""
-    whys = list(dict.fromkeys(line.why for line in found if line.why))
+    whys = list(dict.fromkeys(line.why for line in lines if line.why))
     head = ("published", "full, now" if full else "full, kept", "quick, kept" if full else "quick, now")
     rows = []
-    for line in found:
+    for line in lines:
         *cells, _, verdict = line.texts()
         rows.append((*cells, f"{verdict} [{whys.index(line.why) + 1}]" if line.why else verdict))
     wide = [max(map(len, column)) for column in zip((*head, "verdict"), *rows, strict=True)]
@@ -79,18 +79,18 @@ def _verdicts(out: Console, entry: Paper, found: list[Line], *, full: bool) -> N
     above = room < NARROW  # then what it is stands above its numbers
     room = max(0, room)
     out.print(" " * (room + 2) + _row((*head, "verdict"), wide), style="dim")
-    whats = {one.name: one.what for one in entry.exhibits}
+    whats = {exhibit.name: exhibit.what for exhibit in entry.exhibits}
     last = ""
-    for line, row in zip(found, rows, strict=True):
+    for line, row in zip(lines, rows, strict=True):
         if line.exhibit != last:
             last = line.exhibit
             out.print(f"[bold]{last}[/] {escape(whats.get(last, ''))}")
         first, *rest = _wrapped(line.what, out.width - 2 if above else room) or [""]
         if above:
-            out.print(*(f"  {escape(one)}" for one in (first, *rest)), sep="\n")
+            out.print(*(f"  {escape(item)}" for item in (first, *rest)), sep="\n")
             first, rest = "", []
-        told = _row(row[:-1], wide) + f"  [{STYLES[line.mark.verdict]}]{escape(row[-1])}[/]"
-        out.print(f"  {escape(first):<{room}}{told}")
+        result = _row(row[:-1], wide) + f"  [{STYLES[line.mark.verdict]}]{escape(row[-1])}[/]"
+        out.print(f"  {escape(first):<{room}}{result}")
         for more in rest:
             out.print(f"  {escape(more)}")
     for number, why in enumerate(whys, start=1):
@@ -130,17 +130,17 @@ def _named(shows: Sequence[str]) -> str:
     return ", ".join(shows) if len(shows) < 5 else f"{shows[0]} to {shows[-1]}"
 
 
-def summed(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
+def summed(values: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
     """Say how many of the figures that were shown are the same, and how long it took."""
     from voronym_papers.overview import WORDS, count
 
-    seconds = sum(outcome.seconds for _, outcomes in found for outcome in outcomes)
-    told = count(line for entry, outcomes in found for one in outcomes for line in _lines(entry, one))
-    total = sum(told.values())
-    words = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in told.items())
+    seconds = sum(outcome.seconds for _, outcomes in values for outcome in outcomes)
+    result = count(line for entry, outcomes in values for item in outcomes for line in _lines(entry, item))
+    total = sum(result.values())
+    words = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in result.items())
     took = f"{total} numbers: {words}; {seconds:.0f} seconds" if total else f"{seconds:.0f} seconds"
     width = max(24, _console().width)
-    for text in (took, *(entry.reference for entry, _ in found)):
+    for text in (took, *(entry.reference for entry, _ in values)):
         for line in _wrapped(text, width):
             typer.echo(line)
 
@@ -154,7 +154,7 @@ def fitted(out: Console, table: Table) -> None:
     longest = [max(map(len, column), default=0) for column in columns]
     heads = [max(map(len, head.split()), default=0) for head in table.columns]
     least = [max(pair) for pair in zip(longest, heads, strict=True)]
-    for number, group in enumerate(cut([2 + one for one in least], out.width, table.keys)):
+    for number, group in enumerate(cut([2 + item for item in least], out.width, table.keys)):
         title = table.heading if number == 0 else f"{table.heading}, further columns"
         out.print(escape(title), style="italic")  # by itself: a grid cuts its title at its own width
         grid = Grid(box=None, padding=(0, 1))

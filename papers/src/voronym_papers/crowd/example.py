@@ -83,7 +83,7 @@ class Worked:
 
     def members(self, labels: list[int]) -> dict[int, list[int]]:
         """Return the rows of each cluster."""
-        return {one: [i for i, label in enumerate(labels) if label == one] for one in sorted(set(labels))}
+        return {item: [i for i, label in enumerate(labels) if label == item] for item in sorted(set(labels))}
 
     def radius(self, cluster: int, k: int) -> float:
         """Return the largest distance of a member from the centroid in a column."""
@@ -187,16 +187,16 @@ def _clusters(worked: Worked) -> Iterator[Counted]:
     ]
     yield 2, len(far), len(pairs)
     worse = 0
-    for one, rows in cells.items():
+    for entry, rows in cells.items():
         for k in range(3):
             sums = {
                 value: sum(APART[k](worked.before[i][k], value) for i in rows) for value in worked.values[k]
             }
-            worse += sums[worked.centres[one][k]] > min(sums.values()) + 1e-9
+            worse += sums[worked.centres[entry][k]] > min(sums.values()) + 1e-9
     yield 3, worse, 3 * len(cells)
     made = blend(worked.space, worked.found, RecordsOptions(m=worked.m, blend="centroid"))
     target = made.partition.labels.tolist()
-    large = [one for one, rows in cells.items() if len(rows) > worked.m]
+    large = [item for item, rows in cells.items() if len(rows) > worked.m]
     wrong = moved = 0
     for rows in cells.values():
         for i in rows if len(rows) <= worked.m else ():
@@ -245,18 +245,18 @@ def _stirred(worked: Worked, seed: int) -> Iterator[Counted]:
     flat = worked.rows(flatten(worked.space.codes, worked.found, [1]))
     yield (
         9,
-        sum(row[1] != worked.centres[one][1] for row, one in zip(flat, worked.labels, strict=True)),
+        sum(row[1] != worked.centres[item][1] for row, item in zip(flat, worked.labels, strict=True)),
         len(flat),
     )
     options = RecordsOptions(m=worked.m, bound=0.1)
     made = shuffle(worked.space, worked.space.codes, worked.found, [0, 1, 2], options, Context(seed=seed))
     after = worked.rows(made.codes)
     wrong = 0
-    for one, rows in worked.members(worked.labels).items():
+    for entry, rows in worked.members(worked.labels).items():
         same = all(
             Counter(after[i][k] for i in rows) == Counter(worked.before[i][k] for i in rows) for k in range(3)
         )
-        before, now = ([worked.away(table[i], one) for i in rows] for table in (worked.before, after))
+        before, now = ([worked.away(table[i], entry) for i in rows] for table in (worked.before, after))
         wrong += not same or kl(before, now) > options.bound + 1e-9
     yield 10, wrong, len(set(worked.labels))
 

@@ -31,23 +31,24 @@ def figures_1_2(ctx: Context) -> Iterator[Item]:
     schema = Schema.build(table, keys=["x", "y"])
     space = Mixed.fit(make_fields(Table.of(table, schema), schema.keys, None)[0])
     options = RecordsOptions(m=4, epsilon=EPSILON, bound=0.1)
-    found = clusters(space, options)
+    result = clusters(space, options)
     values = [np.unique(column) for column in points.T]
-    labels = found.partition.labels
+    labels = result.partition.labels
 
     def placed(codes: np.ndarray) -> Floats:
         return np.stack([values[k][codes[:, k]] for k in range(2)], axis=1)
 
     made = {
         "as they are": points,
-        "flattened in y": placed(flatten(space.codes, found, [1])),
-        "shuffled": placed(shuffle(space, space.codes, found, [0, 1], options, Context(seed=0)).codes),
+        "flattened in y": placed(flatten(space.codes, result, [1])),
+        "shuffled": placed(shuffle(space, space.codes, result, [0, 1], options, Context(seed=0)).codes),
     }
-    centres = placed(found.centroids)
+    centres = placed(result.centroids)
     away = {name: np.abs(where - centres[labels]).sum(axis=1) for name, where in made.items()}
     for figure, name in (("Figure 1", "flattened in y"), ("Figure 2", "shuffled")):
         off = max(
-            gap(away["as they are"][labels == one], away[name][labels == one]) for one in set(labels.tolist())
+            gap(away["as they are"][labels == label], away[name][labels == label])
+            for label in set(labels.tolist())
         )
         yield Mark(
             figure, f"distances to the centroid, {name}: largest gap of the distributions", None, off, ".2f"
@@ -62,15 +63,15 @@ def figures_1_2(ctx: Context) -> Iterator[Item]:
     ):  # fmt: skip
         yield Picture(
             f"{figure}: two clusters, {name}",
-            tuple(Panel(one, made[one], labels, centres) for one in ("as they are", name)),
+            tuple(Panel(item, made[item], labels, centres) for item in ("as they are", name)),
             frame(points),
             note,
             figure,
         )
 
 
-def gap(one: Floats, other: Floats) -> float:
+def gap(item: Floats, other: Floats) -> float:
     """Return the largest difference of two distribution functions."""
-    both = np.concatenate([one, other])
-    below = [(np.sort(part)[None] <= both[:, None]).mean(axis=1) for part in (one, other)]
+    both = np.concatenate([item, other])
+    below = [(np.sort(part)[None] <= both[:, None]).mean(axis=1) for part in (item, other)]
     return float(np.abs(below[0] - below[1]).max())

@@ -47,8 +47,8 @@ def table_1() -> Iterator[Item]:
     """Count records and columns."""
     for name, sizes in published.TABLE_1.items():
         shape = make_synthetic().shape if name == "synthetic" else getattr(datasets, name)().to_numpy().shape
-        for what, told, ours in zip(("records", "columns"), sizes, shape, strict=True):
-            yield Mark("Table 1", f"{what} of {name}", told, ours, ",.0f")
+        for what, item, ours in zip(("records", "columns"), sizes, shape, strict=True):
+            yield Mark("Table 1", f"{what} of {name}", item, ours, ",.0f")
 
 
 def table_2(ctx: Context) -> Iterator[Item]:
@@ -145,12 +145,12 @@ def synthetic(sizes: tuple[int, ...], rounds: tuple[int, ...], ctx: Context) -> 
     X = standardize(make_synthetic())
     rows: list[tuple[Cell, ...]] = []
     for number, k in enumerate(sizes):
-        mdav, told = published.TABLE_2_SYNTHETIC[k]
+        mdav, result = published.TABLE_2_SYNTHETIC[k]
         start = microaggregate(X, k, method="mdav")
         first = information_loss(X, start)
         for limit in rounds:
             at(ctx, f"table 2: synthetic, k={k}, {limit} rounds", number / len(sizes))
-            icsm, gain, seconds = told[limit]
+            icsm, gain, seconds = result[limit]
             before = perf_counter()
             part = refine(X, start, method="icsm", iterations=limit, sources=1)
             taken = perf_counter() - before

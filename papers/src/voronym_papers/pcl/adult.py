@@ -21,20 +21,20 @@ QUICK = (1000, 2000, 3000, 4000)
 def figures_7_8(full: bool, ctx: Context) -> Iterator[Item]:
     """Run MDAV, V-MDAV and PCL for eight values of k."""
     X = standardize(datasets.adult().select(COLUMNS).to_numpy())
-    found: dict[str, dict[int, Run]] = {"MDAV": {}, "V-MDAV": {}, "PCL": {}, "PCL, variable": {}}
+    result: dict[str, dict[int, Run]] = {"MDAV": {}, "V-MDAV": {}, "PCL": {}, "PCL, variable": {}}
     swept = KS if full else QUICK
     for number, k in enumerate(swept):
         at(ctx, f"figures 7 and 8: Adult, k={k}", number / len(swept))
-        start = found["MDAV"][k] = mdav(X, k)
-        found["V-MDAV"][k] = vmdav(X, k, full)
-        found["PCL"][k] = design(X, start)
-        found["PCL, variable"][k] = runs.method(X, k, "pcl-variable")
+        start = result["MDAV"][k] = mdav(X, k)
+        result["V-MDAV"][k] = vmdav(X, k, full)
+        result["PCL"][k] = design(X, start)
+        result["PCL, variable"][k] = runs.method(X, k, "pcl-variable")
     part = "2013, figures 7 and 8: Adult, 48,842 people"
     yield Chart(
         "Distortion, SSE / SST",
         tuple(
             Curve(name, tuple((float(k), run.distortion) for k, run in own.items()))
-            for name, own in found.items()
+            for name, own in result.items()
         ),
         "k",
         "D",
@@ -47,8 +47,8 @@ def figures_7_8(full: bool, ctx: Context) -> Iterator[Item]:
         "Change against MDAV",
         (
             *(
-                Curve(name, tuple((float(k), change(run, found["MDAV"][k])) for k, run in own.items()))
-                for name, own in found.items()
+                Curve(name, tuple((float(k), change(run, result["MDAV"][k])) for k, run in own.items()))
+                for name, own in result.items()
                 if name != "MDAV"
             ),
             Curve("published", ((2000.0, published.FIGURE_7[2000]),), published=True, joined=False),
@@ -60,18 +60,18 @@ def figures_7_8(full: bool, ctx: Context) -> Iterator[Item]:
         "drawn without numbers.",
         part,
     )
-    yield _table(found, part, full)
-    yield from _marks(found, full)
-    changes = {k: change(run, found["MDAV"][k]) for k, run in found["PCL"].items()}
+    yield _table(result, part, full)
+    yield from _marks(result, full)
+    changes = {k: change(run, result["MDAV"][k]) for k, run in result["PCL"].items()}
     best = min(changes, key=lambda k: changes[k])
     yield Highlight(
         told(changes[best]), f"distortion against MDAV: Adult, k = {best}", "published −32 % at k = 2000"
     )
 
 
-def _marks(found: dict[str, dict[int, Run]], full: bool) -> Iterator[Mark]:
+def _marks(result: dict[str, dict[int, Run]], full: bool) -> Iterator[Mark]:
     ours, other = (
-        {k: change(run, found[name][k]) for k, run in found["PCL"].items()} for name in ("MDAV", "V-MDAV")
+        {k: change(run, result[name][k]) for k, run in result["PCL"].items()} for name in ("MDAV", "V-MDAV")
     )
     exact = "Ours assigns exactly and goes on until nothing changes; the paper stops after 35 to 70 rounds."
     for k, known in published.FIGURE_7.items():
@@ -84,7 +84,7 @@ def _marks(found: dict[str, dict[int, Run]], full: bool) -> Iterator[Mark]:
     for k, seconds in published.FIGURE_7_SECONDS.items():
         if k in ours:
             yield Mark(
-                "Figure 7", f"time, k = {k:,}", seconds, found["PCL"][k].seconds, ".1f", " s", better="less",
+                "Figure 7", f"time, k = {k:,}", seconds, result["PCL"][k].seconds, ".1f", " s", better="less",
                 why="Another machine, and a transport solver in place of derivatives.",
             )  # fmt: skip
     low, high = published.FIGURE_8
@@ -102,10 +102,10 @@ def vmdav(X: Floats, k: int, full: bool) -> Run:
     return min(tried, key=lambda run: run.distortion)
 
 
-def _table(found: dict[str, dict[int, Run]], part: str, full: bool) -> Table:
+def _table(result: dict[str, dict[int, Run]], part: str, full: bool) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for k in found["MDAV"]:
-        start, other, run, free = (found[name][k] for name in ("MDAV", "V-MDAV", "PCL", "PCL, variable"))
+    for k in result["MDAV"]:
+        start, other, run, free = (result[name][k] for name in ("MDAV", "V-MDAV", "PCL", "PCL, variable"))
         rows.append(
             (
                 k,

@@ -48,12 +48,12 @@ def figure_3(ctx: Context) -> Iterator[Item]:
             part=part,
         )
         case = f"ρ = {_name(rho)}"
-        for how, one in ((TRANSPORT, run), (LM, theirs)):
+        for how, entry in ((TRANSPORT, run), (LM, theirs)):
             yield Mark(
                 "Figure 3",
                 f"gain, {case}, {how}",
                 known,
-                change(one, start),
+                change(entry, start),
                 ".1f",
                 " %",
                 0.5,
@@ -64,7 +64,7 @@ def figure_3(ctx: Context) -> Iterator[Item]:
                 "Figure 3",
                 f"time, {case}, {how}",
                 published.FIGURE_3_SECONDS,
-                one.seconds,
+                entry.seconds,
                 ".1f",
                 " s",
                 better="less",
@@ -85,13 +85,13 @@ def figure_3(ctx: Context) -> Iterator[Item]:
                 _name(rho),
                 how,
                 start.distortion,
-                one.distortion,
+                item.distortion,
                 known,
-                change(one, start),
-                one.seconds,
+                change(item, start),
+                item.seconds,
                 errors,
             )
-            for how, one, errors in ((TRANSPORT, run, 0), (LM, theirs, off))
+            for how, item, errors in ((TRANSPORT, run, 0), (LM, theirs, off))
         ]
         yield Highlight(
             told(change(run, start)),
@@ -123,12 +123,12 @@ def figure_3(ctx: Context) -> Iterator[Item]:
 def figure_4(n: int, ctx: Context) -> Iterator[Item]:
     """Compare PCL with MDAV over the number of cells, in one to four dimensions."""
     cases = [(d, rho) for d in (1, 2, 3, 4) for rho in ((0.0,) if d == 1 else (0.0, 0.5))]
-    found: dict[tuple[int, float], list[float]] = {}
+    result: dict[tuple[int, float], list[float]] = {}
     errors: list[float] = []
     for number, (d, rho) in enumerate(cases):
         at(ctx, f"figure 4: {d} dimensions, correlation {rho:g}", number / len(cases))
         X = gaussian(n, d, rho=rho, seed=1)
-        own = found[d, rho] = [0.0]  # one cell: there is nothing to choose
+        own = result[d, rho] = [0.0]  # one cell: there is nothing to choose
         for cells in CELLS[1:]:
             start = mdav(X, n // cells)
             own.append(change(design(X, start), start))
@@ -138,7 +138,7 @@ def figure_4(n: int, ctx: Context) -> Iterator[Item]:
     part = "2013, figure 4: the gain over MDAV, by number of cells and dimension"
     names = {case: _case(*case) for case in cases}
     curves = tuple(
-        Curve(names[case], tuple(zip(map(float, CELLS), found[case], strict=True))) for case in cases
+        Curve(names[case], tuple(zip(map(float, CELLS), result[case], strict=True))) for case in cases
     )
     yield Chart(
         "Distortion of PCL relative to MDAV",
@@ -154,11 +154,11 @@ def figure_4(n: int, ctx: Context) -> Iterator[Item]:
     yield Table(
         f"Change in percent, {n:,} points",
         ("", *(f"{cells}" for cells in CELLS)),
-        tuple((names[case], *found[case]) for case in cases),
+        tuple((names[case], *result[case]) for case in cases),
         part=part,
         formats=("", *(".1f" for _ in CELLS)),
     )
-    best = min(min(own) for own in found.values())
+    best = min(min(own) for own in result.values())
     yield Mark(
         "Figure 4",
         "greatest gain",
@@ -172,11 +172,11 @@ def figure_4(n: int, ctx: Context) -> Iterator[Item]:
         why="Other random points; the quick run has a quarter of them.",
     )
     yield Mark(
-        "Figure 4", "gain in one dimension", 0.0, min(found[1, 0.0]), ".1f", " %", 0.05, claim="identical"
+        "Figure 4", "gain in one dimension", 0.0, min(result[1, 0.0]), ".1f", " %", 0.05, claim="identical"
     )
     yield Mark("Figure 4", f"p_min farthest off, {LM}", None, max(errors), ".2f", " %")
     for d in (2, 3, 4):
-        yield Mark("Figure 4", f"gain, 64 cells, d = {d}, ρ = 0", None, found[d, 0.0][-1], ".1f", " %")
+        yield Mark("Figure 4", f"gain, 64 cells, d = {d}, ρ = 0", None, result[d, 0.0][-1], ".1f", " %")
 
 
 def figure_5(n: int, ctx: Context) -> Iterator[Item]:

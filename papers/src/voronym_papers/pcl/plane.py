@@ -106,7 +106,7 @@ def draw(points: str, n: int, seed: int | Sequence[int]) -> Floats:
 
 def sweep(it: Experiment, draws: Mapping[int, int], starts: int, ctx: Context) -> Iterator[Item]:
     """Sweep the number of cells, or k, over so many draws of each; draw one case."""
-    found: Found = {value: [] for value in draws}
+    result: Found = {value: [] for value in draws}
     most = max(draws.values())
     for seed in range(most):
         X = draw(it.points, it.n, [it.sweep, seed])
@@ -116,13 +116,13 @@ def sweep(it: Experiment, draws: Mapping[int, int], starts: int, ctx: Context) -
             done = (seed + number / len(draws)) / most
             at(ctx, f"figure {it.sweep}: draw {seed + 1}, {it.name} = {value}", done)
             if it.clusters:
-                found[value].append(_clusters(X, it.n // value))
+                result[value].append(_clusters(X, it.n // value))
             else:
-                found[value].append(small(X, value, starts, proof=value == it.drawn))
-    yield from _marks(it, found)
-    yield _picture(it, found)
-    yield _chart(it, found, starts)
-    yield _table(it, found)
+                result[value].append(small(X, value, starts, proof=value == it.drawn))
+    yield from _marks(it, result)
+    yield _picture(it, result)
+    yield _chart(it, result, starts)
+    yield _table(it, result)
 
 
 def _clusters(X: Floats, k: int) -> Trial:
@@ -150,14 +150,14 @@ def small(X: Floats, k: int, starts: int, *, proof: bool = False) -> Trial:
     return Trial(X, start, tried, runs.best_of_five_equal(X, k, start), search, limit)
 
 
-def _marks(it: Experiment, found: Found) -> Iterator[Mark]:
-    gains = {value: np.array([trial.gain for trial in own]) for value, own in found.items()}
+def _marks(it: Experiment, result: Found) -> Iterator[Mark]:
+    gains = {value: np.array([trial.gain for trial in own]) for value, own in result.items()}
     shared = np.array([own[: min(map(len, gains.values()))] for own in gains.values()])
-    few = "" if len(found) == 9 else " This run sweeps a few cases only."
-    searched = _searched(found[it.drawn])
+    few = "" if len(result) == 9 else " This run sweeps a few cases only."
+    searched = _searched(result[it.drawn])
     other = (
         f"The paper's gain is of one draw, ours the mean of {len(gains[it.drawn])}: PCL's distortion hardly "
-        f"differs between draws, MDAV's does.{_attainable(it, found[it.drawn], searched)}{few}"
+        f"differs between draws, MDAV's does.{_attainable(it, result[it.drawn], searched)}{few}"
     )
     sweep_of, picture = f"Figure {it.sweep}", f"Figure {it.sweep + 1}"
 
@@ -182,7 +182,7 @@ def _marks(it: Experiment, found: Found) -> Iterator[Mark]:
         if value != it.drawn:
             yield mark(sweep_of, f"gain, {it.name} = {value}", None, own)
     before, after, gain = it.known
-    here = found[it.drawn]
+    here = result[it.drawn]
     yield mark(picture, f"gain, {it.name} = {it.drawn}", gain, gains[it.drawn])
     if len(searched):
         yield mark(picture, f"gain of our best search, {it.name} = {it.drawn}", None, searched)
@@ -205,20 +205,20 @@ def _attainable(it: Experiment, trials: list[Trial], searched: Floats) -> str:
     """Say what any method could gain on the same draws."""
     if not len(searched):
         return ""
-    found = (
+    sentence = (
         f" Our best search of all, `anneal`, gains {told(float(searched.mean()))} on the mean of these draws"
     )
     limits = [t.limit for t in trials if t.limit is not None]
     if not limits:
-        return f"{found}."
+        return f"{sentence}."
     most = float(np.mean(limits))
     reach = ", so no method reaches the published figure on their mean" if most > it.known[2] else ""
-    return f"{found}, and no groups of {it.drawn} or more gain over {told(most)} (proven){reach}."
+    return f"{sentence}, and no groups of {it.drawn} or more gain over {told(most)} (proven){reach}."
 
 
-def _picture(it: Experiment, found: Found) -> Picture:
+def _picture(it: Experiment, result: Found) -> Picture:
     before, after, gain = it.known
-    trial = min(found[it.drawn], key=lambda trial: abs(trial.gain - gain))
+    trial = min(result[it.drawn], key=lambda trial: abs(trial.gain - gain))
     X, best = trial.X, least(trial.tried)
     bounds = frame(X, cut=0.0005 if it.points == "Gaussian" and it.n > 1000 else 0.0)
     if it.points == "uniform":
@@ -256,19 +256,19 @@ def _words(ours: float, known: float | None, *changes: str) -> str:
     )
 
 
-def _chart(it: Experiment, found: Found, starts: int) -> Chart:
+def _chart(it: Experiment, result: Found, starts: int) -> Chart:
     first, others, means = [], [], []
-    for value, own in found.items():
+    for value, own in result.items():
         x = float(value)
         first += [(x, change(trial.tried[0], trial.start)) for trial in own]
         others += [(x, change(run, trial.start)) for trial in own for run in trial.tried[1:]]
         means.append((x, float(np.mean([trial.gain for trial in own]))))
     exact = [
         (float(value), float(np.mean([change(t.exact, t.start) for t in own if t.exact is not None])))
-        for value, own in found.items()
+        for value, own in result.items()
         if own[0].exact is not None
     ]
-    ends = float(min(found)), float(max(found))
+    ends = float(min(result)), float(max(result))
     known = (float(it.drawn), it.known[2])
     method = "PCL" if it.clusters else "noisy PCL"
     return Chart(
@@ -283,21 +283,21 @@ def _chart(it: Experiment, found: Found, starts: int) -> Chart:
         ),
         it.name,
         "change of D, %",
-        f"{_draws(found)} draws of the points, {5 if it.clusters else starts} starts each. "
+        f"{_draws(result)} draws of the points, {5 if it.clusters else starts} starts each. "
         "The published values are drawn only; the text says how far they reach.",
         it.part,
     )
 
 
-def _draws(found: Found) -> str:
+def _draws(result: Found) -> str:
     """Say how many draws there are."""
-    counts = sorted({len(own) for own in found.values()})
+    counts = sorted({len(own) for own in result.values()})
     return " to ".join(map(str, counts[:: max(1, len(counts) - 1)]))
 
 
-def _table(it: Experiment, found: Found) -> Table:
+def _table(it: Experiment, result: Found) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for value, own in found.items():
+    for value, own in result.items():
         gains = np.array([trial.gain for trial in own])
         time = float(np.mean([sum(run.seconds for run in trial.tried) for trial in own]))
         means = (float(np.mean([run.distortion for run in part])) for part in (

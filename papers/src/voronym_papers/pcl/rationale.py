@@ -66,14 +66,14 @@ def flat(values: Floats) -> float:
 def drawn(name: str, X: Floats, centroids: Floats, noise: tuple[float, ...] = ()) -> tuple[Picture, int]:
     """Draw points, fixed centroids and the cells that exact costs make; return the smallest cell's size."""
     m = len(centroids)
-    found = transport(X, centroids, np.full(m, len(X) // m))
-    polygons = Quantizer(centroids, found.costs).diagram(SQUARE)
-    panels = [Panel(f"{len(X)} points", X, found.labels, centroids, polygons)]
+    result = transport(X, centroids, np.full(m, len(X) // m))
+    polygons = Quantizer(centroids, result.costs).diagram(SQUARE)
+    panels = [Panel(f"{len(X)} points", X, result.labels, centroids, polygons)]
     for deviation in noise:
         copies = cloud(X, deviation, 60 if len(X) > 2 else 300)
-        own = np.tile(found.labels, len(copies) // len(X))
+        own = np.tile(result.labels, len(copies) // len(X))
         panels.append(Panel(f"noise {deviation:g}", copies, own, centroids, polygons))
-    return Picture(name, tuple(panels), SQUARE, UNIFORM, PART), int(found.sizes.min())
+    return Picture(name, tuple(panels), SQUARE, UNIFORM, PART), int(result.sizes.min())
 
 
 def figures_21_to_28(draws: int, ctx: Context) -> Iterator[Item]:
@@ -143,12 +143,12 @@ def _three(X: Floats) -> Iterator[Item]:
     a, b = np.meshgrid(side, side)
     costs = np.stack([np.zeros(a.size), a.ravel(), b.ravel()], axis=1)
     bounds = (-0.4, -0.4, 0.4, 0.4)
-    found: list[Surface] = []
+    result: list[Surface] = []
     for deviation in (0.0, *DEVIATIONS[:3]):
         values = objective(cloud(X, deviation, COPIES // 15), THREE, costs).reshape(a.shape)
         share = flat(values)
         words = f"slope 0 at {share:.0f} % of the costs; 0 at {100 * np.mean(values < 1e-9):.1f} %"
-        found.append(Surface(f"noise {deviation:g}" if deviation else "no noise", values, words))
+        result.append(Surface(f"noise {deviation:g}" if deviation else "no noise", values, words))
         if deviation == 0:
             yield _piecewise("Figure 24", share, within=10.0)
             yield Mark("Figure 24", "values it takes", None, float(len(np.unique(values))), ".0f")
@@ -164,9 +164,9 @@ def _three(X: Floats) -> Iterator[Item]:
             yield _smooth("Figure 28", share)
     names = ("c₂", "c₃")
     note = "The darker, the farther from equal cells; white is where every cell has its five points."
-    yield Surfaces("Figure 24: the objective over two costs", tuple(found[:1]), bounds, names, note, PART)
+    yield Surfaces("Figure 24: the objective over two costs", tuple(result[:1]), bounds, names, note, PART)
     yield Surfaces(
-        "Figure 28: the same, sharpened as the noise falls", tuple(found[1:]), bounds, names, note, PART
+        "Figure 28: the same, sharpened as the noise falls", tuple(result[1:]), bounds, names, note, PART
     )
 
 
@@ -202,8 +202,8 @@ def cooled_costs(X: Floats, centroids: Floats, sizes: NDArray[np.int64], copies:
     costs = np.zeros(len(centroids))
     for step, deviation in enumerate(np.geomspace(0.2, 0.005, 12)):
         points = cloud(X, float(deviation), copies, seed=step)
-        found = levenberg_marquardt(points, centroids, copies * sizes, start=costs, tolerance=0.02)
-        costs = np.array(found.costs)
+        result = levenberg_marquardt(points, centroids, copies * sizes, start=costs, tolerance=0.02)
+        costs = np.array(result.costs)
     return costs
 
 

@@ -64,13 +64,13 @@ def as_published(X: Floats, start: Run, *, rounds: int) -> tuple[Run, int]:
     costs, trace = np.zeros(len(sizes)), []
     for last in (*(False,) * (rounds - 1), True):
         inner = {"tolerance": 0.0 if last else 0.001, "iterations": 300}
-        found = levenberg_marquardt(X, centroids, sizes, start=costs, **inner)
-        costs, labels = np.array(found.costs), found.labels
+        result = levenberg_marquardt(X, centroids, sizes, start=costs, **inner)
+        costs, labels = np.array(result.costs), result.labels
         means = group_means(X, labels, len(sizes))
         trace.append(float(np.square(X - means[labels]).sum() / X.size))
         if not last:
             centroids = centroids + 0.5 * (means - centroids)
-    off = int(np.abs(found.sizes - sizes).max())
+    off = int(np.abs(result.sizes - sizes).max())
     part = Partition(transport(X, centroids, sizes, start=costs).labels)
     spent = start.seconds + perf_counter() - before
     return Run(part, part.sse(X) / X.size, spent, trace=tuple(trace)), off

@@ -23,8 +23,8 @@ def figures_9_10(draws: int, ctx: Context) -> Iterator[Item]:
     rows: list[tuple[Cell, ...]] = []
     for k, (before, after, known) in published.FIGURES_9_10.items():
         figure = f"figure {9 if k == 2 else 10}"
-        found, optimal = draw_and_solve(k, draws, figure, ctx)
-        gains = np.array([change(best, start) for _, start, best in found])
+        result, optimal = draw_and_solve(k, draws, figure, ctx)
+        gains = np.array([change(best, start) for _, start, best in result])
         near = int(np.abs(gains - known).argmin())
         spread = float(gains.mean()), float(gains.min()), float(gains.max())
         rows.append((k, before, after, known, *spread, f"{100 * optimal / draws:.0f} %"))
@@ -37,7 +37,7 @@ def figures_9_10(draws: int, ctx: Context) -> Iterator[Item]:
         )  # fmt: skip
         yield Mark(shown, "best gain of the draws", None, spread[1], ".1f", " %")
         yield Mark(shown, "draws in which PCL is optimal", None, 100 * optimal / draws, ".0f", " %")
-        X, start, best = found[near]
+        X, start, best = result[near]
         words = f"D = {best.distortion:.4f} ({told(change(best, start))}); published −{-known:.0f} %"
         yield Picture(
             f"{figure.capitalize()}: k = {k}",
@@ -67,13 +67,13 @@ def draw_and_solve(
     k: int, draws: int, figure: str, ctx: Context
 ) -> tuple[list[tuple[Floats, Run, Run]], int]:
     """Return the points, MDAV's groups and the best of PCL for each draw, and how often that is optimal."""
-    found, optimal = [], 0
+    result, optimal = [], 0
     for seed in range(draws):
         if seed % 10 == 0:
             at(ctx, figure, seed / draws)
         X = np.random.default_rng([k, seed]).random((10, 2))
         start = mdav(X, k)
         best, _ = best_of_five(X, start)
-        found.append((X, start, best))
+        result.append((X, start, best))
         optimal += best.partition.sse(X) <= lower_bound(X, k, kind="exact").sse * (1 + 1e-6)
-    return found, optimal
+    return result, optimal

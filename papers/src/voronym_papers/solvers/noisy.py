@@ -110,7 +110,7 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
     sizes = equal_sizes(n, m)
     shares = np.geomspace(options.noise, options.final, options.iterations)
     settings = Settings(restarts=options.designs)
-    found = []
+    result = []
     for trial in range(options.restarts):
         here = ctx.part(trial / options.restarts, (trial + 1) / options.restarts)
         if trial == 0 and options.init == "mdav":  # n // k groups, as many as here
@@ -121,10 +121,10 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
         clouds = Clouds(X, -(-options.samples * m // n), options.covariance)
         rule = _cool(clouds, centroids, labels, sizes, shares, here.part(0.0, 0.9))
         made = alternate(X, Bounds(sizes, sizes), rule, Euclidean(), settings, here.part(0.9, 1.0))
-        found.append(Partition(made.labels, k=problem.k))
+        result.append(Partition(made.labels, k=problem.k))
         if ctx.over:
             break
-    return min(found, key=problem.cost)
+    return min(result, key=problem.cost)
 
 
 def _near(X: NDArray[np.float64]) -> float:
@@ -195,14 +195,14 @@ def _cool(
             break
         span = (step / len(shares), (step + 1) / len(shares))
         cloud = clouds.draw(share, labels, ctx.rng)
-        found = levenberg_marquardt(
+        result = levenberg_marquardt(
             cloud, centroids, copies * sizes, start=costs, tolerance=0.02, iterations=8, ctx=ctx.part(*span)
         )
-        costs, labels = np.array(found.costs), np.array(found.labels[: len(X)])
-        sums = np.stack([np.bincount(found.labels, column, m) for column in cloud.T], axis=1)
-        kept = np.flatnonzero(found.sizes > TINY * copies * sizes)
+        costs, labels = np.array(result.costs), np.array(result.labels[: len(X)])
+        sums = np.stack([np.bincount(result.labels, column, m) for column in cloud.T], axis=1)
+        kept = np.flatnonzero(result.sizes > TINY * copies * sizes)
         centroids = centroids.copy()
-        centroids[kept] = sums[kept] / found.sizes[kept, None]
+        centroids[kept] = sums[kept] / result.sizes[kept, None]
         lost = np.setdiff1d(np.arange(m), kept)
         if len(lost):  # a new start: a random record, at the least cost
             centroids[lost] = X[ctx.rng.integers(0, len(X), len(lost))]

@@ -56,8 +56,8 @@ def _slope(alphabet: Alphabet, J: Array) -> Array:
 def _proven(alphabet: Alphabet, J: Array, weight_d: float, weight_r: float) -> float:
     """Return the best bound that the point proves, seen from a little or farther inside."""
     flat = np.outer(alphabet.p, J.sum(axis=0)) + 1e-12 * alphabet.p[:, None] / J.shape[1]
-    found = -np.inf
+    result = -np.inf
     for inward in (1e-6, 1e-3):
         point = feasible(alphabet, (1.0 - inward) * J + inward * flat)
-        found = max(found, alphabet.certificate(point, weight_d=weight_d, weight_r=weight_r))
-    return found
+        result = max(result, alphabet.certificate(point, weight_d=weight_d, weight_r=weight_r))
+    return result

@@ -112,7 +112,7 @@ def several_keys(d: int, n: int, seconds: float, ctx: Context) -> Iterator[Item]
     part = f"Section 6.2: {d} keys, {n:,} records"
     yield Chart(
         f"Risk against distortion with {d} keys",
-        against_bounds(source, points | {"optimal noise": [(one.share, one.risk) for one in noise]}),
+        against_bounds(source, points | {"optimal noise": [(item.share, item.risk) for item in noise]}),
         *AXES,
         "The keys are independent of each other and together as good as one with ρ = 0.95. Only one "
         "direction of theirs tells about W, and optimal noise spends all distortion there; a partition "
@@ -139,7 +139,7 @@ def against_bounds(
     return (
         Curve("QGLB", tuple((row["share"], row["lower"]) for row in bounds)),
         Curve("MIUB", tuple((row["share"], row["upper"]) for row in bounds)),
-        *(Curve(name, tuple(found), joined=False) for name, found in points.items()),
+        *(Curve(name, tuple(item), joined=False) for name, item in points.items()),
     )
 
 

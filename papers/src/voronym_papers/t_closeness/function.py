@@ -46,10 +46,10 @@ def figure_5(ctx: Context) -> Iterator[Item]:
     for share in MULTIPLIERS.values():
         rule = gaussian_channel(source, max_distortion=share)
         published = rule.apply(X, seed=6)[:, 0]
-        found = float(np.square(X[:, 0] - published).mean())
+        result = float(np.square(X[:, 0] - published).mean())
         risk = -0.5 * float(np.log1p(-(np.corrcoef(w, published)[0, 1] ** 2)))
-        rows.append((share, found, scalar_risk(RHO, share), risk, float(published.var())))
-        yield Mark("Figure 5", f"D of {DRAWS:,} draws, d = {share}", share, found, ".3f", within=0.005)
+        rows.append((share, result, scalar_risk(RHO, share), risk, float(published.var())))
+        yield Mark("Figure 5", f"D of {DRAWS:,} draws, d = {share}", share, result, ".3f", within=0.005)
         yield Mark("Figure 5", f"R of these draws, d = {share}", None, risk, ".3f")
     yield Table(
         "The rule of theorem 2 on normal data",

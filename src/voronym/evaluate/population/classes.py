@@ -101,7 +101,7 @@ def pitman(sizes: Sizes) -> Fit | None:
     starts = [(-0.5, 2.0), (1.0, 4.0), (-2.0, 6.0), (-3.0, 1.0)]
     best = min(
         (minimize(_negative, start, args=(sizes,), jac=True, method="L-BFGS-B") for start in starts),
-        key=lambda one: float(one.fun),
+        key=lambda item: float(item.fun),
     )
     alpha, theta = _ordinary(best.x)
     if alpha > 1 - _EDGE:
@@ -211,12 +211,12 @@ def zayatz(sizes: Sizes) -> Fit | None:
 
 
 def _zayatz(size: Ints, count: Floats, sizes: Sizes) -> float | None:
-    one = float(count[size == 1].sum())
-    if not one:
+    result = float(count[size == 1].sum())
+    if not result:
         return None
     weights = np.exp(_log_alone(size.astype(np.float64), sizes))
-    conditional = one * weights[size == 1].sum() / (count * weights).sum()
-    return float(one * conditional / sizes.fraction)
+    conditional = result * weights[size == 1].sum() / (count * weights).sum()
+    return float(result * conditional / sizes.fraction)
 
 
 def _log_alone(size: Floats, sizes: Sizes) -> Floats:
@@ -266,10 +266,10 @@ def snb(sizes: Sizes) -> Fit | None:
     """
     if sizes.fraction >= 1.0:
         return Fit(*(sizes.of_size(1),) * 3)
-    found = _snb(sizes.size, sizes.count, sizes.fraction)
-    if found is None:
+    result = _snb(sizes.size, sizes.count, sizes.fraction)
+    if result is None:
         return None
-    value, implied, near = found
+    value, implied, near = result
 
     def again(count: Floats) -> float | None:
         other = _snb(sizes.size, count, sizes.fraction, [near])
@@ -288,9 +288,9 @@ def snb_expected(classes: float, alpha: float, beta: float, pi: float) -> tuple[
     """Return the expected numbers of sample classes with one and with two records."""
     q = (1 - pi) * (1 - beta)
     share = (beta / (1 - q)) ** alpha
-    one = classes * pi * share * (1 + alpha * q / (1 - q))
+    result = classes * pi * share * (1 + alpha * q / (1 - q))
     two = classes * pi**2 * share * alpha * (1 - beta) * (2 - (1 - alpha) * q) / (2 * (1 - q) ** 2)
-    return one, two
+    return result, two
 
 
 _STARTS = [(-1.0, -3.0), (0.5, -5.0), (-3.0, -8.0), (1.5, 0.0)]
@@ -306,14 +306,14 @@ def _snb(
         return None
 
     def off(x: Floats) -> Floats:
-        one, two = snb_expected(classes, float(np.exp(x[0])), float(expit(x[1])), pi)
-        return np.array([np.log(max(one, 1e-300) / ones), np.log(max(two, 1e-300) / twos)])
+        result, two = snb_expected(classes, float(np.exp(x[0])), float(expit(x[1])), pi)
+        return np.array([np.log(max(result, 1e-300) / ones), np.log(max(two, 1e-300) / twos)])
 
     for start in starts:
-        found = least_squares(off, start, bounds=([-12, -25], [6, 12]), xtol=1e-12, ftol=1e-12)
-        if np.abs(found.fun).max() < 1e-6:
-            alpha, beta = float(np.exp(found.x[0])), float(expit(found.x[1]))
-            near = float(found.x[0]), float(found.x[1])
+        result = least_squares(off, start, bounds=([-12, -25], [6, 12]), xtol=1e-12, ftol=1e-12)
+        if np.abs(result.fun).max() < 1e-6:
+            alpha, beta = float(np.exp(result.x[0])), float(expit(result.x[1]))
+            near = float(result.x[0]), float(result.x[1])
             return classes * beta**alpha, classes * (1 + alpha * (1 - beta) / beta), near
     return None
 
@@ -324,9 +324,9 @@ def _resampled(
     """Return a 95 % interval: the estimate with counts of classes drawn anew, each from a Poisson law."""
     rng = np.random.default_rng(0)
     drawn = [estimate(rng.poisson(sizes.count).astype(np.float64)) for _ in range(many)]
-    found = np.array([one for one in drawn if one is not None])
-    if len(found) < many // 2:
+    result = np.array([item for item in drawn if item is not None])
+    if len(result) < many // 2:
         return 0.0, sizes.population
-    error = float(np.std(np.log(np.maximum(found, 1e-9))))
+    error = float(np.std(np.log(np.maximum(result, 1e-9))))
     low, high = value * np.exp(-1.96 * error), value * np.exp(1.96 * error)
     return float(low), float(min(high, sizes.population))

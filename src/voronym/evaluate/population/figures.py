@@ -114,12 +114,12 @@ class PopulationFigures(Plain):
         what = {"population": "counted", "weights": "by the weights"}.get(
             self.basis, "by the sampling fraction"
         )
-        one = self.matches
+        outcome = self.matches
         lines = [
             f"population: {self.population:,.0f} people ({what}), {self.fraction:.2%} of them in the table",
-            f"correct matches to expect: {between(one.expected, one.interval)} of {one.number:,}",
-            f"risk of a record: at most {one.greatest:.2%}, mean {one.mean:.3%}; "
-            f"{one.at_risk:,} above {one.threshold:.0%}",
+            f"correct matches to expect: {between(outcome.expected, outcome.interval)} of {outcome.number:,}",
+            f"risk of a record: at most {outcome.greatest:.2%}, mean {outcome.mean:.3%}; "
+            f"{outcome.at_risk:,} above {outcome.threshold:.0%}",
         ]
         if self.households is not None:
             two = self.households
@@ -144,13 +144,13 @@ class PopulationFigures(Plain):
                 f"{between(fitted.population_uniques, fitted.interval)} (log-linear, {fitted.model})"
             )
             lines += [f"  {fitted.warning}"] if fitted.warning else []
-        for found in self.uniques:
-            chosen = ", by the decision rule" if found.model == self.rule else ""
-            said = "no estimate"
-            if found.uniques is not None and found.share is not None:
-                said = between(found.uniques, found.interval) + f" ({found.share:.2%})"
-            lines.append(f"unique in the population, {found.model}{chosen}: {said}")
-            lines += [f"  {found.warning}"] if found.warning else []
+        for unique in self.uniques:
+            chosen = ", by the decision rule" if unique.model == self.rule else ""
+            result = "no estimate"
+            if unique.uniques is not None and unique.share is not None:
+                result = between(unique.uniques, unique.interval) + f" ({unique.share:.2%})"
+            lines.append(f"unique in the population, {unique.model}{chosen}: {result}")
+            lines += [f"  {unique.warning}"] if unique.warning else []
         return "\n".join([*lines, *self.notes])
 
 
@@ -173,7 +173,9 @@ class PopulationRisk(PopulationFigures):
     @property
     def figures(self) -> PopulationFigures:
         """All of it but what is about single records."""
-        return PopulationFigures(**{one.name: getattr(self, one.name) for one in fields(PopulationFigures)})
+        return PopulationFigures(
+            **{field.name: getattr(self, field.name) for field in fields(PopulationFigures)}
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain, JSON-able types, without the risks of single records."""

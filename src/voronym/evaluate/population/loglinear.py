@@ -125,7 +125,7 @@ def fit_columns(codes: Ints, unique: Ints, fraction: float, ctx: Context) -> tup
     if table is not None:
         expected = float((table * np.exp(-table)).sum())
         made.append(_fitted("pairs", n, table[tuple(codes[:, unique])], expected, unique, fraction))
-    return tuple(sorted(made, key=lambda one: one.distance))
+    return tuple(sorted(made, key=lambda item: item.distance))
 
 
 def _fitted(
@@ -231,18 +231,18 @@ class Tree:
         return float(self.n * np.exp(-np.exp(log)).mean())
 
 
-def _pairs(one: Ints, two: Ints, width: int) -> Callable[[Ints], Ints]:
+def _pairs(item: Ints, two: Ints, width: int) -> Callable[[Ints], Ints]:
     """Return what counts the records of pairs of values, given as ``one * width + two``."""
-    index = one * width + two
-    room = (int(one.max()) + 1) * width
-    if room <= max(4 * len(one), 1 << 16):
+    index = item * width + two
+    room = (int(item.max()) + 1) * width
+    if room <= max(4 * len(item), 1 << 16):
         counts = np.bincount(index, minlength=room)
         return lambda wanted: np.asarray(counts[wanted], np.int64)
-    found, many = np.unique(index, return_counts=True)
-    return lambda wanted: np.asarray(many[np.searchsorted(found, wanted)], np.int64)
+    result, many = np.unique(index, return_counts=True)
+    return lambda wanted: np.asarray(many[np.searchsorted(result, wanted)], np.int64)
 
 
-def information(one: Ints, two: Ints) -> float:
+def information(item: Ints, two: Ints) -> float:
     """Return the mutual information of two columns, in nats.
 
     Examples
@@ -250,10 +250,10 @@ def information(one: Ints, two: Ints) -> float:
     >>> round(information(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])), 3)
     0.693
     """
-    n, width = len(one), int(two.max()) + 1
-    found, many = np.unique(one * width + two, return_counts=True)
-    a, b = np.bincount(one), np.bincount(two)
-    return float((many / n * np.log(many * float(n) / (a[found // width] * b[found % width]))).sum())
+    n, width = len(item), int(two.max()) + 1
+    result, many = np.unique(item * width + two, return_counts=True)
+    a, b = np.bincount(item), np.bincount(two)
+    return float((many / n * np.log(many * float(n) / (a[result // width] * b[result % width]))).sum())
 
 
 def strongest(codes: Ints, ctx: Context) -> list[tuple[int, int]]:

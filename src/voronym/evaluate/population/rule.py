@@ -78,18 +78,18 @@ def population_uniques(sizes: NDArray[np.int64], population: float) -> tuple[Uni
             nothing = "no record of the sample is unique, so no population unique is in it"
             out.append(Uniques(name, 0.0, 0.0, None, assumption, nothing))
             continue
-        found = fit(counted)
-        if found is None:
+        result = fit(counted)
+        if result is None:
             gone = "no parameters fit the sizes of the sample's classes"
             out.append(Uniques(name, None, None, None, assumption, gone))
             continue
-        uniques = min(found.uniques, counted.population)
+        uniques = min(result.uniques, counted.population)
         share = uniques / counted.population
-        out.append(Uniques(name, uniques, share, (found.low, found.high), assumption, found.warning))
+        out.append(Uniques(name, uniques, share, (result.low, result.high), assumption, result.warning))
     return tuple(out)
 
 
-def dankar(found: tuple[Uniques, ...], fraction: float) -> str:
+def dankar(result: tuple[Uniques, ...], fraction: float) -> str:
     """Return which model the decision rule of Dankar and others takes.
 
     Up to a tenth of the population in the sample, Pitman's; above, Zayatz' or slide negative binomial,
@@ -100,7 +100,7 @@ def dankar(found: tuple[Uniques, ...], fraction: float) -> str:
     Dankar, F. K., El Emam, K., Neisa, A., Roffey, T.: Estimating the re-identification risk of clinical data
     sets. BMC Medical Informatics and Decision Making 12(66), 2012. doi:10.1186/1472-6947-12-66
     """
-    by = {one.model: one.uniques for one in found}
+    by = {item.model: item.uniques for item in result}
     if fraction <= SMALL:
         return "zayatz" if by["pitman"] is None else "pitman"
     few, many = by["snb"], by["zayatz"]

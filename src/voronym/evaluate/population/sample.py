@@ -87,7 +87,7 @@ def assess(sample: Sample, threshold: float, ctx: Context) -> PopulationRisk:
     several, sample = sample.persons is not None, sample.once
     ctx.tell(0.1, whole=True)
     made = _estimated(sample, ctx) if sample.people is None else _counted(sample)
-    risks, homes, said = made["risks"], sample.homes, made.pop("assumption")
+    risks, homes, result = made["risks"], sample.homes, made.pop("assumption")
     if sample.persons is not None:
         numbers, first, own = np.unique(sample.persons, return_index=True, return_inverse=True)
         greatest = np.zeros(len(numbers))
@@ -97,23 +97,27 @@ def assess(sample: Sample, threshold: float, ctx: Context) -> PopulationRisk:
     if several:
         made["notes"] += (SEVERAL,)
     ctx.tell(1.0, whole=True)
-    found = Matches.of(risks, threshold, said)
+    matches = Matches.of(risks, threshold, result)
     return PopulationRisk(
-        keys=tuple(sample.keys), records=n, matches=found, **_families(risks, homes, threshold, said), **made
+        keys=tuple(sample.keys),
+        records=n,
+        matches=matches,
+        **_families(risks, homes, threshold, result),
+        **made,
     )
 
 
-def _families(risks: Floats, homes: Ints | None, threshold: float, said: str) -> dict[str, Any]:
+def _families(risks: Floats, homes: Ints | None, threshold: float, text: str) -> dict[str, Any]:
     """Sum up the risks of households, and of their members: who finds one of a family finds the others."""
     if homes is None:
         return {"households": None, "members": None}
     _, own, many = np.unique(homes, return_inverse=True, return_counts=True)
     own = own.reshape(-1)
-    found = household_risk(risks, own)
-    variance = float((np.square(many) * found * (1 - found)).sum())  # a family is found together
+    result = household_risk(risks, own)
+    variance = float((np.square(many) * result * (1 - result)).sum())  # a family is found together
     return {
-        "households": Matches.of(found, threshold, said),
-        "members": Matches.of(found[own], threshold, said, variance),
+        "households": Matches.of(result, threshold, text),
+        "members": Matches.of(result[own], threshold, text, variance),
     }
 
 
@@ -124,7 +128,7 @@ def _counted(sample: Sample) -> dict[str, Any]:
     here, there = population_sizes(known, sample.people, sample.keys)
     n, absent = len(known), int((there == 0).sum())
     sizes = np.where(there > 0, there, here)
-    notes, said = [], "the table of the population is complete, and coded as the sample is"
+    notes, result = [], "the table of the population is complete, and coded as the sample is"
     if absent:
         notes.append(
             f"{absent:,} of {n:,} records have keys that nobody in the population has: it is not "
@@ -135,10 +139,12 @@ def _counted(sample: Sample) -> dict[str, Any]:
         rows = first_of_each(labels, equivalence_classes(known, sample.keys).labels)
         sizes = np.bincount(labels[rows], sizes[rows], len(sample.classes.sizes))[labels]
         here, there = sample.classes.sizes[labels], np.asarray(sizes, np.int64)
-        said += "; a group hides among all who have the original keys of one of its records, and perhaps more"
+        result += (
+            "; a group hides among all who have the original keys of one of its records, and perhaps more"
+        )
     return {
         "risks": 1.0 / sizes,
-        "assumption": said,
+        "assumption": result,
         "population": float(len(sample.people)),
         "fraction": n / len(sample.people),
         "basis": "population",

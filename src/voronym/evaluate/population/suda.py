@@ -75,9 +75,9 @@ class Suda(Plain):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain, JSON-able types, without what is about single records."""
-        told = {name: value for name, value in super().to_dict().items() if name not in _RECORDS}
+        result = {name: value for name, value in super().to_dict().items() if name not in _RECORDS}
         return {
-            **told,
+            **result,
             "by_size": [{"columns": size, "uniques": count} for size, count in self.by_size.items()],
             "score_max": float(self.scores.max()),
             "risk_max": None if self.risks is None else float(self.risks.max()),
@@ -91,9 +91,9 @@ class Suda(Plain):
         for size, count in self.by_size.items():
             lines.append(f"minimal uniques of {size} column{'' if size == 1 else 's'}: {count:,}")
         if self.unique:
-            first = sorted(self.contribution.items(), key=lambda one: -one[1])
-            said = ", ".join(f"{name} {share:.0%}" for name, share in first)
-            lines.append(f"share of the total score with each column: {said}")
+            first = sorted(self.contribution.items(), key=lambda item: -item[1])
+            result = ", ".join(f"{name} {share:.0%}" for name, share in first)
+            lines.append(f"share of the total score with each column: {result}")
         if self.match is not None and self.risks is not None:
             lines.append(
                 f"a unique match is correct with probability {self.match:.2%}; "

@@ -51,29 +51,29 @@ def random_swap(problem: Problem, part: Partition, asked: Requirements, ctx: Con
     A record that is far from its group then tells little: it may be there for no reason.
     """
     rng = np.random.default_rng()
-    found = swap(problem, part, asked, ctx)
-    labels = found.labels.copy()
-    members = found.cells()
-    for group, near in _near(problem, found, rng):
+    result = swap(problem, part, asked, ctx)
+    labels = result.labels.copy()
+    members = result.cells()
+    for group, near in _near(problem, result, rng):
         if rng.random() >= SHARE or not len(near):
             continue
         other = int(rng.choice(near))
-        mine, its = (int(rng.integers(len(members[one]))) for one in (group, other))
+        mine, its = (int(rng.integers(len(members[item]))) for item in (group, other))
         first, second = members[group].copy(), members[other].copy()
         first[mine], second[its] = second[its], first[mine]
         if _accepted(asked, first) and _accepted(asked, second):
             members[group], members[other] = first, second
             labels[first], labels[second] = group, other
     mixed = Partition(labels, k=problem.k)
-    return mixed if asked.hold(mixed.labels) else found  # a sum over all groups may be above its limit
+    return mixed if asked.hold(mixed.labels) else result  # a sum over all groups may be above its limit
 
 
 def _near(problem: Problem, part: Partition, rng: np.random.Generator) -> list[tuple[int, Ints]]:
     """Return the groups in random order, each with those that lie nearest."""
     centres = part.centroids(problem.records.coordinates)
     many = min(NEAR + 1, part.n_cells)
-    found = np.asarray(cKDTree(centres).query(centres, many)[1]).reshape(part.n_cells, many)
-    return [(int(group), found[group][found[group] != group]) for group in rng.permutation(part.n_cells)]
+    result = np.asarray(cKDTree(centres).query(centres, many)[1]).reshape(part.n_cells, many)
+    return [(int(group), result[group][result[group] != group]) for group in rng.permutation(part.n_cells)]
 
 
 def _accepted(asked: Requirements, members: Ints) -> bool:

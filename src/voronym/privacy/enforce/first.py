@@ -139,11 +139,11 @@ def worst_distance(levels: Levels, size: int) -> float:
     before = np.cumsum(extra)[:-1]
     bucket, inside = np.divmod(below - before, cells)
     ratio = below / n
-    found = _largest(bucket, inside, ratio, each, np.zeros(m - 1, np.int64), np.zeros(m - 1, np.int64))
+    result = _largest(bucket, inside, ratio, each, np.zeros(m - 1, np.int64), np.zeros(m - 1, np.int64))
     if loose:
         least, most = (before == loose).astype(np.int64), (before > 0).astype(np.int64)
-        found = max(found, _largest(bucket, inside, ratio, each + 1, least, most))
-    return found / (m - 1)
+        result = max(result, _largest(bucket, inside, ratio, each + 1, least, most))
+    return result / (m - 1)
 
 
 def _largest(bucket: Ints, inside: Ints, ratio: Floats, size: int, least: Ints, most: Ints) -> float:
@@ -214,7 +214,7 @@ def starts(problem: Problem, asked: Requirements, ctx: Context) -> list[Ints]:
     X = problem.records.coordinates
     order = np.lexsort((ctx.rng.permutation(asked.n), *asked.codes[::-1]))
     size = least_size(asked, problem.k)
-    found: list[Ints] = []
+    result: list[Ints] = []
     few = good = False
     while True:
         ctx.check(whole=False)
@@ -222,10 +222,10 @@ def starts(problem: Problem, asked: Requirements, ctx: Context) -> list[Ints]:
         cells = int(labels.max()) + 1
         failing = len(asked.failing(labels)) / cells
         if failing == 0.0 or (failing <= FEW and not few):
-            found.append(labels)
+            result.append(labels)
         few = few or failing <= FEW
         if cells == 1 or (good and failing == 0.0):
-            return found
+            return result
         good = good or failing == 0.0
         size = max(size + 1, int(size * STEP))
 
@@ -251,7 +251,7 @@ def confidential_first(problem: Problem, asked: Requirements, ctx: Context) -> P
     strict privacy with enhanced utility preservation", IEEE Transactions on Knowledge and Data Engineering,
     2015. There cells are built one after the other by nearest records, and stay as they are.
     """
-    found: list[tuple[float, Partition]] = []
+    result: list[tuple[float, Partition]] = []
     for labels in starts(problem, asked, ctx):
         search = Search(problem, labels, asked, ctx)
         if search.refused:
@@ -263,8 +263,8 @@ def confidential_first(problem: Problem, asked: Requirements, ctx: Context) -> P
             part = merge(problem, part, asked, ctx)
         search = Search(problem, part.labels, asked, ctx)
         search.run(passes=LOOK)
-        found.append((search.cost, search.partition()))
+        result.append((search.cost, search.partition()))
         if ctx.over:
             break
-    best = min(found, key=lambda pair: pair[0])[1]
+    best = min(result, key=lambda pair: pair[0])[1]
     return polish(problem, best, asked, ctx)

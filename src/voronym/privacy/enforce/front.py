@@ -110,13 +110,13 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     if method not in WARY and asked.hold(part.labels):
         return Enforced(part, "none", before, before)
     names = choose(part, asked) if method == "auto" else (method,)
-    found: dict[str, Partition] = {}
+    outcome: dict[str, Partition] = {}
     for number, name in enumerate(names):
         here = ctx.part(number / len(names), (number + 1) / len(names), time=1.0 / (len(names) - number))
-        found[name] = WAYS[name](problem, part, asked, here)
-    tried = {name: problem.cost(result) for name, result in found.items()}
+        outcome[name] = WAYS[name](problem, part, asked, here)
+    tried = {name: problem.cost(result) for name, result in outcome.items()}
     best = min(names, key=lambda name: tried[name])
-    result = Partition(found[best].labels, k=k)
+    result = Partition(outcome[best].labels, k=k)
     if not asked.hold(result.labels):  # never seen; the promise is checked, not trusted
         raise GuaranteeError(f"{best} left {len(asked.failing(result.labels))} cells that a model refuses")
     return Enforced(result, best, before, tried[best], tried)

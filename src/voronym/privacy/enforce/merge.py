@@ -186,8 +186,8 @@ class Merging:
         width = NEAR + 1
         while True:
             width = min(width, self.built)
-            found = self.unions.near(cell, width)
-            near = {self._find(int(c)) for c in self.inside[found]} - {cell}
+            result = self.unions.near(cell, width)
+            near = {self._find(int(c)) for c in self.inside[result]} - {cell}
             if len(near) >= min(NEAR // 2, self.count - 1) or width == self.built:
                 return np.array(sorted(near), np.int64)
             width *= 2
@@ -242,7 +242,7 @@ class Members:
         """Return what merging a group with each of others adds, at most."""
         out = np.empty(len(others))
         for at, other in enumerate(others):
-            small, large = sorted((group, int(other)), key=lambda one: len(self.rows[one]))
+            small, large = sorted((group, int(other)), key=lambda item: len(self.rows[item]))
             out[at] = max(0.0, self._costs(self.rows[small], large) - self.own[small])
         return out
 

@@ -128,12 +128,12 @@ def refuse_impossible(judges: Sequence[Judge]) -> None:
         if judge.required is None:
             continue
         n = len(judge.levels.codes)
-        found = judge.values(np.zeros(n, np.int64), 1)
-        if not np.all(judge.holds(found)):
+        result = judge.values(np.zeros(n, np.int64), 1)
+        if not np.all(judge.holds(result)):
             raise GuaranteeError(
                 f"{judge_name(judge)} cannot be met: with all {n} records in one cell, column "
                 f"{judge.levels.column!r} ({judge.levels.size} different values) comes to "
-                f"{float(found[0]):g}, and {judge.required:g} is asked. Ask for less, or leave it out"
+                f"{float(result[0]):g}, and {judge.required:g} is asked. Ask for less, or leave it out"
             )
 
 

@@ -119,7 +119,7 @@ class Search:
         counts = np.bincount(cells.labels * width + kinds, minlength=many * width).reshape(many, width)
         over = counts / cells.sizes[:, None] - np.bincount(kinds) / len(kinds)
         lacks = np.argmin(over, axis=1)
-        found = np.repeat(np.arange(many)[:, None], DONORS, axis=1)
+        result = np.repeat(np.arange(many)[:, None], DONORS, axis=1)
         for kind in range(width):
             ask = np.flatnonzero((watch.weight > 0) & (lacks == kind))
             give = np.flatnonzero((kinds == kind) & (over[cells.labels, kind] > 0))
@@ -127,8 +127,8 @@ class Search:
                 some = min(DONORS, len(give))
                 centres = np.ascontiguousarray(self.records.stand_ins(self.model, self.cells)[ask])
                 nearest = self.records.nearest(centres, self.records.rows[give], some, self.ctx)
-                found[ask[:, None], np.arange(some)] = cells.labels[give][nearest]
-        return np.asarray(found[cells.labels])
+                result[ask[:, None], np.arange(some)] = cells.labels[give][nearest]
+        return np.asarray(result[cells.labels])
 
     def _pass(self, near: Ints, terms: kernels.Terms) -> int:
         done, moves, n = 0, 0, len(self.records)

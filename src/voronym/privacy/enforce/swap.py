@@ -65,10 +65,10 @@ def polish(problem: Problem, part: Partition, asked: Requirements, ctx: Context)
             break
         search = Search(problem, part.labels, asked, ctx)
         search.run(passes=PASSES)
-        found = search.partition()
-        if not asked.hold(found.labels):  # a verdict that hangs on the last bits
-            found = merge(problem, found, asked, ctx)
-        part = split(problem, found, asked)
-        if part.n_cells == found.n_cells:
+        result = search.partition()
+        if not asked.hold(result.labels):  # a verdict that hangs on the last bits
+            result = merge(problem, result, asked, ctx)
+        part = split(problem, result, asked)
+        if part.n_cells == result.n_cells:
             break
     return part

@@ -136,7 +136,11 @@ def cost_solver(work: Callable[..., Assignment]) -> Callable[..., Assignment]:
         return answer
 
     common = list(signature(solve, follow_wrapped=False).parameters.values())
-    own = [one for one in signature(work).parameters.values() if one.kind is one.KEYWORD_ONLY]
+    own = [
+        parameter
+        for parameter in signature(work).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
     solve.__signature__ = signature(work).replace(parameters=[*common[:5], *own, common[5]])  # type: ignore[attr-defined]
     return solve
 

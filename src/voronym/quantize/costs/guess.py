@@ -53,9 +53,9 @@ def guess(
         least = 0.02 * share
         while share > least:
             trial = c + share * step
-            found = source.scan(trial, max(margin * 0.25, min(4.0 * margin, 2.0 * share * width)))
-            if np.abs(found.counts - sizes).sum() < (1.0 - 0.1 * share) * off:
-                better = found
+            result = source.scan(trial, max(margin * 0.25, min(4.0 * margin, 2.0 * share * width)))
+            if np.abs(result.counts - sizes).sum() < (1.0 - 0.1 * share) * off:
+                better = result
                 break
             share *= 0.5 if share > 0.3 else 0.3
         if better is None:

@@ -231,10 +231,10 @@ class Matrix(Source):
 
     def _matrix(self, rows: slice) -> Floats:
         if rows.start not in self.kept:
-            found = np.ascontiguousarray(self.space.cost(self.points[rows], self.C), dtype=np.float64)
+            result = np.ascontiguousarray(self.space.cost(self.points[rows], self.C), dtype=np.float64)
             if len(self.points) * len(self.C) > KEPT:
-                return found
-            self.kept[rows.start] = found
+                return result
+            self.kept[rows.start] = result
         return self.kept[rows.start]
 
     def _scan(self, block: slice, cells: kernels.Cells, scan: Scan) -> Integers:

@@ -158,9 +158,9 @@ class Engine:
         places, first, cells = distinct(C)
         if len(places) < len(C):
             joint = None if labels is None else cells[labels]
-            one = self.solve(places, sizes.merged(cells, self.n + 1), c[first], joint)
+            result = self.solve(places, sizes.merged(cells, self.n + 1), c[first], joint)
             self.place(C)
-            return self._divided(one, cells, sizes)
+            return self._divided(result, cells, sizes)
         self.place(C)
         keep = None if labels is None else self.merge.join(labels)
         if not sizes.exact:
@@ -189,12 +189,12 @@ class Engine:
         paths = 0
         while True:
             arcs = self.source.arcs(c, margin, 1, keep)
-            found = repair(self.source, arcs, bounds, c, margin)
-            c = found.costs - found.costs.min()
-            paths += found.paths
-            if found.done:
+            result = repair(self.source, arcs, bounds, c, margin)
+            c = result.costs - result.costs.min()
+            paths += result.paths
+            if result.done:
                 self.margin = max(min(4.0 * off, self.widest), 1e-9 * self.widest)
-                return self._solved(found, c, paths)
+                return self._solved(result, c, paths)
             margin *= 2.0
 
     def _coarse(self, sizes: Integers, c: Floats) -> Floats:
@@ -216,17 +216,17 @@ class Engine:
         many = m if len(self.source.mass) * m <= SMALL else min(self.nearest, m)
         while True:
             arcs = self.source.arcs(c, 0.0, many, keep)
-            found = repair(self.source, arcs, sizes, c, np.inf)
-            if found.done:
-                costs = found.costs - found.costs.min() if sizes.exact else found.costs
-                return self._solved(found, costs, found.paths)
+            result = repair(self.source, arcs, sizes, c, np.inf)
+            if result.done:
+                costs = result.costs - result.costs.min() if sizes.exact else result.costs
+                return self._solved(result, costs, result.paths)
             self.nearest = many = min(4 * many, m)
 
-    def _divided(self, one: Solved, cells: Integers, bounds: Bounds) -> Solved:
+    def _divided(self, solved: Solved, cells: Integers, bounds: Bounds) -> Solved:
         """Return an assignment in which joint cells are divided: what each needs, and the rest in order."""
-        pieces, m, (low, high) = one.pieces, len(cells), bounds
+        pieces, m, (low, high) = solved.pieces, len(cells), bounds
         sizes = low.copy()
-        left = np.bincount(pieces.cell, pieces.amount, len(one.costs)).astype(np.int64)
+        left = np.bincount(pieces.cell, pieces.amount, len(solved.costs)).astype(np.int64)
         left -= np.bincount(cells, low, len(left)).astype(np.int64)
         for q in np.flatnonzero(low < high):
             more = min(int(high[q] - low[q]), int(left[cells[q]]))
@@ -237,13 +237,15 @@ class Engine:
         turns = np.argsort(cells, kind="stable")
         cell[np.argsort(joint, kind="stable")] = np.repeat(turns, sizes[turns])
         every, amount = np.unique(unit * m + cell, return_counts=True)
-        found = Repaired(True, one.costs[cells], every // m, every % m, amount.astype(np.int64), one.paths)
-        return self._solved(found, found.costs, one.paths)
+        repaired = Repaired(
+            True, solved.costs[cells], every // m, every % m, amount.astype(np.int64), solved.paths
+        )
+        return self._solved(repaired, repaired.costs, solved.paths)
 
-    def _solved(self, found: Repaired, c: Floats, paths: int) -> Solved:
+    def _solved(self, repaired: Repaired, c: Floats, paths: int) -> Solved:
         labels = np.empty(len(self.source.mass), np.int64)
-        labels[found.unit] = found.cell
-        return Solved(found, c, labels, paths)
+        labels[repaired.unit] = repaired.cell
+        return Solved(repaired, c, labels, paths)
 
     def centred(self, solved: Solved, sizes: Bounds) -> Solved:
         """Return the same assignment to the centroids last placed, with costs that leave no needless ties."""

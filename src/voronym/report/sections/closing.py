@@ -25,12 +25,12 @@ def repeat(d: Dossier, public: Public) -> Data:
     seen = public if d.inside is None else d.inside
     findings = [
         (
-            one.model,
-            "by how it was made" if one.model == "dp" else f"{one.value:.4g}",
-            None if one.required is None else f"{one.required:.4g}",
-            "holds" if one.holds else "does not hold",
+            finding.model,
+            "by how it was made" if finding.model == "dp" else f"{finding.value:.4g}",
+            None if finding.required is None else f"{finding.required:.4g}",
+            "holds" if finding.holds else "does not hold",
         )
-        for one in public.findings
+        for finding in public.findings
     ]
     return {
         "guarantees": Table.of(
@@ -40,7 +40,7 @@ def repeat(d: Dossier, public: Public) -> Data:
         ),
         "columns": Table.of(
             ("column", "role", "kind", "what happened"),
-            [(one.name, one.role, one.kind, one.fate) for one in seen.columns],
+            [(column.name, column.role, column.kind, column.fate) for column in seen.columns],
             numeric=False,
         ),
         "code": (
@@ -61,5 +61,5 @@ def limits(_: Dossier, public: Public) -> Data:
 @section("sampled", "What was sampled", needs=("public",), place=92, shape="text")
 def sampled(d: Dossier, public: Public) -> Data | None:
     """Say what was looked at in a sample only; nothing where that is nothing."""
-    told = public.sampled if d.inside is None else d.inside.sampled
-    return {"told": told} if told else None
+    result = public.sampled if d.inside is None else d.inside.sampled
+    return {"told": result} if result else None

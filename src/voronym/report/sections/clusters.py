@@ -15,13 +15,13 @@ KINDS = (("moved into the crowd", "k1"), ("another value of its cluster", "a"), 
 
 
 @section("sizes:clusters", "Sizes of clusters", needs=("inside.clusters", "public.stirred"), place=40)
-def sizes(_: Dossier, found: Clusters, made: Stirred) -> Data:
+def sizes(_: Dossier, clusters: Clusters, made: Stirred) -> Data:
     """Show the sizes of the clusters before and after, with the least that is allowed."""
-    m, old, new = made.m, found.before, found.after
-    counts = (found.sizes_before, found.sizes_after)
+    m, old, new = made.m, clusters.before, clusters.after
+    counts = (clusters.sizes_before, clusters.sizes_after)
     drawn = bars.sizes(
-        found.sizes_after,
-        found.sizes_before,
+        clusters.sizes_after,
+        clusters.sizes_before,
         limit=m + 1,
         words=f"{m + 1} or more",
         what="cluster",
@@ -45,13 +45,14 @@ def changed(_: Dossier, given: tuple[Changed, ...]) -> Data:
     """Show what share of each column's values moved, was shuffled, or stayed."""
     columns = given[:MOST_BARS]
     drawn = bars.stacked(
-        [one.column for one in columns],
-        [(one.moved, one.shuffled, one.same) for one in columns],
+        [item.column for item in columns],
+        [(entry.moved, entry.shuffled, entry.same) for entry in columns],
         KINDS,
         title="What became of the values of each column",
     )
     rows = [
-        (one.column, *map(share, (one.moved, one.shuffled, one.same, one.total_variation))) for one in columns
+        (column.column, *map(share, (column.moved, column.shuffled, column.same, column.total_variation)))
+        for column in columns
     ]
     return {
         "figure": drawn,
@@ -60,35 +61,35 @@ def changed(_: Dossier, given: tuple[Changed, ...]) -> Data:
 
 
 @section("epsilon", "How alike a cluster is", needs=("inside.clusters.epsilon",), place=44)
-def epsilon(_: Dossier, found: Epsilon) -> Data:
+def epsilon(_: Dossier, result: Epsilon) -> Data:
     """Show how epsilon was chosen, and what it is in each column."""
-    limits = [f"{name} {value:g} ({metric})" for name, value, metric in found.limits]
+    limits = [f"{name} {value:g} ({metric})" for name, value, metric in result.limits]
     tried = [
         (keys, "equal values" if pairs == 0 else fine(100 * pairs), many, small, share(lonely), taken)
-        for keys, pairs, many, small, lonely, taken in found.tried
+        for keys, pairs, many, small, lonely, taken in result.tried
     ]
     head = ("keys", "pairs within ε", "clusters", "small clusters", "outliers", "taken")
-    return {"found": found, "limits": limits, "table": Table.of(head, tried) if tried else None}
+    return {"found": result, "limits": limits, "table": Table.of(head, tried) if tried else None}
 
 
 @section("kept", "The shape of the clusters", needs=("public.stirred.shape",), place=46)
-def kept(d: Dossier, found: Shape) -> Data:
+def kept(d: Dossier, shape: Shape) -> Data:
     """Show how far the shape of the clusters moved, against the bound."""
     drawn = ranges(
         [
-            Range("Largest of all clusters", None, found.largest),
-            Range("Mean over the clusters", None, found.mean),
+            Range("Largest of all clusters", None, shape.largest),
+            Range("Mean over the clusters", None, shape.mean),
         ],
         title="How far the distances to the centre moved",
-        limits=(0.0, 1.15 * max(found.bound, found.largest) or 1.0),
-        limit=(found.bound, f"bound {decimal(found.bound, 2)}"),
+        limits=(0.0, 1.15 * max(shape.bound, shape.largest) or 1.0),
+        limit=(shape.bound, f"bound {decimal(shape.bound, 2)}"),
     )
     rows: list[tuple[str, object]] = [
-        ("bound", found.bound),
-        ("reached, largest of all clusters", found.largest),
-        ("reached, mean", found.mean),
+        ("bound", shape.bound),
+        ("reached, largest of all clusters", shape.largest),
+        ("reached, mean", shape.mean),
     ]
     if d.inside is not None and d.inside.clusters is not None:
         rows.append(("clusters repaired by swaps, to hold it", d.inside.clusters.repaired))
         rows.append(("columns put back in a cluster, to hold it", d.inside.clusters.put_back))
-    return {"figure": drawn, "table": Table.of((MEASURES.get(found.measure, found.measure), "value"), rows)}
+    return {"figure": drawn, "table": Table.of((MEASURES.get(shape.measure, shape.measure), "value"), rows)}

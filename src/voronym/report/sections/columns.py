@@ -32,9 +32,13 @@ def sizes(d: Dossier, risk: Risk) -> Data | None:
         title="Sizes of groups",
     )
     rows = [
-        (one.label, one.groups(risk.histogram), share(one.records(risk.histogram) / risk.records))
-        for one in bars.size_bins(risk.histogram)
-        if one.groups(risk.histogram)
+        (
+            size_bin.label,
+            size_bin.groups(risk.histogram),
+            share(size_bin.records(risk.histogram) / risk.records),
+        )
+        for size_bin in bars.size_bins(risk.histogram)
+        if size_bin.groups(risk.histogram)
     ]
     table = Table.of((f"{counted} in the group", "groups", f"share of {counted}"), rows)
     return {"figure": drawn, "table": table, "smallest": smallest, "largest": largest, "counted": counted}
@@ -44,55 +48,57 @@ def sizes(d: Dossier, risk: Risk) -> Data | None:
 def distributions(d: Dossier, released: tuple[Distribution, ...]) -> Data:
     """Show each key's distribution; against the original where that is there."""
     if d.inside is None:
-        return {"blocks": [_distribution(one) for one in released], "compared": False}
-    blocks = [_distribution(one) for one in d.inside.distributions]
+        return {"blocks": [_distribution(item) for item in released], "compared": False}
+    blocks = [_distribution(distribution) for distribution in d.inside.distributions]
     return {"title": "Distributions before and after", "blocks": blocks, "compared": True}
 
 
-def _distribution(found: Distribution) -> Data:
-    alone = found.before is None
-    title = f"{found.column}: distribution {'released' if alone else 'before and after'}"
-    names = bin_names(found)
-    if found.names is not None:
-        drawn = bars.bars(names, found.after, found.before, title=title)
+def _distribution(distribution: Distribution) -> Data:
+    alone = distribution.before is None
+    title = f"{distribution.column}: distribution {'released' if alone else 'before and after'}"
+    names = bin_names(distribution)
+    if distribution.names is not None:
+        drawn = bars.bars(names, distribution.after, distribution.before, title=title)
     else:
         drawn = bars.histogram(
-            found.edges or (0.0, 1.0),
-            found.after,
-            found.before,
+            distribution.edges or (0.0, 1.0),
+            distribution.after,
+            distribution.before,
             title=title,
             names=names,
-            dates=found.dates,
+            dates=distribution.dates,
         )
     rows: list[tuple[object, ...]] = [
-        (name, new) if found.before is None else (name, found.before[i], new)
-        for i, (name, new) in enumerate(zip(names, found.after, strict=True))
+        (name, new) if distribution.before is None else (name, distribution.before[i], new)
+        for i, (name, new) in enumerate(zip(names, distribution.after, strict=True))
     ]
-    if found.missing_after or found.missing_before:
-        rows.append(("(missing)", *(() if alone else (found.missing_before,)), found.missing_after))
-    head = (found.kind, "records") if alone else (found.kind, "before", "after")
-    return {"found": found, "figure": drawn, "table": Table.of(head, rows)}
+    if distribution.missing_after or distribution.missing_before:
+        rows.append(
+            ("(missing)", *(() if alone else (distribution.missing_before,)), distribution.missing_after)
+        )
+    head = (distribution.kind, "records") if alone else (distribution.kind, "before", "after")
+    return {"found": distribution, "figure": drawn, "table": Table.of(head, rows)}
 
 
 @section("statistics", "Statistics before and after", needs=("inside.utility",), place=72)
-def statistics(_: Dossier, found: Utility) -> Data | None:
+def statistics(_: Dossier, utility: Utility) -> Data | None:
     """Show how correlations, means and spreads changed."""
-    pairs = _pairs(found.correlation)
-    keys = [_moved(change) for change in found.columns if change.role == "key"]
+    pairs = _pairs(utility.correlation)
+    keys = [_moved(change) for change in utility.columns if change.role == "key"]
     if not pairs and not keys:
         return None
     head = ("key", "mean before", "after", "sd before", "after", "distance", "categories lost")
     shown = pairs[:MOST_PAIRS]
     title = "Correlations before and after"
-    squares = found.correlation is not None and len(found.correlation.names) <= MOST_SQUARES
-    if found.correlation is not None and squares:
-        told = found.correlation
-        drawn, shown = triangles(told.names, told.before, told.after, title=title), pairs
+    squares = utility.correlation is not None and len(utility.correlation.names) <= MOST_SQUARES
+    if utility.correlation is not None and squares:
+        result = utility.correlation
+        drawn, shown = triangles(result.names, result.before, result.after, title=title), pairs
     else:
         drawn = ranges([Range(*pair) for pair in shown], limits=(-1.0, 1.0), title=title)
     rows = [(label, *(f"{v:+.2f}".replace("-", "−") for v in both)) for label, *both in pairs[:MOST_ROWS]]
     return {
-        "found": found,
+        "found": utility,
         "pairs": len(pairs),
         "shown": len(shown),
         "squares": squares,
@@ -110,21 +116,21 @@ def statistics(_: Dossier, found: Utility) -> Data | None:
     shape="text",
     special=True,
 )
-def alike(_: Dossier, found: object) -> Data:
+def alike(_: Dossier, result: object) -> Data:
     """Say how well a logistic model tells original from released records."""
-    return {"found": found}
+    return {"found": result}
 
 
-def _pairs(found: Correlation | None) -> list[tuple[str, float, float]]:
+def _pairs(correlation: Correlation | None) -> list[tuple[str, float, float]]:
     """Return the pairs of columns with their correlations, the largest change first."""
-    if found is None:
+    if correlation is None:
         return []
     pairs = []
-    for i, one in enumerate(found.names):
-        for j, other in enumerate(found.names[:i]):
-            old, new = found.before[i][j], found.after[i][j]
+    for i, item in enumerate(correlation.names):
+        for j, other in enumerate(correlation.names[:i]):
+            old, new = correlation.before[i][j], correlation.after[i][j]
             if old is not None and new is not None:
-                pairs.append((f"{other} and {one}", old, new))
+                pairs.append((f"{other} and {item}", old, new))
     return sorted(pairs, key=lambda pair: -abs(pair[2] - pair[1]))
 
 

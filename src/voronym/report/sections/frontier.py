@@ -18,25 +18,25 @@ MOST_ROWS = 25
 @section("frontier", "Other levels", needs=("inside.figures",), place=24)
 def frontier(_: Dossier, figures: Mapping[str, Any]) -> Data | None:
     """Show the best recoding for every number of suppressed records; nothing for other methods."""
-    found = figures.get("lattice")
-    if found is None:
+    result = figures.get("lattice")
+    if result is None:
         return None
-    rows = found["frontier"][-MOST_ROWS:]
+    rows = result["frontier"][-MOST_ROWS:]
     drawn = bars.bars(
-        [f"{one['suppressed']:,} suppressed" for one in rows],
-        [one["loss"] for one in rows],
+        [f"{item['suppressed']:,} suppressed" for item in rows],
+        [entry["loss"] for entry in rows],
         title="Certainty penalty by records suppressed",
         write=percent,
         across=WIDE,
     )
-    head = ("suppressed", "penalty", *found["heights"], "")
+    head = ("suppressed", "penalty", *result["heights"], "")
     cells = [
         (
-            f"{one['suppressed']:,}",
-            percent(one["loss"]),
-            *(f"{level} of {found['heights'][name]}" for name, level in one["levels"].items()),
-            "published" if one["chosen"] else "",
+            f"{row['suppressed']:,}",
+            percent(row["loss"]),
+            *(f"{level} of {result['heights'][name]}" for name, level in row["levels"].items()),
+            "published" if row["chosen"] else "",
         )
-        for one in rows
+        for row in rows
     ]
-    return {"figure": drawn, "table": Table.of(head, cells), "found": found, "shown": len(rows)}
+    return {"figure": drawn, "table": Table.of(head, cells), "found": result, "shown": len(rows)}

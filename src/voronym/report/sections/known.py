@@ -28,23 +28,29 @@ _FOUND = 0.05
 
 
 @section("known", "What a group gives away", needs=("inside.disclosed",), place=26)
-def known(_: Dossier, found: tuple[Disclosed, ...]) -> Data:
+def known(_: Dossier, result: tuple[Disclosed, ...]) -> Data:
     """Show how many people's confidential value is certain, because all of their group share it."""
     drawn = ranges(
         [
-            Range(one.column, None if one.before is None else 100 * one.before, 100 * one.share)
-            for one in found
+            Range(entry.column, None if entry.before is None else 100 * entry.before, 100 * entry.share)
+            for entry in result
         ],
         title="People whose value is certain to whoever knows their keys",
         unit=" %",
-        limits=(0.0, min(100.0, max(10.0, 110.0 * max(max(one.share, one.before or 0.0) for one in found)))),
+        limits=(
+            0.0,
+            min(
+                100.0, max(10.0, 110.0 * max(max(element.share, element.before or 0.0) for element in result))
+            ),
+        ),
         hints=("with the original keys", "in this release"),
     )
     rows = [
-        (one.column, one.people, *map(share, (one.before, one.share, one.chance, one.usual))) for one in found
+        (item.column, item.people, *map(share, (item.before, item.share, item.chance, item.usual)))
+        for item in result
     ]
     head = ("column", "people", "before", "after", "chance", "usual")
-    return {"figure": drawn, "table": Table.of(head, rows), "worst": found[0]}
+    return {"figure": drawn, "table": Table.of(head, rows), "worst": result[0]}
 
 
 @section("intruder", "What an intruder could still do", needs=("public",), place=28, shape="text")
@@ -54,9 +60,10 @@ def intruder(d: Dossier, public: Public) -> Data:
         "linked": None if d.inside is None else d.inside.linkage,
         "worst": _worst(d),
         "models": [
-            one
-            for one in public.findings
-            if one.required is not None and one.model not in ("k-anonymity", "dp")  # which change no groups
+            finding
+            for finding in public.findings
+            if finding.required is not None
+            and finding.model not in ("k-anonymity", "dp")  # which change no groups
         ],
     }
 
@@ -65,8 +72,8 @@ def intruder(d: Dossier, public: Public) -> Data:
 def following(d: Dossier, _: object) -> Data | None:
     """Give up to three sentences, each with its command."""
     steps = (step(d) for step in (_vary, _tied, _group, _search, _keys, _remember))
-    said = list(islice((step for step in steps if step is not None), MOST))
-    return {"steps": said} if said else None
+    result = list(islice((step for step in steps if step is not None), MOST))
+    return {"steps": result} if result else None
 
 
 def _worst(d: Dossier) -> Disclosed | None:
@@ -107,8 +114,8 @@ def _group(d: Dossier) -> Advice | None:
     linked = None if d.inside is None else d.inside.linkage
     if d.public.story == "groups" or linked is None or linked.value < _FOUND:
         return None
-    found = f"An attack with the original keys finds {share(linked.value)} of the people."
-    return f"{found} If that is too many, make groups:", command(d, "-k", "5", method=False)
+    sentence = f"An attack with the original keys finds {share(linked.value)} of the people."
+    return f"{sentence} If that is too many, make groups:", command(d, "-k", "5", method=False)
 
 
 def _search(d: Dossier) -> Advice | None:

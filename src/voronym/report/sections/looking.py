@@ -18,13 +18,13 @@ from voronym.report.write import Table, share
 @section(
     "rows", "Rows before and after", needs=("inside.samples",), audience="internal", place=5, shape="text"
 )
-def rows(d: Dossier, found: Samples) -> Data:
+def rows(d: Dossier, samples: Samples) -> Data:
     """Show a few people as they were and as they are published."""
     what = "row" if _several(d) else "person"
-    numbered = [(str(i + 1), *row) for i, row in enumerate(found.before)]
-    after = [(str(i + 1), *row) for i, row in enumerate(found.after)]
-    head = (what, *found.columns)
-    beside = [name for name in found.columns if name not in d.public.names("key")]
+    numbered = [(str(i + 1), *row) for i, row in enumerate(samples.before)]
+    after = [(str(i + 1), *row) for i, row in enumerate(samples.after)]
+    head = (what, *samples.columns)
+    beside = [name for name in samples.columns if name not in d.public.names("key")]
     return {
         "kept": [name for name in beside if name in d.public.kept],
         "changed": [name for name in beside if name not in d.public.kept],
@@ -44,72 +44,74 @@ def _several(d: Dossier) -> bool:
 @section(
     "unfolded", "One group unfolded", needs=("inside.unfolded",), audience="internal", place=12, shape="text"
 )
-def unfolded(_: Dossier, found: Unfolded) -> Data:
+def unfolded(_: Dossier, result: Unfolded) -> Data:
     """Show the people of one group, and the one row of keys that all of them are published with."""
-    both = zip(found.people, found.originals, found.kept, strict=True)
+    both = zip(result.people, result.originals, result.kept, strict=True)
     people = [(str(number), *own, *kept) for number, own, kept in both]
-    published = ("published", *found.published, *("as above" for _ in found.confidential))
-    head = ("person", *found.keys, *found.confidential)
+    published = ("published", *result.published, *("as above" for _ in result.confidential))
+    head = ("person", *result.keys, *result.confidential)
     return {
-        "found": found,
+        "found": result,
         "table": Table(head, (*people, published), numeric=False),
-        "alike": found.shared,
-        "different": [name for name in found.confidential if name not in found.shared],
+        "alike": result.shared,
+        "different": [name for name in result.confidential if name not in result.shared],
     }
 
 
 @section("map:inside", "On the map", needs=("inside.places",), audience="internal", place=14)
-def inside_map(d: Dossier, found: PlaceMap) -> Data:
+def inside_map(d: Dossier, place_map: PlaceMap) -> Data:
     """Show where records were, where they are published, and how many metres lie between."""
     inside = d.inside
     ways = () if inside is None else inside.utility.ways
-    own = next((way for way in ways if way.location == ",".join(found.columns)), None)
-    told = {} if own is None else {"moved by, on average": own.mean, "moved by, at most": own.largest}
-    return {**_map(found, [(what, f"{far:,.0f} m") for what, far in told.items()]), "way": own}
+    own = next((way for way in ways if way.location == ",".join(place_map.columns)), None)
+    result = {} if own is None else {"moved by, on average": own.mean, "moved by, at most": own.largest}
+    return {**_map(place_map, [(what, f"{far:,.0f} m") for what, far in result.items()]), "way": own}
 
 
 @section("map:public", "On the map", needs=("public.places",), audience="public", place=14)
-def public_map(_: Dossier, found: PlaceMap) -> Data:
+def public_map(_: Dossier, place_map: PlaceMap) -> Data:
     """Show where records are published."""
-    return _map(found)
+    return _map(place_map)
 
 
-def _map(found: PlaceMap, more: Sequence[tuple[str, object]] = ()) -> Data:
-    sizes = sorted(found.sizes)
+def _map(place_map: PlaceMap, more: Sequence[tuple[str, object]] = ()) -> Data:
+    sizes = sorted(place_map.sizes)
     table: list[tuple[str, object]] = [
-        ("published places", found.found),
-        ("drawn", len(found.places)),
+        ("published places", place_map.found),
+        ("drawn", len(place_map.places)),
         ("records at a place, least", sizes[0]),
         ("half of the places have at most", sizes[len(sizes) // 2]),
         ("most", sizes[-1]),
         *more,
     ]
-    lat, lon = found.columns
+    lat, lon = place_map.columns
     return {
-        "figure": atlas(found, title=f"Places by {lat} and {lon}"),
+        "figure": atlas(place_map, title=f"Places by {lat} and {lon}"),
         "table": Table.of(("figure", "value"), table),
-        "found": found,
+        "found": place_map,
     }
 
 
 @section("other-k", "What another k would cost", needs=("inside.other_k",), audience="internal", place=23)
-def another(d: Dossier, found: OtherK) -> Data:
+def another(d: Dossier, other_k: OtherK) -> Data:
     """Show the estimated loss at other sizes of groups, and where this release stands."""
     rows = [
         (
-            f"{k} (this release)" if k == found.here else str(k),
-            f"about {percent(loss)}" if k != found.here else percent(loss),
+            f"{k} (this release)" if k == other_k.here else str(k),
+            f"about {percent(loss)}" if k != other_k.here else percent(loss),
             f"1 in {k}",
         )
-        for k, loss in found.points
+        for k, loss in other_k.points
     ]
     return {
-        "figure": ladder(found.points, found.here, title="Information loss at other k, estimated"),
+        "figure": ladder(other_k.points, other_k.here, title="Information loss at other k, estimated"),
         "table": Table.of(("k", "information loss", "chance to pick the right record"), rows),
-        "found": found,
-        "sampled": found.records < d.public.records,
+        "found": other_k,
+        "sampled": other_k.records < d.public.records,
         "models": [
-            one for one in d.public.findings if one.required is not None and one.model != "k-anonymity"
+            finding
+            for finding in d.public.findings
+            if finding.required is not None and finding.model != "k-anonymity"
         ],
-        "share": share(found.records / max(1, d.public.records)),
+        "share": share(other_k.records / max(1, d.public.records)),
     }

@@ -24,20 +24,20 @@ _SMALL = 20.0
 
 
 @section("changes", "What became of each key", needs=("inside.changes",), audience="internal", place=21)
-def changes(_: Dossier, found: tuple[KeyChange, ...]) -> Data:
+def changes(_: Dossier, result: tuple[KeyChange, ...]) -> Data:
     """Show how many records kept the value of each key, and how far the others moved, in its own unit."""
     rows = [
         (
-            one.key,
-            f"{one.kept:,} ({percent(100 * one.kept / one.records if one.records else 100.0)})",
-            f"{one.moved:,}" if one.moved else "",
-            "" if one.distance is None else f"{one.distance:,.3g}{one.unit}",
-            "" if one.farthest is None else f"{one.farthest:,.3g}{one.unit}",
-            f"{one.coarser:,}" if one.coarser else "",
-            f"{one.gone:,}" if one.gone else "",
-            f"{one.other:,}" if one.other else "",
+            item.key,
+            f"{item.kept:,} ({percent(100 * item.kept / item.records if item.records else 100.0)})",
+            f"{item.moved:,}" if item.moved else "",
+            "" if item.distance is None else f"{item.distance:,.3g}{item.unit}",
+            "" if item.farthest is None else f"{item.farthest:,.3g}{item.unit}",
+            f"{item.coarser:,}" if item.coarser else "",
+            f"{item.gone:,}" if item.gone else "",
+            f"{item.other:,}" if item.other else "",
         )
-        for one in found
+        for item in result
     ]
     head = (
         "key",
@@ -58,16 +58,16 @@ def loss(d: Dossier, rows: tuple[Loss, ...]) -> Data:
     """Show what each key lost as published, and in its group where there are any."""
     shown, total = rows[:MOST_BARS], d.public.information_loss
     drawn = bars.bars(
-        [one.key for one in shown],
-        [one.published for one in shown],
+        [item.key for item in shown],
+        [entry.published for entry in shown],
         title="Information loss of each key, largest first",
         write=percent,
         limit=None if total is None else (total, f"all keys {fine(total)}"),
         across=WIDE,
     )
-    grouped = any(one.groups is not None for one in rows)
+    grouped = any(element.groups is not None for element in rows)
     head = ("key", "as published", "in its group") if grouped else ("key", "as published")
-    cells = [(one.key, percent(one.published), *([percent(one.groups)] if grouped else [])) for one in rows]
+    cells = [(row.key, percent(row.published), *([percent(row.groups)] if grouped else [])) for row in rows]
     return {
         "figure": drawn,
         "table": Table.of(head, cells),
@@ -79,25 +79,25 @@ def loss(d: Dossier, rows: tuple[Loss, ...]) -> Data:
 
 
 @section("penalty", "What ranges lose", needs=("inside.penalty",), place=23)
-def penalty(d: Dossier, found: Penalty) -> Data | None:
+def penalty(d: Dossier, result: Penalty) -> Data | None:
     """Show the measures of generalisation; nothing where no key is published as a range."""
-    if not any(one.fate == RANGED for one in d.public.columns):
+    if not any(column.fate == RANGED for column in d.public.columns):
         return None
-    ranked = sorted(found.by_key.items(), key=lambda one: -one[1])
+    ranked = sorted(result.by_key.items(), key=lambda item: -item[1])
     drawn = bars.bars(
         [name for name, _ in ranked[:MOST_BARS]],
         [value for _, value in ranked[:MOST_BARS]],
         title="Certainty penalty of each key, largest first",
         write=percent,
-        limit=(found.certainty, f"all keys {fine(found.certainty)}"),
+        limit=(result.certainty, f"all keys {fine(result.certainty)}"),
         across=WIDE,
     )
-    per = "" if found.classes_per_k is None else f", {found.classes_per_k:.2f} times k"
+    per = "" if result.classes_per_k is None else f", {result.classes_per_k:.2f} times k"
     rows = [
-        ("certainty penalty", percent(found.certainty)),
-        ("non-uniform entropy", percent(found.entropy)),
-        ("records in a class", f"{found.average_class:.1f}{per}"),
-        ("discernibility", f"{found.discernibility:,}"),
+        ("certainty penalty", percent(result.certainty)),
+        ("non-uniform entropy", percent(result.entropy)),
+        ("records in a class", f"{result.average_class:.1f}{per}"),
+        ("discernibility", f"{result.discernibility:,}"),
     ]
     return {"figure": drawn, "table": Table.of(("measure", "value"), rows)}
 
@@ -123,39 +123,39 @@ def costs(_: Dossier, given: tuple[Cost, ...]) -> Data | None:
 
 
 @section("told", "What the keys tell", needs=("inside.told",), place=60, special=True)
-def told(_: Dossier, found: Told) -> Data:
+def told(_: Dossier, result: Told) -> Data:
     """Show where a release sits between what its keys told unmasked and nothing, with the limits."""
-    now, loss = found.now, found.loss
-    top = 1.1 * max(found.unchanged.plug_in, now.plug_in, now.high) or 1.0
-    limits = lines(found.curves, ("floor", "reached", "normal", "by_lot"), top)
-    stated = {} if found.stated is None else {"by the rules’ own account": [Dot(loss, found.stated)]}
+    now, loss = result.now, result.loss
+    top = 1.1 * max(result.unchanged.plug_in, now.plug_in, now.high) or 1.0
+    limits = lines(result.curves, ("floor", "reached", "normal", "by_lot"), top)
+    stated = {} if result.stated is None else {"by the rules’ own account": [Dot(loss, result.stated)]}
     drawn = risk_plane(
         stated
         | {
             "counted in this table" if stated else "this release": [Dot(loss, now.plug_in)],
             "the same, estimated for the population": [Dot(loss, now.corrected, (now.low, now.high))],
-            "keys unchanged": [Dot(0.0, found.unchanged.plug_in)],
+            "keys unchanged": [Dot(0.0, result.unchanged.plug_in)],
             "one record for all": [Dot(100.0, 0.0)],
         },
         limits,
-        title=f"Loss and what the published keys tell about {found.column}",
+        title=f"Loss and what the published keys tell about {result.column}",
         limits=(1.04 * max(100.0, loss), top),
         joined=False,
         shape="root" if loss < _SMALL else "linear",
     )
     rows = [
         (
-            one.name,
-            *map(nats3, (one.before.plug_in, one.now.plug_in, one.now.chance)),
-            f"{nats3(one.now.low)} to {nats3(one.now.high)}",
+            column.name,
+            *map(nats3, (column.before.plug_in, column.now.plug_in, column.now.chance)),
+            f"{nats3(column.now.low)} to {nats3(column.now.high)}",
         )
-        for one in found.columns
+        for column in result.columns
     ]
     return {
-        "title": f"What the keys tell about {found.column}",
+        "title": f"What the keys tell about {result.column}",
         "figure": drawn,
         "table": Table.of(("column", "unchanged", "published", "by chance", "95 % interval"), rows),
-        "found": found,
-        "looks": [one.look for one in limits],
+        "found": result,
+        "looks": [limit.look for limit in limits],
         "by_chance": now.chance > MOSTLY * now.plug_in,
     }

@@ -13,51 +13,53 @@ _HEAD = ("figure", "value")
 
 
 @section("plane:groups", "Records and groups in the plane", needs=("inside.plane",), place=10)
-def group_map(_: Dossier, found: GroupMap | ShiftMap) -> Data | None:
+def group_map(_: Dossier, result: GroupMap | ShiftMap) -> Data | None:
     """Show records, groups and centres on the first two principal axes of the encoded keys."""
-    if not isinstance(found, GroupMap):
+    if not isinstance(result, GroupMap):
         return None
     rows: list[tuple[str, object]] = [
-        ("records", found.records),
-        ("records drawn", len(found.points)),
-        ("groups", found.groups),
-        ("groups drawn", len(found.sizes)),
-        *((f"{which} axis: share of variance", part) for which, part in _axes(found)),
+        ("records", result.records),
+        ("records drawn", len(result.points)),
+        ("groups", result.groups),
+        ("groups drawn", len(result.sizes)),
+        *((f"{which} axis: share of variance", part) for which, part in _axes(result)),
     ]
     return {
-        "figure": maps.groups(found, title="Records and groups in the plane"),
+        "figure": maps.groups(result, title="Records and groups in the plane"),
         "table": Table.of(_HEAD, rows),
-        "found": found,
-        "all_drawn": len(found.points) == found.records,
+        "found": result,
+        "all_drawn": len(result.points) == result.records,
     }
 
 
 @section("plane:shift", "Records before and after, in the plane", needs=("inside.plane",), place=10)
-def shift_map(d: Dossier, found: GroupMap | ShiftMap) -> Data | None:
+def shift_map(d: Dossier, group_map: GroupMap | ShiftMap) -> Data | None:
     """Show the same records before and after on the same axes; outliers, or some at random, are traced."""
-    if not isinstance(found, ShiftMap):
+    if not isinstance(group_map, ShiftMap):
         return None
-    coloured = len({group for group in found.groups if group >= 0})
+    coloured = len({group for group in group_map.groups if group >= 0})
     if d.public.stirred is not None:
         what, whose = "Clusters", "an outlier"
-        before = f"Ringed: {plural(found.outliers, 'record')} in clusters of at most {d.public.stirred.m}."
+        before = (
+            f"Ringed: {plural(group_map.outliers, 'record')} in clusters of at most {d.public.stirred.m}."
+        )
         rows: list[tuple[str, object]] = [
-            ("clusters", found.clusters),
+            ("clusters", group_map.clusters),
             ("clusters in colour", coloured),
-            ("outliers", found.outliers),
-            ("outliers drawn", len(found.marked)),
+            ("outliers", group_map.outliers),
+            ("outliers drawn", len(group_map.marked)),
         ]
     else:
         what, whose = "Records", "a ringed one"
-        before = f"{plural(len(found.before), 'record')}; {len(found.marked)} of them ringed."
-        rows = [(f"variance on the {which} axis", part) for which, part in _axes(found)]
+        before = f"{plural(len(group_map.before), 'record')}; {len(group_map.marked)} of them ringed."
+        rows = [(f"variance on the {which} axis", part) for which, part in _axes(group_map)]
     after = f"The same records as published. A line leads back to where {whose} stood."
-    table = [("records", found.records), ("records drawn", len(found.before)), *rows]
+    table = [("records", group_map.records), ("records drawn", len(group_map.before)), *rows]
     return {
         "title": f"{what} before and after, in the plane",
-        "figure": maps.shift(found, words=(before, after), title=f"{what} in the plane"),
+        "figure": maps.shift(group_map, words=(before, after), title=f"{what} in the plane"),
         "table": Table.of(_HEAD, table),
-        "found": found,
+        "found": group_map,
         "coloured": coloured,
     }
 
@@ -65,20 +67,20 @@ def shift_map(d: Dossier, found: GroupMap | ShiftMap) -> Data | None:
 @section(
     "plane:cloud", "The published records in the plane", needs=("public.plane",), audience="public", place=10
 )
-def cloud(d: Dossier, found: Cloud) -> Data:
+def cloud(d: Dossier, result: Cloud) -> Data:
     """Show the published combinations of keys in the plane, larger where more records share one."""
-    shares = zip(found.axes, found.shares, strict=True)
+    shares = zip(result.axes, result.shares, strict=True)
     rows: list[tuple[str, object]] = [
         ("combinations of keys", d.public.risk.n_classes),
-        ("drawn", len(found.points)),
+        ("drawn", len(result.points)),
         *((f"variance on the {name.split(' (')[0]}", percent(100 * part)) for name, part in shares),
     ]
-    drawn = maps.cloud(found, title="Published combinations of keys in the plane")
-    many = len(found.points) > maps.MANY
-    return {"figure": drawn, "table": Table.of(_HEAD, rows), "found": found, "many": many}
+    drawn = maps.cloud(result, title="Published combinations of keys in the plane")
+    many = len(result.points) > maps.MANY
+    return {"figure": drawn, "table": Table.of(_HEAD, rows), "found": result, "many": many}
 
 
-def _axes(found: GroupMap | ShiftMap) -> list[tuple[str, str]]:
+def _axes(group_map: GroupMap | ShiftMap) -> list[tuple[str, str]]:
     """Return the axes that mean something, with their shares of the variance."""
-    shares = [percent(100 * part) for part in found.shares]
-    return list(zip(("first", "second"), shares, strict=True))[: min(2, found.dimensions)]
+    shares = [percent(100 * part) for part in group_map.shares]
+    return list(zip(("first", "second"), shares, strict=True))[: min(2, group_map.dimensions)]

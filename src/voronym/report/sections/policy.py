@@ -18,8 +18,8 @@ from voronym.report.write import Table
 )
 def policy(_: Dossier, made: Checklist) -> Data:
     """Show each demand with its figure, and the choices that nobody else made."""
-    demands = [(one.says, one.spoken, one.figure, one.source) for one in made.items]
-    added = [(one.choice, one.value, one.reason) for one in made.added]
+    demands = [(item.says, item.spoken, item.figure, item.source) for item in made.items]
+    added = [(entry.choice, entry.value, entry.reason) for entry in made.added]
     return {
         "made": made,
         "table": Table.of(("demand", "verdict", "figure", "source"), demands, numeric=False),

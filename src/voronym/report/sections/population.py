@@ -17,9 +17,9 @@ _BASES = {"weights": "by the sampling weights", "population": "counted in a tabl
 
 
 @section("population", _TITLE, needs=("inside.population",), audience="internal", place=31)
-def population(_: Dossier, found: InPopulation) -> Data:
+def population(_: Dossier, in_population: InPopulation) -> Data:
     """Show correct matches to expect before and after, by each model, and what each key contributes."""
-    before, after = found.before, found.after
+    before, after = in_population.before, in_population.after
     lines = _lines(before, after)
     drawn = ranges(
         [
@@ -36,38 +36,41 @@ def population(_: Dossier, found: InPopulation) -> Data:
         ("their 95 % interval", _between(old), _between(new)),
         ("mean chance of a record", share(old.mean), share(new.mean)),
         (f"records above {percent(100 * old.threshold)}", old.at_risk, new.at_risk),
-        *((f"{label} found", _number(one.expected), _number(two.expected)) for label, one, two in lines[1:]),
-        ("unique in the table", *found.unique),
-        (f"singled out by {found.size} keys or fewer", *found.special),
+        *(
+            (f"{label} found", _number(item.expected), _number(two.expected))
+            for label, item, two in lines[1:]
+        ),
+        ("unique in the table", *in_population.unique),
+        (f"singled out by {in_population.size} keys or fewer", *in_population.special),
     ]
     return {
         "figure": drawn,
         "table": Table.of(("risk in the population", "before", "after"), rows),
-        "found": found,
+        "found": in_population,
         "said": (_number(before.matches.expected), _number(after.matches.expected)),
         "names": _NAMES,
         "basis": _BASES.get(before.basis, "by the sampling fraction"),
         "models": _models(before),
-        "warned": _warned(found),
-        "keys": _keys(found),
+        "warned": _warned(in_population),
+        "keys": _keys(in_population),
     }
 
 
 @section("population:public", _TITLE, needs=("public.population",), audience="public", place=31)
-def outlook(_: Dossier, found: Outlook) -> Data:
+def outlook(_: Dossier, result: Outlook) -> Data:
     """Show what everybody may know: sums over all records of the release."""
-    low, high = found.interval
+    low, high = result.interval
     rows = [
-        ("records", found.records),
-        ("people in the population", round(found.population)),
-        ("correct matches to expect", _number(found.expected)),
+        ("records", result.records),
+        ("people in the population", round(result.population)),
+        ("correct matches to expect", _number(result.expected)),
         ("its 95 % interval", f"{_number(low)} to {_number(high)}"),
-        ("mean chance that a match is correct", share(found.mean)),
+        ("mean chance that a match is correct", share(result.mean)),
     ]
     return {
         "table": Table.of(("risk in the population", "value"), rows),
-        "found": found,
-        "basis": _BASES.get(found.basis, "by the sampling fraction"),
+        "found": result,
+        "basis": _BASES.get(result.basis, "by the sampling fraction"),
     }
 
 
@@ -90,47 +93,51 @@ def _models(before: PopulationFigures) -> Table | None:
         )
     for fitted in before.columns:
         low, high = fitted.interval
-        said = f"{_number(low)} to {_number(high)}"
+        sentence = f"{_number(low)} to {_number(high)}"
         what = "unique in the table and in the population"
-        rows.append((f"log-linear, {fitted.model}", what, _number(fitted.population_uniques), said))
-    for one in before.uniques:
-        chosen = " (by the decision rule)" if one.model == before.rule else ""
-        said = "" if one.interval is None else f"{_number(one.interval[0])} to {_number(one.interval[1])}"
-        many = None if one.uniques is None else _number(one.uniques)
-        rows.append((_NAMES[one.model] + chosen, "unique in the population", many, said))
+        rows.append((f"log-linear, {fitted.model}", what, _number(fitted.population_uniques), sentence))
+    for unique in before.uniques:
+        chosen = " (by the decision rule)" if unique.model == before.rule else ""
+        sentence = (
+            ""
+            if unique.interval is None
+            else f"{_number(unique.interval[0])} to {_number(unique.interval[1])}"
+        )
+        many = None if unique.uniques is None else _number(unique.uniques)
+        rows.append((_NAMES[unique.model] + chosen, "unique in the population", many, sentence))
     if not rows:
         return None
     return Table.of(("model", "of", "estimate", "95 % interval"), rows, caption="Before: unique people")
 
 
-def _keys(found: InPopulation) -> dict[str, object]:
+def _keys(in_population: InPopulation) -> dict[str, object]:
     """Return what each key does to single people out."""
-    rows = [(one.key, share(one.score), one.unique_without) for one in found.columns]
+    rows = [(column.key, share(column.score), column.unique_without) for column in in_population.columns]
     drawn = bars(
-        [one.key for one in found.columns],
-        [100 * one.score for one in found.columns],
+        [item.key for item in in_population.columns],
+        [100 * entry.score for entry in in_population.columns],
         title="Share of the special uniques that need this key",
         write=percent,
         across=WIDE,
     )
     head = ("key", "share of the SUDA score", "unique records without it")
-    return {"figure": drawn if found.special[0] else None, "table": Table.of(head, rows)}
+    return {"figure": drawn if in_population.special[0] else None, "table": Table.of(head, rows)}
 
 
-def _warned(found: InPopulation) -> list[str]:
+def _warned(in_population: InPopulation) -> list[str]:
     """Return assumptions and warnings, each once, those of the originals first."""
-    said = []
-    for when, one in (("Before", found.before), ("After", found.after)):
-        for fitted in one.columns[:1]:
-            said += [f"{when}, log-linear ({fitted.model}): {fitted.warning}"] if fitted.warning else []
-        for unique in one.uniques if when == "Before" else ():
-            said += [f"{when}, {_NAMES[unique.model]}: {unique.warning}"] if unique.warning else []
-        said += [f"{when}: {note}" for note in one.notes]
-    return said
+    result = []
+    for when, item in (("Before", in_population.before), ("After", in_population.after)):
+        for fitted in item.columns[:1]:
+            result += [f"{when}, log-linear ({fitted.model}): {fitted.warning}"] if fitted.warning else []
+        for unique in item.uniques if when == "Before" else ():
+            result += [f"{when}, {_NAMES[unique.model]}: {unique.warning}"] if unique.warning else []
+        result += [f"{when}: {note}" for note in item.notes]
+    return result
 
 
-def _between(one: Matches) -> str:
-    return " to ".join(map(_number, one.interval))
+def _between(matches: Matches) -> str:
+    return " to ".join(map(_number, matches.interval))
 
 
 def _number(value: float) -> str:

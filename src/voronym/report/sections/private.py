@@ -13,7 +13,7 @@ from voronym.report.write import Table
 @section("private", "What ε means here", needs=("public.private",), place=20)
 def private(d: Dossier, made: Mapping[str, Any]) -> Data:
     """Say what the promise bounds, for whom, and what it does not cover."""
-    rows = [(one["column"], one["bounds"], one["origin"]) for one in made["bounds"]]
+    rows = [(item["column"], item["bounds"], item["origin"]) for item in made["bounds"]]
     return {
         "made": made,
         "bounds": Table.of(("column", "public bounds", "from"), rows, caption="Bounds", numeric=False),

@@ -111,14 +111,14 @@ def attacks(_: Dossier, exposure: Exposure) -> Data | None:
         return None
     rows = [
         (
-            one.attack,
-            KNOWLEDGE[one.level],
-            share(one.success),
-            share(one.control),
-            f"{share(one.interval[0])} to {share(one.interval[1])}",
-            one.people,
+            outcome.attack,
+            KNOWLEDGE[outcome.level],
+            share(outcome.success),
+            share(outcome.control),
+            f"{share(outcome.interval[0])} to {share(outcome.interval[1])}",
+            outcome.people,
         )
-        for one in exposure.outcomes
+        for outcome in exposure.outcomes
     ]
     head = ("attack", "the intruder knows", "right", "control", "interval", "people")
     return {"exposure": exposure, "table": Table.of(head, rows)}

@@ -27,14 +27,14 @@ def called(columns: tuple[str, ...]) -> str:
 def rules(_: Dossier, made: Channel) -> Data:
     """Show what each rule does: what its keys told and tell, and planned against measured distortion."""
     dots = [
-        Range(f"{called(one.columns)} ({KINDS.get(one.kind, one.kind)})", one.information, one.risk)
-        for one in made.rules
+        Range(f"{called(rule.columns)} ({KINDS.get(rule.kind, rule.kind)})", rule.information, rule.risk)
+        for rule in made.rules
     ]
     if (seen := made.measured) is not None:
         low, high = (max(0.0, end) for end in seen.interval)
         dots.append(Range(f"measured: {names(seen.keys, 4)}", None, max(0.0, seen.excess), (low, high)))
     ends = [v for dot in dots for v in (dot.before, dot.after, *(dot.interval or ())) if v is not None]
-    told = ranges(
+    result = ranges(
         dots,
         title="What the keys told and tell",
         limits=(0.0, 1.08 * max(ends) or 1.0),
@@ -45,9 +45,9 @@ def rules(_: Dossier, made: Channel) -> Data:
         caption="Risk in nats",
     )
     lost = ranges(
-        [Range(called(one.columns), 100 * one.planned, 100 * one.distortion) for one in made.rules],
+        [Range(called(item.columns), 100 * item.planned, 100 * item.distortion) for item in made.rules],
         title="Planned and measured distortion",
-        limits=(0.0, 105.0 * max(max(one.planned, one.distortion) for one in made.rules) or 1.0),
+        limits=(0.0, 105.0 * max(max(member.planned, member.distortion) for member in made.rules) or 1.0),
         unit=" %",
         hints=("planned", "measured"),
     )
@@ -55,22 +55,22 @@ def rules(_: Dossier, made: Channel) -> Data:
         ("keys", "planned", "measured", "difference"),
         [
             (
-                called(one.columns),
-                fine(100 * one.planned),
-                fine(100 * one.distortion),
-                f"{100 * (one.distortion - one.planned):+.1f} points".replace("-", "−"),
+                called(entry.columns),
+                fine(100 * entry.planned),
+                fine(100 * entry.distortion),
+                f"{100 * (entry.distortion - entry.planned):+.1f} points".replace("-", "−"),
             )
-            for one in made.rules
+            for entry in made.rules
         ],
         caption="Share of the variance",
     )
     return {
-        "told": told,
+        "told": result,
         "risks": risks,
         "lost": lost,
         "distortions": distortions,
         "made": made,
-        "notes": [(called(one.columns), one.note) for one in made.rules],
+        "notes": [(called(element.columns), element.note) for element in made.rules],
     }
 
 
@@ -101,16 +101,16 @@ def noise(_: Dossier, made: Channel) -> Data | None:
 @section("matrices", "The transition matrices", needs=("public.channel",), place=34)
 def matrices(_: Dossier, made: Channel) -> Data | None:
     """Show the transition matrices, and give them as text: analysts need them to correct counts."""
-    all_of = [one for one in made.rules if one.kind == "pram"]
+    all_of = [item for item in made.rules if item.kind == "pram"]
     if not all_of:
         return None
-    told = [(one, one.matrix) for one in all_of if one.matrix is not None]
+    result = [(entry, entry.matrix) for entry in all_of if entry.matrix is not None]
     return {
-        "blocks": [_matrix(rule, matrix) for rule, matrix in told],
-        "csv": [(called(rule.columns), as_csv(rule, matrix)) for rule, matrix in told],
-        "first": told[0] if told else None,
+        "blocks": [_matrix(rule, matrix) for rule, matrix in result],
+        "csv": [(called(rule.columns), as_csv(rule, matrix)) for rule, matrix in result],
+        "first": result[0] if result else None,
         "others": OTHERS,
-        "hidden": [called(one.columns) for one in all_of if one.matrix is None],
+        "hidden": [called(element.columns) for element in all_of if element.matrix is None],
     }
 
 

@@ -17,53 +17,59 @@ from voronym.steps.effect import Effect
 )
 def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
     """Show each step: records changed, how far, and who was unique before and after, as anybody counts."""
-    k = next((one.keys[1].k for one in effects if one.keys is not None), 0)
-    least = [one for one in ("below_3", "below_k") if one == "below_3" or k > 3] if k else []
+    k = next((item.keys[1].k for item in effects if item.keys is not None), 0)
+    least = [entry for entry in ("below_3", "below_k") if entry == "below_3" or k > 3] if k else []
     head = (
         "step",
         "records changed",
         "moved by, in standard deviations",
         "unique in these columns",
         *(("unique on all keys",) if k else ()),
-        *(f"in classes below {3 if one == 'below_3' else k}" for one in least),
+        *(f"in classes below {3 if member == 'below_3' else k}" for member in least),
     )
     rows = [
         (
-            one.step,
-            f"{100 * one.changed:.1f} %",
-            "" if one.error is None else f"{one.error:.3f}",
-            _pair(one.unique) + (_truth(one) if one.keys is None else ""),
+            effect.step,
+            f"{100 * effect.changed:.1f} %",
+            "" if effect.error is None else f"{effect.error:.3f}",
+            _pair(effect.unique) + (_truth(effect) if effect.keys is None else ""),
             *(
-                ("" if one.keys is None else _pair((one.keys[0].unique, one.keys[1].unique)) + _truth(one),)
+                (
+                    ""
+                    if effect.keys is None
+                    else _pair((effect.keys[0].unique, effect.keys[1].unique)) + _truth(effect),
+                )
                 if k
                 else ()
             ),
             *(
-                "" if one.keys is None else _pair((getattr(one.keys[0], what), getattr(one.keys[1], what)))
+                ""
+                if effect.keys is None
+                else _pair((getattr(effect.keys[0], what), getattr(effect.keys[1], what)))
                 for what in least
             ),
         )
-        for one in effects
+        for effect in effects
     ]
     return {
         "table": Table.of(head, rows),
-        "idle": [one.step for one in effects if one.idle],
-        "drawn": any(_truth(one) for one in effects),
+        "idle": [element.step for element in effects if element.idle],
+        "drawn": any(_truth(result) for result in effects),
     }
 
 
-def _truth(one: Effect) -> str:
+def _truth(effect: Effect) -> str:
     """Return how many of the unique records have all values true, where that is not all of them."""
-    unique = one.unique[1] if one.keys is None else one.keys[1].unique
-    return "" if one.true == unique else f" (true: {one.true:,})"
+    unique = effect.unique[1] if effect.keys is None else effect.keys[1].unique
+    return "" if effect.true == unique else f" (true: {effect.true:,})"
 
 
 @section("strata", "Each stratum by itself", needs=("inside.strata",), audience="internal", place=25)
 def strata(_: Dossier, parts: tuple[Stratum, ...]) -> Data:
     """Show each stratum: records, groups, the smallest of them, and what was lost."""
     rows = [
-        (one.label, f"{one.records:,}", f"{one.groups:,}", f"{one.smallest:,}", percent(one.loss))
-        for one in parts
+        (part.label, f"{part.records:,}", f"{part.groups:,}", f"{part.smallest:,}", percent(part.loss))
+        for part in parts
     ]
     return {"table": Table.of(("stratum", "records", "groups", "smallest group", "loss of the groups"), rows)}
 
@@ -73,40 +79,40 @@ def weighted(_: Dossier, changes: tuple[WeightedChange, ...]) -> Data:
     """Show weighted totals, means and medians before and after."""
     rows = [
         (
-            one.column,
-            _moved(one.total),
-            _moved(one.mean),
-            f"{one.moved:.2f}",
-            _moved(one.quantiles[1]),
+            change.column,
+            _moved(change.total),
+            _moved(change.mean),
+            f"{change.moved:.2f}",
+            _moved(change.quantiles[1]),
         )
-        for one in changes
+        for change in changes
     ]
     head = ("column", "total", "mean", "moved, in standard errors", "median")
-    return {"table": Table.of(head, rows), "far": [one.column for one in changes if one.moved > 1.0]}
+    return {"table": Table.of(head, rows), "far": [item.column for item in changes if item.moved > 1.0]}
 
 
 @section("regressions", "Weighted regressions", needs=("inside.regressions",), audience="internal", place=27)
-def weighted_regressions(_: Dossier, found: tuple[Regression, ...]) -> Data:
+def weighted_regressions(_: Dossier, result: tuple[Regression, ...]) -> Data:
     """Show each coefficient before and after, and say which moved by more than their standard error."""
     rows = [
         (
-            one.target,
+            item.target,
             part.name,
             f"{part.before:,.4g}",
             f"{part.after:,.4g}",
             f"{part.error:,.2g}",
             f"{part.moved:.2f}",
         )
-        for one in found
-        for part in one.coefficients
+        for item in result
+        for part in item.coefficients
     ]
     head = ("of", "on", "before", "after", "standard error", "moved, in standard errors")
-    far = [f"{one.target} on {', '.join(one.far)}" for one in found if one.far]
+    far = [f"{entry.target} on {', '.join(entry.far)}" for entry in result if entry.far]
     return {"table": Table.of(head, rows), "far": far}
 
 
 def _moved(pair: tuple[float, float]) -> str:
-    return " → ".join(f"{one:,.0f}" if abs(one) >= 1000 else f"{one:,.4g}" for one in pair)
+    return " → ".join(f"{item:,.0f}" if abs(item) >= 1000 else f"{item:,.4g}" for item in pair)
 
 
 def _pair(pair: tuple[int, int]) -> str:

@@ -105,11 +105,11 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequenc
 
     def cut(rows: Ints, many: int) -> int:
         """Return the node of some records; depth first, so that neighbours are numbered in turn."""
-        found = _cut(X[rows], many, rng, kinds) if many > 1 and len(rows) > 1 else None
-        if found is None:
+        result = _cut(X[rows], many, rng, kinds) if many > 1 and len(rows) > 1 else None
+        if result is None:
             ways.append(many)
             return -len(ways)
-        direction, threshold, low = found
+        direction, threshold, low = result
         node = len(thresholds)
         directions.append(direction)
         thresholds.append(threshold)
@@ -145,8 +145,8 @@ def _cut(
         middle = np.quantile(along, share)
         at = min(max(int(np.searchsorted(values, middle, side="right")), 1), len(values) - 1)
         # Of the two gaps beside the quantile the one that shares more evenly.
-        spots = [one for one in (at - 1, at) if 1 <= one <= len(values) - 1] or [at]
-        sides = [along <= (values[one - 1] + values[one]) / 2 for one in spots]
+        spots = [item for item in (at - 1, at) if 1 <= item <= len(values) - 1] or [at]
+        sides = [along <= (values[spot - 1] + values[spot]) / 2 for spot in spots]
         best = int(np.argmin([abs(side.mean() - share) for side in sides]))
         threshold = float((values[spots[best] - 1] + values[spots[best]]) / 2)
         low = along <= threshold

@@ -41,11 +41,11 @@ def _asked(path: Path, query: str | None, spare: Path | None) -> Iterator[Any]:
         with duckdb.connect(str(path), read_only=True, config=config) as base:
             if query is None:
                 raise _no_query(path.name, [row[0] for row in base.execute("show tables").fetchall()])
-            found = base.sql(query)
-            if found is None:
+            result = base.sql(query)
+            if result is None:
                 raise ReadError("the query gives no table; it should be a select")
-            _refuse_repeated(list(found.columns))
-            yield found
+            _refuse_repeated(list(result.columns))
+            yield result
     except duckdb.Error as error:
         known = isinstance(error, (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException))
         raise ReadError(_failed(f"DuckDB file {path.name!r}", error, str(error) if known else "")) from None
@@ -53,23 +53,23 @@ def _asked(path: Path, query: str | None, spare: Path | None) -> Iterator[Any]:
 
 def columns(path: Path, query: str | None) -> list[str]:
     """Return the columns that a query yields."""
-    with _asked(path, query, None) as found:
-        return list(found.columns)
+    with _asked(path, query, None) as result:
+        return list(result.columns)
 
 
 def count(path: Path, query: str | None) -> int:
     """Return how many rows a query yields."""
-    with _asked(path, query, None) as found:
-        return int(found.aggregate("count(*)").fetchall()[0][0])
+    with _asked(path, query, None) as result:
+        return int(result.aggregate("count(*)").fetchall()[0][0])
 
 
 def export(
     path: Path, query: str | None, kept: Callable[[list[str]], Collection[str]], target: Path, spare: Path
 ) -> list[str]:
     """Write the columns that are kept to a Parquet file; return all columns that the query yields."""
-    with _asked(path, query, spare) as found:
-        names = list(found.columns)
+    with _asked(path, query, spare) as result:
+        names = list(result.columns)
         chosen = kept(names)
         quoted = ('"' + name.replace('"', '""') + '"' for name in names if name in chosen)
-        found.project(", ".join(quoted)).write_parquet(str(target), row_group_size=100_000)
+        result.project(", ".join(quoted)).write_parquet(str(target), row_group_size=100_000)
     return names

@@ -179,7 +179,7 @@ def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> No
     if target.exists() and not overwrite:
         raise WriteError(f"{target.name!r} exists already; choose another name, or allow overwriting")
     place_ = target.resolve()
-    if any(place_ == one.resolve() or place_ in one.resolve().parents for one in files):
+    if any(place_ == file.resolve() or place_ in file.resolve().parents for file in files):
         raise InputError("the output has the place of the source; the originals are never written over")
 
 
@@ -204,11 +204,11 @@ def bytes_of(memory: int | str) -> int:
     """
     if isinstance(memory, int) and not isinstance(memory, bool) and memory > 0:
         return memory
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
-    if found is None or float(found[1]) == 0.0:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
+    if match is None or float(match[1]) == 0.0:
         raise InputError(f"memory is a size such as 4GB or 512MB, not {memory!r}")
-    power = " kmgt".index(found[2] or " ")
-    return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+    power = " kmgt".index(match[2] or " ")
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
 
 
 def crew_of(name: str, workers: int | None, memory: int | str, leaf: int, address: str | None) -> Runner:

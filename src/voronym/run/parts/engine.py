@@ -90,22 +90,22 @@ class Engine:
         job = self.job
         self._all = sum(WEIGHTS.values()) + (job.wanted - 1) * WEIGHTS["round"]
         if not job.decided("dataset"):
-            files, names = [Path(one) for one in job.files], list(job.names)
+            files, names = [Path(file) for file in job.files], list(job.names)
             absent: list[str] = []
-            told: list[Any] = []
+            result: list[Any] = []
             if not is_parquet(files[0]):
-                told = self._stage("convert", len(files))
-                columns = [one for one, _ in told]
-                for name, one in zip(names, columns, strict=True):
-                    if set(one) != set(columns[0]):
-                        odd = sorted(set(one) ^ set(columns[0]))
+                result = self._stage("convert", len(files))
+                columns = [item for item, _ in result]
+                for name, entry in zip(names, columns, strict=True):
+                    if set(entry) != set(columns[0]):
+                        odd = sorted(set(entry) ^ set(columns[0]))
                         raise InputError(
                             f"{name!r} has other columns than {names[0]!r}: {', '.join(map(repr, odd[:5]))}; "
                             "all files need the same"
                         )
                 files = [job.path("text", number, "parquet") for number in range(len(files))]
                 absent = columns[0]
-            job.decide("layout", layout_of(job.format, job.style, [how for _, how in told]))
+            job.decide("layout", layout_of(job.format, job.style, [how for _, how in result]))
             data = survey(files, names)
             if absent:  # identifiers are named, though they were never kept
                 import polars as pl
@@ -435,21 +435,21 @@ class Engine:
                  "joined": "sharing out", "score": "choosing", "leave": "leaving out",
                  "later": "changing columns"}  # fmt: skip
         base, _, turn = name.partition("@")
-        said = words.get(base, f"grouping, round {int(turn or 0) + 1} of {self.job.rounds}")
+        result = words.get(base, f"grouping, round {int(turn or 0) + 1} of {self.job.rounds}")
         if tasks < 2:
-            return said
+            return result
         workers = f", {self.runner.alive} workers" if self.runner.alive > 1 else ""
         spilled = self.course.bytes_spilled + self._held()
         through = f", {spoken(spilled)} spilled" if spilled else ""
-        return f"{said}: {done} of {tasks}{workers}{through}"
+        return f"{result}: {done} of {tasks}{workers}{through}"
 
     def _held(self) -> int:
         """Return the bytes of rows in the work folder, looked at every other second."""
         if now() > self._looked + 2.0:
             self._looked, held = now(), 0
-            for one in self.job.work.glob("*.arrow"):
+            for path in self.job.work.glob("*.arrow"):
                 with contextlib.suppress(OSError):
-                    held += one.stat().st_size
+                    held += path.stat().st_size
             self._there = held
         return self._there
 

@@ -130,14 +130,14 @@ class Job:
     @property
     def dataset(self) -> Dataset:
         """The parts of the data."""
-        found: Dataset = self.recall("dataset")
-        return found
+        result: Dataset = self.recall("dataset")
+        return result
 
     @property
     def recipe(self) -> Recipe:
         """The recipe, schema included."""
-        found: Recipe = self.recall("recipe")
-        return found
+        result: Recipe = self.recall("recipe")
+        return result
 
     @property
     def schema(self) -> Schema:

@@ -42,7 +42,7 @@ class Leaf(Cells):
 
     def _cut(self, rng: np.random.Generator) -> list[Ints]:
         d = self.X.shape[1]
-        plain = d - sum(len(one) for one in self.kinds)
+        plain = d - sum(len(kind) for kind in self.kinds)
         most = min(BLOCK, max(LEAST, SHAPE * plain**2), max(32, NUMBERS // (d * kernels.room(self.k))))
         waiting, done = [np.arange(len(self))], []
         while waiting:

@@ -265,8 +265,8 @@ def _figures(
 def _changes(job: Job, table: Table, masked: Masked) -> list[KeyChange]:
     """Return what became of the keys of a leaf, but for those that a step changes before or afterwards."""
     touched = {name for step in job.recipe.column_steps for name in step.columns}
-    found = key_changes(table.frame, masked.frame, table.schema, np.arange(table.n))
-    return [one for one in found if one.key not in touched]
+    result = key_changes(table.frame, masked.frame, table.schema, np.arange(table.n))
+    return [item for item in result if item.key not in touched]
 
 
 __all__ = ["GROUP", "Shape", "group_leaf", "leave", "publish", "score", "send", "travels"]

@@ -205,7 +205,7 @@ def sample(data: Dataset, most: int, seed: int) -> pl.DataFrame:
 
 
 def _beside(
-    found: Measurement,
+    measurement: Measurement,
     released: pl.DataFrame,
     rows: int,
     original: Any,
@@ -214,18 +214,18 @@ def _beside(
     columns: Columns,
 ) -> Measurement:
     """Add what was lost, estimated on samples."""
-    before = take(original, BESIDE, found.seed, reading)
-    said = {name: one for name, one in columns.items() if one}
+    before = take(original, BESIDE, measurement.seed, reading)
+    result = {name: item for name, item in columns.items() if item}
     kept = [name for name in released.columns if name in before.columns]
     beside = measure(
         released.select(kept), keys=list(schema.keys), confidential=list(schema.confidential),
-        original=before, seed=found.seed, **said,  # type: ignore[arg-type]
+        original=before, seed=measurement.seed, **result,  # type: ignore[arg-type]
     )  # fmt: skip
     note = (
         f"utility was estimated on random samples, {len(released):,} of {rows:,} records and {len(before):,} "
         "of the original's; record linkage was not, because it needs all records"
     )
-    return replace(found, utility=beside.utility, notes=(*found.notes, note))
+    return replace(measurement, utility=beside.utility, notes=(*measurement.notes, note))
 
 
 def take(source: Any, most: int, seed: int, reading: Mapping[str, Any] | None = None) -> pl.DataFrame:

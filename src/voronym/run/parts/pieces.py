@@ -108,11 +108,11 @@ def look(job: Job, number: int) -> dict[str, Any]:
 
 def _stepped(table: Table, recipe: Recipe) -> Table:
     """Return some rows after the first steps; without their columns, where the rows are too few for these."""
-    steps = [one for one in recipe.column_steps if one.when == "before"]
+    steps = [column_step for column_step in recipe.column_steps if column_step.when == "before"]
     try:
         return run_steps(table, steps, least=recipe.required_k)[0]
     except VoronymError:
-        changed = {name for one in steps for name in one.columns}
+        changed = {name for step in steps for name in step.columns}
         return table.select([name for name in table.columns if name not in changed])
 
 

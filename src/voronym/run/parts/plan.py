@@ -82,7 +82,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data."""
         return {
-            **{name: one for name, one in asdict(self).items() if name != "recipe"},
+            **{name: item for name, item in asdict(self).items() if name != "recipe"},
             "recipe": self.recipe.to_dict(),
         }
 
@@ -202,7 +202,7 @@ def _probe(table: Table, recipe: Recipe) -> tuple[int, float]:
     """Group some records as a leaf would be; return coordinates, and processor microseconds a record."""
     some = np.linspace(0, table.n - 1, min(table.n, PROBE)).astype(np.int64)
     keys = Coordinates.of(table.rows(np.unique(some)))
-    kinds = [np.arange(one.start, one.stop) for one in keys.codec.blocks if one.kind == "nominal"]
+    kinds = [np.arange(block.start, block.stop) for block in keys.codec.blocks if block.kind == "nominal"]
     problem = Problem(keys.records, max(recipe.required_k, 2))
     # What masks the whole table at one place is estimated by the time that MDAV takes for groups of it.
     groups = METHODS[recipe.method].groups

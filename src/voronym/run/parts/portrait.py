@@ -124,26 +124,26 @@ def _names(table: Table, name: str, most: int | None = None) -> Counter[str | No
     texts = plain(table.frame[name]).cast(pl.String)
     if most is not None and texts.n_unique() > most:
         return None
-    found = texts.alias("value").value_counts(name="count")
-    return Counter(dict(zip(found["value"].to_list(), found["count"].to_list(), strict=True)))
+    result = texts.alias("value").value_counts(name="count")
+    return Counter(dict(zip(result["value"].to_list(), result["count"].to_list(), strict=True)))
 
 
 def merged(answers: list[dict[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
     """Put together what was counted in all files, or parts."""
     out: dict[str, dict[str, Any]] = {}
     for answer in answers:
-        for name, one in answer.items():
+        for name, item in answer.items():
             if name not in out:
-                out[name] = dict(one)
+                out[name] = dict(item)
                 continue
             held = out[name]
-            if "names" in one:
-                both = (held["names"], one["names"])
+            if "names" in item:
+                both = (held["names"], item["names"])
                 held["names"] = None if None in both else both[0] + both[1]
                 continue
-            held["missing"] += one["missing"]
+            held["missing"] += item["missing"]
             for who in ("public", "inside"):
-                held[who] = (held[who][0] + one[who][0], held[who][1] or one[who][1])
+                held[who] = (held[who][0] + item[who][0], held[who][1] or item[who][1])
     return out
 
 

@@ -89,17 +89,17 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
     """
     if isinstance(source, (str, os.PathLike)):
         source = [source]
-    found: list[Path] = []
-    for one in source:
+    result: list[Path] = []
+    for item in source:
         try:
-            here = _named(one)
+            here = _named(item)
         except OSError as error:  # without its path, which may be somebody's name
             what = error.strerror or type(error).__name__
-            raise ReadError(f"not all that is at {str(one)!r} can be looked at: {what}") from None
+            raise ReadError(f"not all that is at {str(item)!r} can be looked at: {what}") from None
         if not here:
-            raise ReadError(f"there are no files at {str(one)!r}; name a folder, a pattern or a file")
-        found += here
-    unique = {file.resolve(): file for file in found}
+            raise ReadError(f"there are no files at {str(item)!r}; name a folder, a pattern or a file")
+        result += here
+    unique = {file.resolve(): file for file in result}
     files = sorted(unique.values(), key=lambda file: _natural(str(file)))
     _refuse_versions(files)
     strange = [file.name for file in files if not _known(file)]
@@ -132,14 +132,14 @@ def _refuse_versions(files: Sequence[Path]) -> None:
         )
 
 
-def _named(one: str | os.PathLike[str]) -> list[Path]:
+def _named(text: str | os.PathLike[str]) -> list[Path]:
     """Return the files that a path, a folder or a pattern names."""
-    path = Path(one)
+    path = Path(text)
     if path.is_dir():
         return _inside(path)
     if path.exists():
         return [path]
-    matches = [Path(name) for name in glob.glob(str(one), recursive=True)]  # noqa: PTH207 - any root
+    matches = [Path(name) for name in glob.glob(str(text), recursive=True)]  # noqa: PTH207 - any root
     return [file for match in matches for file in _inside(match)]
 
 
@@ -183,7 +183,9 @@ def survey(files: Sequence[Path], names: Sequence[str] | None = None) -> Dataset
     parts: list[Part] = []
     size = 0
     folders = [_folders(file) for file in files]
-    whole = {name for name in dict(folders[0]) if all(_is_whole(dict(one).get(name)) for one in folders)}
+    whole = {
+        name for name in dict(folders[0]) if all(_is_whole(dict(folder).get(name)) for folder in folders)
+    }
     for file, name, given in zip(files, called, folders, strict=True):
         try:
             with pq.ParquetFile(file) as opened:
@@ -225,9 +227,9 @@ def _unify(types: dict[str, Any], here: dict[str, Any], first: str, name: str) -
     lacking = [column for column in types if column not in here]
     more = [column for column in here if column not in types]
     if lacking or more:
-        said = [f"lacks {listing(lacking, 5)}"] if lacking else []
-        said += [f"has {listing(more, 5)} besides"] if more else []
-        raise SchemaError(f"{name!r} {' and '.join(said)}: all files need the columns of {first!r}")
+        result = [f"lacks {listing(lacking, 5)}"] if lacking else []
+        result += [f"has {listing(more, 5)} besides"] if more else []
+        raise SchemaError(f"{name!r} {' and '.join(result)}: all files need the columns of {first!r}")
     for column, kind in types.items():
         try:
             types[column] = wider(kind, _plain(here[column]))

@@ -27,8 +27,8 @@ def dossier_of(lead: Engine, made: Release) -> Dossier:
     """
     job, data = lead.job, lead.job.dataset
     if data.rows <= job.leaf:
-        found: Dossier = lead.job.recall("dossier")
-        return _engined(found, made)
+        dossier: Dossier = lead.job.recall("dossier")
+        return _engined(dossier, made)
     recipe, files, parts = job.recipe, int(job.recall("files")), job.pieces
     schema = recipe.schema
     for side, tasks in ((portrait.RELEASED, files), (portrait.ORIGINAL, parts)):
@@ -57,11 +57,15 @@ def _folder(made: Release) -> Folder:
     return made.folder
 
 
-def _engined(found: Dossier, made: Release) -> Dossier:
+def _engined(dossier: Dossier, made: Release) -> Dossier:
     """Return the dossier with the engine in its recipes."""
     plan = {name: getattr(made.recipe, name) for name in ("engine", "leaf", "rounds")}
-    inside = None if found.inside is None else replace(found.inside, recipe={**found.inside.recipe, **plan})
-    return replace(found, public=replace(found.public, recipe={**found.public.recipe, **plan}), inside=inside)
+    inside = (
+        None if dossier.inside is None else replace(dossier.inside, recipe={**dossier.inside.recipe, **plan})
+    )
+    return replace(
+        dossier, public=replace(dossier.public, recipe={**dossier.public.recipe, **plan}), inside=inside
+    )
 
 
 def _turn(stage: str) -> str:
@@ -112,13 +116,13 @@ def _inside(
         columns=public_words(made, made.rows).columns,
         warnings=made.warnings,
         figures=dict(made.figures),
-        seconds={_turn(name): one for name, one in _folder(made).seconds.items()},
+        seconds={_turn(name): item for name, item in _folder(made).seconds.items()},
         risk=Risk.of_sizes(counting.sizes(before)),
         linkage=None,
         losses=tuple(
             sorted(
                 (Loss(name, loss) for name, loss in _folder(made).key_losses.items()),
-                key=lambda one: -one.published,
+                key=lambda key_loss: -key_loss.published,
             )
         ),
         costs=made.costs,
@@ -163,7 +167,7 @@ def _disclosed(
         if counts is None:
             continue
         groups, people, known = (
-            sum(one["alone"][name][i] for one in answers if one["rows"])
+            sum(answer["alone"][name][i] for answer in answers if answer["rows"])
             for answers, i in ((now, 0), (now, 1), (before, 1))
         )
         many = list(counts.values())

@@ -59,7 +59,7 @@ class Overlap(Tabulated):
     def distances(self, values: list[Any], column: str) -> Array:  # noqa: ARG002 - any value will do
         """Return the distances between all sets."""
         sets = [self._elements(value) for value in values]
-        names = {element: at for at, element in enumerate(dict.fromkeys(e for one in sets for e in one))}
+        names = {element: at for at, element in enumerate(dict.fromkeys(e for item in sets for e in item))}
         has = np.zeros((len(sets), len(names) or 1))
         for i, elements in enumerate(sets):
             has[i, [names[element] for element in elements]] = 1.0
@@ -103,5 +103,5 @@ class Edit(Tabulated):
             from rapidfuzz.process import cdist
         except ImportError:
             raise MissingExtraError("edit distances need rapidfuzz: pip install 'voronym[text]'") from None
-        found = cdist(values, values, scorer=Levenshtein.distance, dtype=np.int32)
-        return found.astype(np.float64).reshape(len(values), len(values))
+        result = cdist(values, values, scorer=Levenshtein.distance, dtype=np.int32)
+        return result.astype(np.float64).reshape(len(values), len(values))

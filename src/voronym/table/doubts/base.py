@@ -71,8 +71,8 @@ class Seen:
     @property
     def whose(self) -> str:
         """Role and name, as the subject of a sentence."""
-        said = {"other": "other column", "confidential": "confidential column"}
-        return f"{said.get(self.role, self.role)} {self.name!r}"
+        result = {"other": "other column", "confidential": "confidential column"}
+        return f"{result.get(self.role, self.role)} {self.name!r}"
 
     @cached_property
     def plain_name(self) -> str:
@@ -84,15 +84,17 @@ class Seen:
         """Whether all values are whole numbers; pandas keeps those with gaps among them as floats."""
         if self.values.form != "float":
             return self.values.form == "integer"
-        found = self.values.numbers
-        return len(found) > 0 and bool((np.abs(found) < _EXACT).all() and (found == np.floor(found)).all())
+        result = self.values.numbers
+        return len(result) > 0 and bool(
+            (np.abs(result) < _EXACT).all() and (result == np.floor(result)).all()
+        )
 
     @cached_property
     def levels(self) -> list[Any]:
         """The distinct observed values, sorted. Whole numbers need not be factorised for that."""
         if self.whole:
-            found = np.unique(self.values.numbers)
-            return list((found.astype(np.int64) if self.values.form == "float" else found).tolist())
+            values = np.unique(self.values.numbers)
+            return list((values.astype(np.int64) if self.values.form == "float" else values).tolist())
         return self.values.levels
 
     @cached_property
@@ -148,7 +150,7 @@ def _each(table: Columns, schema: Schema) -> Iterator[Doubt]:
 
 def about_table(table: Columns, schema: Schema) -> tuple[Doubt, ...]:
     """Return the doubts about a table as it came, with its identifiers."""
-    return tuple(one for look in TABLE_DOUBTS.values() for one in look(table, schema))
+    return tuple(item for look in TABLE_DOUBTS.values() for item in look(table, schema))
 
 
 def refuse(found: Sequence[Doubt], allowed: Mapping[str, Sequence[str]]) -> tuple[Doubt, ...]:
@@ -161,7 +163,9 @@ def refuse(found: Sequence[Doubt], allowed: Mapping[str, Sequence[str]]) -> tupl
     allowed : mapping
         From the name of a doubt to the columns for which it is allowed.
     """
-    grave = [one for one in found if one.strength == "refuse" and one.column not in allowed.get(one.name, ())]
+    grave = [
+        item for item in found if item.strength == "refuse" and item.column not in allowed.get(item.name, ())
+    ]
     if grave:
         raise SchemaError("\n".join(map(str, grave)))
-    return tuple(one for one in found if one.strength == "warn")
+    return tuple(entry for entry in found if entry.strength == "warn")

@@ -55,9 +55,9 @@ def averaged_codes(seen: Seen) -> Iterator[Doubt]:
     """Refuse to average codes unless the user says that they are numbers."""
     if seen.role != "key" or seen.column.kind != "numeric" or seen.column.declared:
         return
-    found = code_reason(seen)
-    if found is not None:
-        why, kind = found
+    result = code_reason(seen)
+    if result is not None:
+        why, kind = result
         name = seen.name
         better = (
             f"make it an identifier (--identifier {name}), which drops it"

@@ -46,13 +46,13 @@ def check_published(before: Table, after: Table, keys: Sequence[str]) -> Iterato
     for name in keys:
         if before[name].form in ("mixed", "other", "empty"):
             continue
-        found, total = exposed(before[name], after[name], before.persons)
-        if not found:
+        result, total = exposed(before[name], after[name], before.persons)
+        if not result:
             continue
         seen = Seen(before[name], before.schema[name], before)
         text = (
-            f"{found} of the {total} values that key {name!r} would publish are somebody's own: one person "
+            f"{result} of the {total} values that key {name!r} would publish are somebody's own: one person "
             f"in the table has them. {ways_out(seen)}"
         )
-        if found > SHARE * total and found > 1:
+        if result > SHARE * total and result > 1:
             yield Doubt("near-unique", name, text, "refuse")

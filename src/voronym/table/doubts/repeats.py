@@ -94,7 +94,7 @@ def _keys_agree(codes: NDArray[np.int64], table: Columns, schema: Schema) -> boo
     same = np.flatnonzero((np.diff(codes[order]) == 0) & (codes[order[1:]] >= 0))[:_PAIRS]
     if len(same) < _FEWEST:
         return False
-    one, two = order[same], order[same + 1]
+    result, two = order[same], order[same + 1]
     any_two = np.random.default_rng(0).permutation(len(codes))[: 2 * (min(len(codes), _PAIRS) // 2)]
     agreeing, asked = 0, 0
     for name in schema.keys:
@@ -104,5 +104,5 @@ def _keys_agree(codes: NDArray[np.int64], table: Columns, schema: Schema) -> boo
         chance = float(np.mean(key[any_two[::2]] == key[any_two[1::2]]))
         if chance < _CHANCE:
             asked += 1
-            agreeing += float(np.mean(key[one] == key[two])) >= max(_AGREE, chance + 0.3)
+            agreeing += float(np.mean(key[result] == key[two])) >= max(_AGREE, chance + 0.3)
     return agreeing >= 1 and (asked == 1 or agreeing >= 2) and 2 * agreeing >= asked

@@ -35,9 +35,9 @@ def sentinels(numbers: NDArray[np.float64]) -> dict[float, int]:
     if not known.any() or len(rest) < _FEWEST:
         return {}
     low, high = float(rest.min()), float(rest.max())
-    found, often = np.unique(values[known], return_counts=True)
+    result, often = np.unique(values[known], return_counts=True)
     out: dict[float, int] = {}
-    for value, count in zip(found.tolist(), often.tolist(), strict=True):
+    for value, count in zip(result.tolist(), often.tolist(), strict=True):
         away = max(low - value, value - high)
         if count >= _REPEATED and away > 0 and (away > high - low or value < 0 <= low):
             out[value] = count
@@ -51,14 +51,14 @@ def hidden_gaps(seen: Seen) -> Iterator[Doubt]:
         return
     if seen.values.form not in ("integer", "float"):
         return
-    found = sentinels(seen.values.numbers.astype(np.float64))
-    if not found:
+    result = sentinels(seen.values.numbers.astype(np.float64))
+    if not result:
         return
-    told = " and ".join(f"{count} values of {value:g}" for value, count in found.items())
+    outcome = " and ".join(f"{count} values of {value:g}" for value, count in result.items())
     start = "" if "," in seen.name else f"{seen.name}="  # of this column: in others they may be numbers
-    values = ",".join(f"{start}{value:g}" for value in found)
+    values = ",".join(f"{start}{value:g}" for value in result)
     text = (
-        f"{seen.whose} has {told}, far from all others: codes for a missing value? They count as numbers "
+        f"{seen.whose} has {outcome}, far from all others: codes for a missing value? They count as numbers "
         f"now. Declare them (--missing {values}) or empty those cells"
     )
     yield Doubt("sentinels", seen.name, text)

@@ -46,15 +46,15 @@ def near_unique(seen: Seen) -> Iterator[Doubt]:
 def ways_out(seen: Seen) -> str:
     """Say what can be done about a key that would publish what one person alone has."""
     name = seen.name
-    said = f"Make it an identifier (--identifier {name}), which drops it"
+    sentence = f"Make it an identifier (--identifier {name}), which drops it"
     if seen.texts and sum(bool(_AMOUNT.match(text)) for text in seen.texts) >= NEAR_UNIQUE * len(seen.texts):
-        said += (
+        sentence += (
             "; its values look like amounts: say how they are written (--decimal and --thousands), so that "
             f"they are read as numbers (--kind {name}=numeric)"
         )
     else:
-        said += (
+        sentence += (
             f"; or, where its values are numbers or dates, say so (--kind {name}=numeric or "
             f"{name}=datetime); or group them into broader categories"
         )
-    return f"{said}; or allow it: --allow-near-unique {name} (allow_near_unique=[{name!r}] in Python)"
+    return f"{sentence}; or allow it: --allow-near-unique {name} (allow_near_unique=[{name!r}] in Python)"

@@ -96,8 +96,8 @@ class Dask(Runner):
     @property
     def _paused(self) -> bool:
         """Whether all workers pause for want of memory."""
-        found = self._client.scheduler_info(n_workers=-1).get("workers", {}).values()
-        return bool(found) and all(one.get("status") == "paused" for one in found)
+        result = self._client.scheduler_info(n_workers=-1).get("workers", {}).values()
+        return bool(result) and all(item.get("status") == "paused" for item in result)
 
     def _check(self, quiet: float, paused: float) -> None:
         """Raise where the scheduler, or all workers for a while, are gone, or wait for memory without end."""
