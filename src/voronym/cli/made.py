@@ -36,8 +36,13 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         _files(release, receipt, counted, others),
     ):
         for name, text in part:
-            grid.add_row(name, str(text))
+            grid.add_row(name, _visible(str(text)))
     common.console().print(grid)
+
+
+def _visible(text: str) -> str:
+    """Return a text without characters that steer a terminal, which the name of a file may have."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
 
 
 def _promises(release: Release, receipt: WriteReceipt, counted: str) -> Lines:
