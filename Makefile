@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+WARM   := $(VENV)/.warm
 
 # The reference data sets, where a copy lies beside the checkout.
 ifndef VORONYM_DATA
@@ -16,14 +17,18 @@ endif
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
 
-install: $(STAMP)  ## make .venv with everything in it
+install: $(WARM)   ## make .venv with everything in it, kernels compiled
 
 $(STAMP): pyproject.toml location/pyproject.toml papers/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "voronym needs Python 3.11 or newer; set PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV) || { echo "no venv module: on Debian or Ubuntu, apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --editable '.[test,docs]' --editable location --editable papers
-	$(BIN)/python -m voronym.warm
 	@touch $(STAMP)
+
+# Kernels are compiled once, so that nobody's first run waits for it. Tests compile what they need.
+$(WARM): $(STAMP)
+	$(BIN)/python -m voronym.warm
+	@touch $(WARM)
 
 demo: install    ## anonymize a table of patients and write a report
 	$(BIN)/voronym demo
@@ -31,7 +36,7 @@ demo: install    ## anonymize a table of patients and write a report
 lint: style      ## style, layers, types
 	$(BIN)/mypy
 
-style: install   ## style and layers alone
+style: $(STAMP)  ## style and layers alone
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
@@ -53,7 +58,7 @@ test: style      ## the whole test suite, under ten minutes on two cores
 test-all: style  ## everything, the slow tests included
 	$(call both,$(PYTEST) --hypothesis-profile=thorough)
 
-docs: install    ## build the documentation into docs/_build/html
+docs: $(STAMP)   ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
 pictures: install ## draw the README's picture and table again
