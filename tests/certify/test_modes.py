@@ -21,6 +21,8 @@ from voronym.problem import Problem
 from voronym.request.choices import ReleaseChoices
 from voronym.table import Table
 
+pytestmark = pytest.mark.slow
+
 
 def partitions(records, k):
     """Yield all partitions of some records into groups of k to 2k-1."""

@@ -19,6 +19,8 @@ from voronym.methods.differential import DifferentialOptions, mask_private
 from voronym.privacy import DifferentialPrivacy
 from voronym.table.table import Table
 
+pytestmark = pytest.mark.slow
+
 N = 20
 LOW = pl.DataFrame({"age": [0] * N})
 HIGH = pl.DataFrame({"age": [0] * (N - 1) + [120]})

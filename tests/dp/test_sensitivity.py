@@ -9,6 +9,8 @@ from dp.oracle import Oracle, answered_by, cost, swapped
 from voronym.dp import GROUPINGS, Budget, Records
 from voronym.dp.order import by_rank, total_order
 
+pytestmark = pytest.mark.slow
+
 PAIRS = 10_000
 
 

@@ -16,6 +16,8 @@ import voronym as vr
 from pairs.cases import TREE, merged, people
 from voronym.errors import GuaranteeError, InputError
 
+pytestmark = pytest.mark.slow
+
 STEPS, PEOPLE = ("top", "recode", "after"), ("person", "household", "pseudonyms")
 MODELS, SPACES = ("t-closeness", "l-diversity"), ("ranges", "interval", "by-hierarchy", "mixed", "median")
 # Noise and PRAM are no part of it: they are drawn from the system, never twice alike.

@@ -19,6 +19,8 @@ from voronym.errors import GuaranteeError
 from voronym.policy import Policy, shipped
 from voronym.policy.recognise import recognise
 
+pytestmark = pytest.mark.slow
+
 FRESH = """
 import json, sys
 from voronym.policy import check

@@ -8,6 +8,8 @@ import pytest
 import voronym as vr
 from steps.recount import ROW, fitting, recipe, recount, table
 
+pytestmark = pytest.mark.slow
+
 
 def check(seed: int) -> list[str]:
     rng = np.random.default_rng(seed)
