@@ -4,6 +4,7 @@
 ``app``        the routes: ``tables`` and ``runs`` answer them, ``screens`` fills the templates
 ``forms``      from the fields of forms to settings
 ``guard``      who may ask: host, token, cookie, where a request comes from, and the headers of answers
+``headers``    the headers of every answer, and requests of other sites; location's pages share it
 ``intake``     uploads: limits on bytes, on what they unpack to, on columns; names are never paths
 ``desk``       what is on the desk: tables, their settings and runs; one run at a time, three wait
 ``process``    a worker process as the server sees it; ``worker`` is that process
