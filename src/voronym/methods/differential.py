@@ -15,7 +15,7 @@ from voronym.dp import GROUPINGS, Budget, Cells, Records, caught, meet, odds
 from voronym.dp.budget import REPLACE
 from voronym.dp.domain import Bounds, Domain, Range, bounds_of
 from voronym.dp.noise import library
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.method import table_method
 from voronym.privacy import DifferentialPrivacy, parse_model
 from voronym.request.choices import ReleaseChoices
@@ -60,7 +60,9 @@ class DifferentialOptions(Options):
 def dp(table: Table, ctx: Context, options: DifferentialOptions) -> Masked:
     """Publish noisy centres of groups that one person hardly changes."""
     del table, ctx, options
-    raise InputError("method 'dp' needs the model that says how much is promised, such as --model dp=1.0")
+    raise InputError(
+        f"method 'dp' needs the model that says how much is promised, such as {hint('models', 'dp=1.0')}"
+    )
 
 
 def private_of(choices: ReleaseChoices) -> DifferentialPrivacy | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from voronym.core.context import Context
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.keyspaces import Coordinates, Keys, Published, importance_of, key_space
 from voronym.partition import Partition
 from voronym.ranges.columns import RangeColumn
@@ -51,7 +51,7 @@ class RangeKeys(Keys):
         if points:
             raise InputError(
                 f"in the space 'ranges' every key is published as a range, and {points[0]!r} is not: leave "
-                "out the space, or --publish for it"
+                f"out the space, or {hint('publish')} for it"
             )
         return ranges_of(self.choices, self.table, self.k, chosen)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
 
@@ -85,13 +85,13 @@ RULES: list[Rule] = [
         ("method", "models"),
         lambda recipe: recipe.private is not None and recipe.method != "dp",
         lambda recipe: f"method {recipe.method!r} looks at single people, and dp publishes what nobody can "
-        "change alone: leave out the method; --grouping chooses how groups are made",
+        f"change alone: leave out the method; {hint('grouping')} chooses how groups are made",
     ),
     Rule(
         ("method", "models"),
         lambda recipe: recipe.method == "dp" and recipe.private is None,
-        lambda _: "method 'dp' needs the model that says how much is promised: --model dp=1.0 "
-        "(models=['dp=1.0'] in Python)",
+        lambda _: "method 'dp' needs the model that says how much is promised: "
+        f"{hint('models', 'dp=1.0')}",
     ),
     Rule(
         ("models",),
@@ -101,13 +101,14 @@ RULES: list[Rule] = [
     Rule(
         ("models",),
         lambda recipe: recipe.private is not None and recipe.private.required is None,
-        lambda _: "dp: say how much is promised, such as --model dp=1.0; no table shows it afterwards",
+        lambda _: f"dp: say how much is promised, such as {hint('models', 'dp=1.0')}; no table shows it "
+        "afterwards",
     ),
     Rule(
         ("bounds", "models"),
         lambda recipe: recipe.bounds is not None and recipe.private is None,
-        lambda _: "bounds are what differential privacy needs: give the model, too (--model dp=1.0), or "
-        "leave them out",
+        lambda _: "bounds are what differential privacy needs: give the model, too "
+        f"({hint('models', 'dp=1.0')}), or leave them out",
     ),
     Rule(
         ("models", "steps", "weights", "strata", "suppress", "keep_groups", "seed", "space", "metrics"),
@@ -133,8 +134,8 @@ RULES: list[Rule] = [
         lambda recipe: bool(recipe.blocks) != (recipe.method == "blocks"),
         lambda recipe: "parts of the keys have methods of their own: leave out the method"
         if recipe.blocks
-        else "the method 'blocks' needs the parts of the keys: give some, such as --part 'roof,walls: "
-        "local-suppression' --part 'income: mdav'",
+        else "the method 'blocks' needs the parts of the keys: give some, such as "
+        f"{hint('blocks', ['roof,walls: local-suppression', 'income: mdav'])}",
     ),
     Rule(
         ("blocks", "keep_groups"),
@@ -255,8 +256,8 @@ def check_parts(choices: ReleaseChoices) -> None:
     if choices.policy is not None:
         raise InputError(
             "a policy is judged on a table in memory, and a data set of many parts need not fit it: leave "
-            "out policy, take the roles, steps and k that `voronym inspect --policy` proposes for a file, "
-            "and look at the release with `voronym check`"
+            "out policy, take the roles, steps and k that `voronym inspect` proposes for a file by it, and "
+            "look at the release with `voronym check`"
         )
 
 

@@ -29,8 +29,9 @@ from voronym.policy.policy import Policy
 from voronym.release import Release
 from voronym.request.choices import PARTS
 from voronym.request.recipe import Recipe
-from voronym.request.request import DECLARED, Request, takes_choices
+from voronym.request.request import Request, takes_choices
 from voronym.request.rules import check_ledger
+from voronym.request.wording import DECLARED
 from voronym.run.memory import make_release
 from voronym.run.parts.door import release_parts
 from voronym.run.parts.plan import Plan, plan_parts

@@ -10,7 +10,6 @@
 ``process``    a worker process as the server sees it; ``worker`` is that process
 ``bench``      what a worker does with its table: read, count, sketch, run. All of it calls the house
 ``settings``   what was chosen: as arguments of `voronym.anonymize`, and as the command line to copy
-``words``      the house's sentences, with the page's fields where the command line has flags
 ``shown``      what is shown of a release; ``draw``: the picture of risk against loss
 
 There is no logic of anonymization here: whatever the page makes, the command line makes from the same recipe.
