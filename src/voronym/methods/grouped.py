@@ -34,6 +34,7 @@ from voronym.ranges.publish import published_ranges
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Cost, Grouped, Stratum
 from voronym.space.published import PublishedPoints
+from voronym.table.schema import Schema
 from voronym.table.table import Table
 from voronym.table.units import fresh_names
 from voronym.table.values import first_rows
@@ -61,12 +62,15 @@ class Kept:
         What was done.
     frame : narwhals DataFrame, optional
         Of methods that say themselves what groups publish: the keys of each row, of new groups.
+    schema : Schema, optional
+        The schema of these, where the method changes kinds.
     """
 
     numbers: NDArray[np.int64]
     publish: Callable[[nw.DataFrame[Any], NDArray[np.int64]], nw.DataFrame[Any]] | None
     sentence: str
     frame: nw.DataFrame[Any] | None = None
+    schema: Schema | None = None
 
 
 def mask_by_groups(

@@ -29,7 +29,7 @@ from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.privacy.enforce.blind import SURE, chance, grid
 from voronym.privacy.enforce.rules import Requirements
-from voronym.ranges.publish import published_ranges
+from voronym.ranges.publish import published_ranges, ranged_schema
 from voronym.request.choices import EVERY, ReleaseChoices
 from voronym.result import Grouped, Masked, Stratum
 from voronym.table.schema import Schema
@@ -103,10 +103,13 @@ def _kept(table: Table, kept: Kept) -> Grouped:
     shown = publish(frame[first.tolist()], numbers[first])
     keys = {name: nw.maybe_reset_index(shown[name][of_row.labels]) for name in table.keys}
     names = [name for name in table.columns if name in table.schema]
+    ranged = [name for name, column in keys.items() if column.dtype != table.frame[name].dtype]
+    schema = kept.schema or (ranged_schema(table.schema, ranged) if ranged else None)
     return Grouped(
         with_pseudonyms(table, table.frame.select(names).with_columns(**keys)),
         log=(kept.sentence,),
         partition=of_row,
+        schema=schema,
     )
 
 

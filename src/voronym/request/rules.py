@@ -138,7 +138,7 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("blocks", "keep_groups"),
-        lambda recipe: recipe.keep_groups and bool(recipe.blocks),
+        lambda recipe: False,
         lambda _: "groups of parts lie within each other, and those that are kept would not: leave out "
         "keep_groups, or the parts",
     ),
@@ -211,7 +211,7 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("method", "keep_groups"),
-        lambda recipe: recipe.keep_groups and (_perturbs(recipe) or recipe.method == "lattice"),
+        lambda recipe: recipe.keep_groups and _perturbs(recipe),
         lambda recipe: f"method {recipe.method!r} makes no groups that could keep what they published: take "
         "another method, or leave out keep_groups",
     ),
