@@ -96,7 +96,7 @@ CASES: dict[str, Case] = {
     "local-suppression": Case("method", {"method": "local-suppression"}),
     "channel": Case("method", {"method": "channel", "options": {"max_distortion": 0.3}}),
     "records": Case("method", {"method": "records", "options": {"despite_loss": True}}),
-    "blocks": Case("blocks", {"blocks": ["sex,town,region: local-suppression", "age,income: mdav"]}),
+    "blocks": Case("blocks", {"blocks": ["sex,town,region: local-suppression", "age: mdav"]}),
     "mixed": Case("space", {"space": "mixed"}),
     "ranges": Case("space", {"space": "ranges"}),
     "metrics": Case("metrics", {"metrics": {"age": "nominal"}, "space": "mixed"}),

@@ -6,7 +6,7 @@ import json
 import platform
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -81,8 +81,7 @@ class Recipe(ReleaseChoices):
         if self.private is not None and self.method == "auto":
             self._set("method", "dp")
         if self.blocks:
-            self._set("blocks", tuple(str(Block.parse(text)) for text in self.blocks))
-            self._set("method", BLOCKS if self.method == "auto" else self.method)
+            self._settle_blocks()
         if self.makes_groups:  # methods that mask record by record promise no k, and draw a seed afresh
             self._set("k", 5 if self.k is None else self.k)
             self._set("seed", 0 if self.seed is None else self.seed)
@@ -99,6 +98,31 @@ class Recipe(ReleaseChoices):
         from voronym.request.rules import check_recipe  # rules read recipes
 
         check_recipe(self)
+
+    def _settle_blocks(self) -> None:
+        """Write out the parts of the keys: strata are in none; keys that no part names are the last one.
+
+        The method of the recipe, with its options, is that of the last part.
+        """
+        parts = [Block.parse(text) for text in self.blocks]
+        if self.strata:
+            masked = [(part, [name for name in part.columns if name not in self.strata]) for part in parts]
+            parts = [replace(part, columns=tuple(names)) for part, names in masked if names]
+        named = {name for part in parts for name in part.columns}
+        rest = tuple(name for name in self.schema.keys if name not in named and name not in self.strata)
+        if rest:
+            method = "auto" if self.method == BLOCKS else self.method
+            parts.append(Block.parse(str(Block(rest, method, self.options or {}))))
+            self._set("options", None)
+        if rest or self.method == "auto":
+            self._set("method", BLOCKS)
+        self._set("blocks", tuple(map(str, parts)))
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that mask keys: that of the recipe, or those of the parts of the keys."""
+        parts = tuple(Block.parse(text).method for text in self.blocks)
+        return parts or (self.method,)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

@@ -34,8 +34,7 @@ class Rule:
     reason: Callable[[Recipe], str]
 
 
-GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance",
-          "sampling_fraction", "population")  # fmt: skip
+GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance")
 """Choices about groups and what they publish: a method that makes none has no use for them."""
 HISTORY = ("headroom", "dissolved")
 """Choices about groups that are kept."""
@@ -53,15 +52,6 @@ def _useless(recipe: Recipe) -> list[str]:
     stepped = any(set(step.columns) & set(recipe.hierarchies or {}) for step in recipe.column_steps)
     used = {*own, *(("hierarchies",) if stepped else ())}
     return [name for name in GROUPS if name in recipe.given and name not in used]
-
-
-def _about_population(names: list[str]) -> str:
-    if not {"population", "sampling_fraction"} & set(names):
-        return ""
-    return (
-        ". Keys with noise cannot be looked up in a population: `voronym measure` tells that risk of the "
-        "table as it is now, and `voronym attack` what an intruder finds in the release"
-    )
 
 
 def _useless_private(recipe: Recipe) -> list[str]:
@@ -131,16 +121,10 @@ RULES: list[Rule] = [
     Rule(
         ("method", "blocks"),
         lambda recipe: bool(recipe.blocks) != (recipe.method == "blocks"),
-        lambda recipe: "parts of the keys have methods of their own: leave out the method"
+        lambda recipe: "every key is in a part, which has a method of its own: leave out the method"
         if recipe.blocks
         else "the method 'blocks' needs the parts of the keys: give some, such as --part 'roof,walls: "
         "local-suppression' --part 'income: mdav'",
-    ),
-    Rule(
-        ("blocks", "keep_groups"),
-        lambda recipe: False,
-        lambda _: "groups of parts lie within each other, and those that are kept would not: leave out "
-        "keep_groups, or the parts",
     ),
     Rule(
         ("blocks", "intruder"),
@@ -163,7 +147,7 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("method", "space"),
-        lambda recipe: recipe.space != DEFAULT_SPACE and not METHODS[recipe.method].groups
+        lambda recipe: recipe.space != DEFAULT_SPACE and not any(METHODS[name].groups for name in recipe.methods)
         and (recipe.method, recipe.space) != ("records", "mixed"),
         lambda recipe: f"method {recipe.method!r} compares no records in a space: leave out the space",
     ),
@@ -176,8 +160,7 @@ RULES: list[Rule] = [
         ("method", *GROUPS),
         lambda recipe: _perturbs(recipe) and bool(_useless(recipe)),
         lambda recipe: f"method {recipe.method!r} makes no groups and has no use for "
-        f"{', '.join(_useless(recipe))}: leave it out, or take a method that makes groups, such as 'auto'"
-        f"{_about_population(_useless(recipe))}",
+        f"{', '.join(_useless(recipe))}: leave it out, or take a method that makes groups, such as 'auto'",
     ),
     Rule(
         ("keep_groups", *HISTORY),
@@ -214,6 +197,12 @@ RULES: list[Rule] = [
         lambda recipe: recipe.keep_groups and _perturbs(recipe),
         lambda recipe: f"method {recipe.method!r} makes no groups that could keep what they published: take "
         "another method, or leave out keep_groups",
+    ),
+    Rule(
+        ("method", "keep_groups", "person"),
+        lambda recipe: recipe.keep_groups and "lattice" in recipe.methods and bool(recipe.schema.person),
+        lambda _: "method 'lattice' masks row by row, and groups that are kept have all rows of a person: "
+        "leave out keep_groups, or take another method",
     ),
     Rule(
         ("models", "keep_groups"),
