@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -12,12 +12,14 @@ import numpy as np
 from voronym.core.context import Context
 from voronym.core.options import Options, by_column, entry_of, option
 from voronym.dp import GROUPINGS, Budget, Cells, Records, caught, meet, odds
-from voronym.dp.budget import REPLACE
+from voronym.dp.cells import Ints
 from voronym.dp.domain import Bounds, Domain, Range, bounds_of
 from voronym.dp.noise import library
+from voronym.dp.presence import counted, resized
 from voronym.errors import InputError
 from voronym.method import table_method
 from voronym.privacy import DifferentialPrivacy, parse_model
+from voronym.privacy.differential import REPLACE
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Masked
 from voronym.table.hierarchy import Hierarchy
@@ -142,21 +144,56 @@ def mask_private(
     budget = Budget(epsilon, model.delta, rows)
     records, outside = encode(table, bounds)
     ctx.tell(0.3, whole=True)
-    chosen = GROUPINGS[AUTO if options.grouping == "auto" else options.grouping]
-    # k counts units, and a group of k times the most rows of a unit has k of them
-    size = k * rows if k is not None else chosen.size(table.n, len(bounds), epsilon / rows)
-    cells = chosen.function(records, max(min(size, table.n), 1), budget)
+    grouping = AUTO if options.grouping == "auto" else options.grouping
+    cells, size, stayed = cells_of(records, model, budget, grouping, k)
     ctx.tell(0.8, whole=True)
-    of = meet(cells.of, cells.counts, np.random.default_rng())
-    frame = _published(table, bounds, cells, of)
-    facts = told(table, model, bounds, chosen.name, size, cells, rows)
+    rng = np.random.default_rng()
+    of = meet(cells.of, cells.counts, rng)
+    beside = None
+    if stayed is not None:
+        fills = np.flatnonzero(stayed < 0)
+        beside = stayed.copy()
+        beside[fills] = np.resize(_first_rows(table), len(fills))
+    frame = _published(table if beside is None else table.rows(beside), bounds, cells, of)
+    facts = told(table, model, bounds, grouping, size, cells, rows)
     notes = tuple(
         f"{many:,} values of {item.name!r} were outside its bounds and count as the nearer bound"
         for item, many in zip(bounds, outside, strict=True)
         if many
     )
     public = (KEPT_ALONE,) if model.scope == "keys" and len(bounds) < len(frame.columns) else ()
-    return Masked(frame, {FIGURES: facts}, (*notes, *public), _log(facts), public_notes=public)
+    return Masked(frame, {FIGURES: facts}, (*notes, *public), _log(facts), public_notes=public, rows=beside)
+
+
+def cells_of(
+    records: Records, model: DifferentialPrivacy, budget: Budget, grouping: str, k: int | None
+) -> tuple[Cells, int, Ints | None]:
+    """Return the cells of a release, the size that groups have about, and the record behind each row.
+
+    The last is None where all records are published, one row for each; -1 is a row that stands for nobody.
+    """
+    chosen, stayed, spent = GROUPINGS[grouping], None, {}
+    rows = budget.rows
+    if model.hides_presence:
+        many, share = counted(records.n, budget)
+        records, stayed = resized(records, many)
+        spent["number of rows"] = share
+        budget = budget.after(share)
+    # k counts units, and a group of k times the most rows of a unit has k of them; a row that stands for
+    # nobody is counted as one of somebody's
+    most = rows + (stayed is not None and rows > 1)
+    width = records.d + records.e
+    size = k * most if k is not None else chosen.size(records.n, width, budget.epsilon / rows)
+    cells = chosen.function(records, max(min(size, records.n), 1), budget)
+    return replace(cells, spent=spent | cells.spent), size, stayed
+
+
+def _first_rows(table: Table) -> Ints:
+    """Return a row of each unit."""
+    if table.units is None:
+        return np.arange(table.n)
+    codes = table.units.household if unit_of(table) == "household" else table.units.person
+    return np.unique(np.asarray(codes), return_index=True)[1].astype(np.int64)
 
 
 def public_bounds(table: Table, model: DifferentialPrivacy, options: DifferentialOptions) -> list[Bounds]:
@@ -217,7 +254,7 @@ def told(
         "delta": delta,
         "rho": budget.rho,
         "scope": model.scope,
-        "relation": REPLACE,
+        "relation": model.neighbours,
         "unit": unit,
         "rows": rows,
         "grouping": grouping,
@@ -230,14 +267,17 @@ def told(
         "bounds": [{"column": bound.name, "bounds": bound.says, "origin": bound.origin} for bound in bounds],
         "odds": odds(epsilon),
         "caught": caught(epsilon, delta),
-        "not_private": _not_private(table, unit, kept),
+        "not_private": _not_private(table, model, unit, kept),
     }
 
 
-def _not_private(table: Table, unit: str, kept: list[str]) -> list[str]:
+def _not_private(table: Table, model: DifferentialPrivacy, unit: str, kept: list[str]) -> list[str]:
     """Return what the promise does not cover."""
     out = ["the names, kinds and order of the columns, and their declared bounds"]
-    if unit == "row":
+    if model.hides_presence:
+        if unit != "row":
+            out.append(f"that no {unit} has more than {model.rows} rows")
+    elif unit == "row":
         out.append(f"the number of rows, {table.n:,}, and so that somebody is in the table at all")
     else:
         out.append(f"the number of rows, {table.n:,}, and how many of them each {unit} has")
@@ -254,9 +294,15 @@ def _log(facts: Mapping[str, Any]) -> tuple[str, ...]:
     promise = f"ε = {facts['epsilon']:g}" + (f", δ = {facts['delta']:g}" if facts["delta"] else "")
     what = "the keys" if facts["scope"] == "keys" else "all columns"
     spent = ", ".join(f"{name} {share:.3g}" for name, share in facts["spent"].items())
+    values = "its values" if facts["unit"] == "row" else "the values of its rows"
+    between = (
+        f"by replacing {values}"
+        if facts["relation"] == REPLACE
+        else f"by adding or removing it, or by replacing {values}"
+    )
     return (
-        f"Differential privacy of {what} for each {facts['unit']}: {promise}, neighbours by replacing "
-        f"{'its values' if facts['unit'] == 'row' else 'the values of its rows'}.",
+        f"Differential privacy of {what} for each {facts['unit']}: {promise}, neighbours {between}.",
+        *(() if facts["relation"] == REPLACE else ("The number of published rows is a noisy count.",)),
         f"Groups of about {facts['size']:,} by '{facts['grouping']}', {facts['cells'].get('groups', 0):,} in "
         f"all; {facts['noise']} noise by OpenDP.",
         f"The {'ε' if not facts['delta'] else 'ρ'} went to: {spent}.",

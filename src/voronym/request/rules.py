@@ -107,6 +107,14 @@ RULES: list[Rule] = [
         "rules before, in the table itself",
     ),
     Rule(
+        ("models", "confidential", "other"),
+        lambda recipe: recipe.private is not None and recipe.private.hides_presence
+        and recipe.private.scope == "keys" and bool(recipe.schema.confidential or recipe.schema.other),
+        lambda recipe: "dp: neighbours=add-remove hides how many rows there are, and columns that stay as "
+        f"they are show it ({', '.join((*recipe.schema.confidential, *recipe.schema.other))}): add "
+        "scope=all, or drop them",
+    ),
+    Rule(
         ("models", "pseudonyms"),
         lambda recipe: recipe.private is not None and recipe.schema.pseudonyms,
         lambda _: "pseudonyms show which rows belong together, which dp does not cover: leave them out",

@@ -113,7 +113,10 @@ def make_release(
         original = original.rows(rows)  # some people wait
         stayed = rows if stayed is None else stayed[rows]
         masking = ctx.part(0.7, 0.9, stage="masking")
-    masked = _mask(table, recipe, masking, kept)
+    masked, booked = _mask(table, recipe, masking, kept), table
+    if masked.rows is not None:  # the number of rows is private
+        table, original = table.rows(masked.rows), original.rows(masked.rows)
+        stayed = masked.rows if stayed is None else stayed[masked.rows]
     while booking is not None and kept is None and recipe.private is None:
         assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
         assert masked.partition is not None  # noqa: S101
@@ -179,7 +182,7 @@ def make_release(
     )
     clock.lap("measuring")
     if booking is not None:
-        _check_history(booking, release, masked, grouped_frame, table)
+        _check_history(booking, release, masked, grouped_frame, table if masked.rows is None else booked)
     if recipe.policy is not None:
         policy = Policy.load(recipe.policy)
         release.checklist = judge_release(
@@ -221,7 +224,7 @@ def _check_history(
         "steps": list(recipe.steps),
         "plain": masked.schema is None,
     }
-    part = _books_of(recipe, masked, frame, about)
+    part = _books_of(recipe, masked, frame, about, table.n)
     homes = None if table.units is None else table.units.household
     true = not METHODS[recipe.method].groups and mean is None and not (recipe.publish or {})
     shown = frame.select([*keys, *([mean] if mean else [])])
@@ -230,7 +233,9 @@ def _check_history(
     release.booking = booking
 
 
-def _books_of(recipe: Recipe, masked: Masked, frame: nw.DataFrame[Any], about: dict[str, Any]) -> Partition:
+def _books_of(
+    recipe: Recipe, masked: Masked, frame: nw.DataFrame[Any], about: dict[str, Any], rows: int
+) -> Partition:
     """Return the groups that a ledger remembers; add the price of a private release to what it knows."""
     if recipe.private is None:
         assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
@@ -239,9 +244,9 @@ def _books_of(recipe: Recipe, masked: Masked, frame: nw.DataFrame[Any], about: d
     facts = masked.figures[PRIVATE_FIGURES]
     about[PRIVATE] = {name: facts[name] for name in ("epsilon", "delta", "rho", "relation", "unit", "scope")}
     # What is private as a whole tells nobody's group; beside columns that stay as they are, keys do.
-    alone = recipe.private.scope == "all"
+    alone = recipe.private.scope == "all" or recipe.private.hides_presence
     keys = list(recipe.schema.keys)
-    return Partition(np.zeros(len(frame), np.int64) if alone else equivalence_classes(frame, keys).labels)
+    return Partition(np.zeros(rows, np.int64) if alone else equivalence_classes(frame, keys).labels)
 
 
 def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
