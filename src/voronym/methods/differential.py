@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,6 +47,9 @@ class DifferentialOptions(Options):
     bounds: Mapping[str, Any] | None = option(None, "public bounds by column", check=by_column)
     hierarchies: Mapping[str, Any] | None = option(
         None, "hierarchies, whose values are public", check=by_column
+    )
+    importance: Mapping[str, float] | None = option(
+        None, "how much columns count where groups are cut; public numbers", check=by_column
     )
 
 
@@ -269,6 +272,24 @@ def told(
         "caught": caught(epsilon, delta),
         "not_private": _not_private(table, model, unit, kept),
     }
+
+
+def in_strata(made: Sequence[Mapping[str, Any]], strata: Sequence[str]) -> dict[str, Any]:
+    """Return the facts of a release whose strata were masked one by one.
+
+    A record is in one stratum, which is public and stays; so what is spent in each is spent once. Of a unit
+    with rows in several, each stratum costs the share that its rows are of all that are allowed.
+    """
+    out = dict(made[0])
+    cells = [facts["cells"] for facts in made]
+    out["cells"] = {name: sum(cell[name] for cell in cells) for name, value in cells[0].items()
+                    if isinstance(value, int) and all(name in cell for cell in cells)}  # fmt: skip
+    out["size"] = min(facts["size"] for facts in made)
+    out["not_private"] = [
+        f"{', '.join(strata)}: the stratum of every row, and the number of rows of each stratum",
+        *(line for line in made[0]["not_private"] if not line.startswith("the number of rows")),
+    ]
+    return out
 
 
 def _not_private(table: Table, model: DifferentialPrivacy, unit: str, kept: list[str]) -> list[str]:

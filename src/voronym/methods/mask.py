@@ -20,7 +20,14 @@ from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError
 from voronym.keyspaces import Coordinates, Published
 from voronym.method import METHODS
-from voronym.methods.differential import DifferentialOptions, mask_private, private_of
+from voronym.methods.differential import (
+    FIGURES,
+    DifferentialOptions,
+    in_strata,
+    mask_private,
+    private_of,
+    rows_of,
+)
 from voronym.methods.grouped import Kept, demands_of, enforcement, mask_by_groups, with_pseudonyms
 from voronym.methods.said import against, within
 from voronym.methods.strata import check_strata, strata_of
@@ -70,9 +77,8 @@ def mask(
         Groups that are given: then none are made.
     """
     method = METHODS[choices.method]
-    if (private := private_of(choices)) is not None:
-        assert isinstance(options, DifferentialOptions)  # noqa: S101 - other methods were refused
-        return mask_private(table, ctx, model=private, options=options, k=k if k > 1 else None)
+    if isinstance(options, DifferentialOptions):  # as the steps before left them
+        options = replace(options, bounds=choices.bounds, hierarchies=choices.hierarchies)
     given: dict[str, Any] = {"choices": choices, "options": options, "k": k, "models": models}
     if method.groups:
         return mask_by_groups(table, ctx, kept=kept, **given)
@@ -85,11 +91,32 @@ def _whole(
     table: Table, ctx: Context, *, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
 ) -> Masked:
     """Mask a table, or a stratum, by a method that is not asked to divide records into groups."""
+    if isinstance(options, DifferentialOptions):
+        return _private(table, ctx, choices, options, k)
     if METHODS[choices.method].makes == "table":
         return _perturbed(table, ctx, choices, options)
     if enforcement(choices) == "blind" and demands_of(table, models):
         return _blind(table, ctx, choices, options, k, models)
     return _released(table, ctx, choices, options, k, models)
+
+
+def _private(
+    table: Table, ctx: Context, choices: ReleaseChoices, options: DifferentialOptions, k: int
+) -> Masked:
+    """Mask a table, or a stratum, by differential privacy; weights are no part of what is private."""
+    model = private_of(choices)
+    assert model is not None  # noqa: S101 - the method was refused without
+    masked = mask_private(table, ctx, model=model, options=options, k=k if k > 1 else None)
+    if choices.weights is None or model.scope == "all":
+        return masked
+    frame, figures, log, notes = publish_weights(table, masked.frame, choices, max(k, 1))
+    return replace(
+        masked,
+        frame=frame,
+        figures={**masked.figures, **figures},
+        notes=(*masked.notes, *notes),
+        log=(*masked.log, *log),
+    )
 
 
 def _kept(table: Table, kept: Kept) -> Grouped:
@@ -280,7 +307,10 @@ def _by_strata(
     if not bare.keys:
         raise InputError("strata: every key is a stratum, and nothing is left to mask: leave out one of them")
     alone = replace(choices, strata=())
-    of, label = strata_of(table, strata, k if METHODS[choices.method].keeps_k else 1)
+    private = private_of(choices)
+    if private is not None:
+        rows_of(table, private)  # the rows of a unit count in all strata together
+    of, label = strata_of(table, strata, 1 if METHODS[choices.method].makes == "table" and private is None else k)
     made: list[Masked] = []
     parts: list[Stratum] = []
     order: list[Ints] = []
@@ -320,6 +350,8 @@ def _by_strata(
         "log": within(strata, parts) or (f"Each of {len(made)} strata was masked by itself.",),
         "schema": schema,
     }
+    if private is not None:
+        return Masked(frame, {FIGURES: in_strata([masked.figures[FIGURES] for masked in made], strata)}, **shared)
     if not groups:
         return Masked(frame, **shared)
     return Grouped(

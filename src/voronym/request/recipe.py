@@ -80,7 +80,7 @@ class Recipe(ReleaseChoices):
             raise InputError(f"schema must be a Schema, not {type(self.schema).__name__}")
         if self.private is not None and self.method == "auto":
             self._set("method", "dp")
-        if self.blocks:
+        if self.blocks and self.private is None:
             self._settle_blocks()
         if self.makes_groups:  # methods that mask record by record promise no k, and draw a seed afresh
             self._set("k", 5 if self.k is None else self.k)
@@ -151,7 +151,8 @@ class Recipe(ReleaseChoices):
     @cached_property
     def column_steps(self) -> tuple[ColumnStep, ...]:
         """The steps, in their order."""
-        return tuple(parse_step(text).informed(self.hierarchies or {}) for text in self.steps)
+        steps = (parse_step(text).informed(self.hierarchies or {}) for text in self.steps)
+        return tuple(steps if self.private is None else (step.in_public() for step in steps))
 
     @property
     def trees(self) -> dict[str, Any]:

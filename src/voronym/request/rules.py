@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from voronym.errors import InputError
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
+from voronym.methods.public_steps import uncounted_steps
 
 if TYPE_CHECKING:
     from voronym.request.choices import ReleaseChoices
@@ -54,20 +55,19 @@ def _useless(recipe: Recipe) -> list[str]:
     return [name for name in GROUPS if name in recipe.given and name not in used]
 
 
-def _useless_private(recipe: Recipe) -> list[str]:
+PRIVATE = {
+    "suppress": "who is left out depends on the others, which ε does not count",
+    "keep_groups": "who stays in which group is told again each time, and ε does not count it",
+    "seed": "whoever had the seed could take the noise off; noise is drawn from the system",
+    "space": "records are compared by their public bounds, and spaces look at the data",
+    "metrics": "records are compared by their public bounds, and metrics look at the data",
+}
+"""What cannot be had with differential privacy, and why."""
+
+
+def _uncounted(recipe: Recipe) -> list[str]:
     """Return what looks at data in ways that differential privacy does not count."""
-    names = (
-        "steps",
-        "weights",
-        "strata",
-        "suppress",
-        "keep_groups",
-        "seed",
-        "space",
-        "metrics",
-        "time_limit",
-    )
-    return [name for name in names if name in recipe.given]
+    return [name for name in PRIVATE if name in recipe.given]
 
 
 RULES: list[Rule] = [
@@ -100,11 +100,29 @@ RULES: list[Rule] = [
         "leave them out",
     ),
     Rule(
-        ("models", "steps", "weights", "strata", "suppress", "keep_groups", "seed", "space", "metrics"),
-        lambda recipe: recipe.private is not None and bool(_useless_private(recipe)),
-        lambda recipe: f"{', '.join(_useless_private(recipe))} cannot be had with dp: what it looks up in "
-        "the data, or lets others draw again, is not counted in ε. Leave it out; change columns by public "
-        "rules before, in the table itself",
+        ("models", *PRIVATE),
+        lambda recipe: recipe.private is not None and bool(_uncounted(recipe)),
+        lambda recipe: f"{_uncounted(recipe)[0]} cannot be had with dp: {PRIVATE[_uncounted(recipe)[0]]}. "
+        f"Leave out {', '.join(_uncounted(recipe))}",
+    ),
+    Rule(
+        ("models", "blocks"),
+        lambda recipe: recipe.private is not None and bool(recipe.blocks),
+        lambda _: "dp makes groups of all keys at once, by --grouping: leave out the parts",
+    ),
+    Rule(
+        ("models", "steps"),
+        lambda recipe: recipe.private is not None and bool(uncounted_steps(recipe)),
+        lambda recipe: f"step '{uncounted_steps(recipe)[0]}' cannot be had with dp: it looks at other rows, "
+        "and ε does not count that. Give the numbers yourself (top age=90, recode cuts=20,40, pram matrix=FILE), "
+        "or do it after, to published columns alone",
+    ),
+    Rule(
+        ("models", "strata"),
+        lambda recipe: recipe.private is not None and bool(recipe.strata)
+        and (recipe.private.scope == "all" or recipe.private.hides_presence),
+        lambda _: "a stratum is published as it is, row by row, and dp is to cover all columns or the number "
+        "of rows, too: leave out strata, or scope=all and neighbours",
     ),
     Rule(
         ("models", "confidential", "other"),
@@ -133,12 +151,6 @@ RULES: list[Rule] = [
         if recipe.blocks
         else "the method 'blocks' needs the parts of the keys: give some, such as --part 'roof,walls: "
         "local-suppression' --part 'income: mdav'",
-    ),
-    Rule(
-        ("blocks", "intruder"),
-        lambda recipe: bool(recipe.blocks) and (recipe.intruder == "method" or recipe.enforce != "auto"),
-        lambda _: "parts obey models by leaving classes whole, and know no other way: leave out intruder and "
-        "enforce, or the parts",
     ),
     Rule(
         ("blocks", "pseudonyms"),
@@ -190,7 +202,7 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("method", "publish_weights"),
-        lambda recipe: recipe.publish_weights == "mean" and _perturbs(recipe),
+        lambda recipe: recipe.publish_weights == "mean" and _perturbs(recipe) and recipe.private is None,
         lambda recipe: f"method {recipe.method!r} makes no groups, whose mean weight could be published: "
         "publish weights as they are, or take a method that makes groups",
     ),

@@ -26,6 +26,7 @@ from voronym.methods.differential import cost_of
 from voronym.methods.grouped import Kept
 from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
+from voronym.methods.public_steps import stepped_bounds
 from voronym.methods.weights import MEAN
 from voronym.partition import Partition
 from voronym.policy.case import Facts
@@ -290,7 +291,7 @@ def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:
 
 
 def with_trees(recipe: Recipe) -> Recipe:
-    """Return the recipe with the hierarchies that groups use: as the steps before left them."""
+    """Return the recipe with the hierarchies and bounds that groups use: as the steps before left them."""
     trees: dict[str, Any] = dict(recipe.hierarchies or {})
     for step in _steps(recipe, "before"):
         left = step.left_of(trees)
@@ -299,7 +300,10 @@ def with_trees(recipe: Recipe) -> Recipe:
             used = {name for name in used if recipe.way(name) == "hierarchy"}  # else the step had it
             left = {name: tree for name, tree in left.items() if name not in step.columns or name in used}
         trees = left
-    return recipe if trees == (recipe.hierarchies or {}) else replace(recipe, hierarchies=trees or None)
+    bounds = None if recipe.private is None else stepped_bounds(recipe)
+    if trees == (recipe.hierarchies or {}) and bounds == recipe.bounds:
+        return recipe
+    return replace(recipe, hierarchies=trees or None, bounds=bounds)
 
 
 def _check_k(recipe: Recipe, n: int) -> None:
