@@ -83,6 +83,7 @@ CASES: dict[str, Case] = {
                 "sex": ["f", "m"],
                 "region": ["north", "south"],
                 "town": ["Ulm", "Bonn", "Jena", "Köln"],
+                "code": [1, 2, 3, 4],
             },
         },
     ),

@@ -146,11 +146,9 @@ def bounds_of(
     trees : mapping
         The values of declared hierarchies.
     """
-    strange = [name for name in given if name not in table.schema or table.schema[name].role == "identifier"]
+    strange = [name for name in given if name not in table.schema]  # those of dropped columns do no harm
     if strange:
-        raise InputError(
-            f"bounds names {', '.join(map(repr, strange))}, and the table has no such column to publish"
-        )
+        raise InputError(f"bounds names {', '.join(map(repr, strange))}, and the table has no such column")
     return [_of(table, table.schema[name], given.get(name), trees.get(name)) for name in columns]
 
 

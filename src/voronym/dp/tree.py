@@ -53,10 +53,11 @@ class Box:
     rows: Ints
     path: tuple[int, ...] = ()
 
-    def widest(self, sizes: Ints) -> int:
+    def widest(self, sizes: Ints, weights: Floats) -> int:
         """Return the column to cut, by the box alone: where it is widest of the public range; -1 for none."""
-        widths = np.concatenate(
-            [self.high - self.low, (self.last - self.first - 1) / np.maximum(sizes - 1, 1)]
+        widths = (
+            np.concatenate([self.high - self.low, (self.last - self.first - 1) / np.maximum(sizes - 1, 1)])
+            * weights
         )
         column = int(np.argmax(widths)) if len(widths) else -1
         if len(self.low) and column < len(self.low) and widths[len(self.low) - 1] == widths[column]:
@@ -112,8 +113,11 @@ def _cut_along(records: Records, levels: int) -> Records:
     """
     if records.d < 2 or levels > records.d + records.e:
         return records
-    far = np.sqrt(np.square(records.ordered).mean(axis=1))
-    return replace(records, ordered=np.column_stack([records.ordered, far]))
+    weights = records.importance
+    own = weights[: records.d] / max(float(weights[: records.d].max()), 1e-12)
+    far = np.sqrt((np.square(records.ordered) * own).mean(axis=1))
+    longest = (*weights[: records.d], float(weights.max()), *weights[records.d :])
+    return replace(records, ordered=np.column_stack([records.ordered, far]), weights=longest)
 
 
 def _drawn_levels(n: int, levels: int, budget: Budget) -> int:
@@ -142,7 +146,7 @@ def _grown(records: Records, levels: int, drawn: int, structure: float, budget: 
 
 
 def _halves(records: Records, box: Box, sizes: Ints, share: float, pure: bool) -> list[Box]:
-    column, d = box.widest(sizes), records.d
+    column, d = box.widest(sizes, records.importance), records.d
     if column < 0:
         return [box]
     if column < d:

@@ -248,4 +248,6 @@ class _Follower:
 def _alike(first: nw.DataFrame[Any], second: nw.DataFrame[Any]) -> list[nw.DataFrame[Any]]:
     """Return two frames with the same types: where one has ranges in place of values, both have texts."""
     texts = [name for name in first.columns if first[name].dtype != second[name].dtype]
-    return [frame.with_columns(nw.col(texts).cast(nw.String())) if texts else frame for frame in (first, second)]
+    return [
+        frame.with_columns(nw.col(texts).cast(nw.String())) if texts else frame for frame in (first, second)
+    ]

@@ -146,6 +146,7 @@ def mask_private(
     assert epsilon is not None  # noqa: S101 - a recipe refuses to be without
     budget = Budget(epsilon, model.delta, rows)
     records, outside = encode(table, bounds)
+    records = replace(records, weights=column_weights(bounds, options))
     ctx.tell(0.3, whole=True)
     grouping = AUTO if options.grouping == "auto" else options.grouping
     cells, size, stayed = cells_of(records, model, budget, grouping, k)
@@ -189,6 +190,19 @@ def cells_of(
     size = k * most if k is not None else chosen.size(records.n, width, budget.epsilon / rows)
     cells = chosen.function(records, max(min(size, records.n), 1), budget)
     return replace(cells, spent=spent | cells.spent), size, stayed
+
+
+def column_weights(bounds: list[Bounds], options: DifferentialOptions) -> tuple[float, ...]:
+    """Return how much columns count, in the order of records: ordered ones, then categories."""
+    given = options.importance
+    if not given:
+        return ()
+    ordered = [bound.name for bound in bounds if isinstance(bound, Range)]
+    nominal = [bound.name for bound in bounds if isinstance(bound, Domain)]
+    weights = tuple(float(given.get(name, 1.0)) for name in (*ordered, *nominal))
+    if not any(weights):
+        raise InputError("importance must be above 0 for one column at least")
+    return weights
 
 
 def _first_rows(table: Table) -> Ints:

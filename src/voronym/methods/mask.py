@@ -77,14 +77,16 @@ def mask(
         Groups that are given: then none are made.
     """
     method = METHODS[choices.method]
-    if isinstance(options, DifferentialOptions):  # as the steps before left them
-        options = replace(options, bounds=choices.bounds, hierarchies=choices.hierarchies)
+    # Some options are choices of the run, which the steps before changed.
+    shared = {name: getattr(choices, name) for name in ("bounds", "hierarchies") if name in options.names()}
+    options = replace(options, **shared) if shared else options
     given: dict[str, Any] = {"choices": choices, "options": options, "k": k, "models": models}
     if method.groups:
         return mask_by_groups(table, ctx, kept=kept, **given)
     if kept is not None:
         return _kept(table, kept)
-    return _by_strata(table, ctx, **given) if choices.strata else _whole(table, ctx, **given)
+    masked = _by_strata(table, ctx, **given) if choices.strata else _whole(table, ctx, **given)
+    return _in_widths(table, masked, choices) if method.makes == "table" else masked
 
 
 def _whole(
@@ -140,6 +142,33 @@ def _kept(table: Table, kept: Kept) -> Grouped:
     )
 
 
+def _in_widths(table: Table, masked: Masked, choices: ReleaseChoices) -> Masked:
+    """Return perturbed numbers as the ranges of given widths in which they lie, where these are asked for.
+
+    It looks at each published value alone.
+    """
+    asked = {name for name in (choices.publish or {}) if name in table.keys}
+    if not asked:
+        return masked
+    noisy = table.like(masked.frame)
+    alone = Partition(np.arange(len(masked.frame)))
+    keys = Coordinates.of(noisy)
+    published = published_ranges(
+        noisy, keys, alone, keys.publish(alone), replace(choices, hierarchies=None), 1
+    )
+    columns = {name: nw.maybe_reset_index(published.frame[name]) for name in asked}
+    note = (
+        f"{', '.join(sorted(asked))}: ranges are those of the values with noise; the original may lie outside"
+    )
+    return replace(
+        masked,
+        frame=masked.frame.with_columns(**columns),
+        schema=_joined(masked.schema, published, sorted(asked), table.schema),
+        public_notes=(*masked.public_notes, note),
+        notes=(*masked.notes, note),
+    )
+
+
 # -- methods that publish values of the table -------------------------------------------------------------
 
 
@@ -167,6 +196,9 @@ def _in_other_ways(table: Table, made: Grouped, choices: ReleaseChoices, k: int)
     Where local suppression leaves a gap, a group can publish its range instead: all of its records get the
     same one, so that k of them still look alike.
     """
+    if choices.space == "ranges" and choices.method != "lattice":  # whose levels are ranges
+        lines = [name for name in table.keys if table.schema[name].kind not in ("nominal", "text")]
+        choices = replace(choices, publish={**dict.fromkeys(lines, "interval"), **(choices.publish or {})})
     given = {*(choices.publish or {}), *((choices.hierarchies or {}) if choices.method != "lattice" else {})}
     asked = [name for name in table.keys if {name, EVERY} & given]
     if not asked:
@@ -310,7 +342,9 @@ def _by_strata(
     private = private_of(choices)
     if private is not None:
         rows_of(table, private)  # the rows of a unit count in all strata together
-    of, label = strata_of(table, strata, 1 if METHODS[choices.method].makes == "table" and private is None else k)
+    of, label = strata_of(
+        table, strata, 1 if METHODS[choices.method].makes == "table" and private is None else k
+    )
     made: list[Masked] = []
     parts: list[Stratum] = []
     order: list[Ints] = []
@@ -351,7 +385,9 @@ def _by_strata(
         "schema": schema,
     }
     if private is not None:
-        return Masked(frame, {FIGURES: in_strata([masked.figures[FIGURES] for masked in made], strata)}, **shared)
+        return Masked(
+            frame, {FIGURES: in_strata([masked.figures[FIGURES] for masked in made], strata)}, **shared
+        )
     if not groups:
         return Masked(frame, **shared)
     return Grouped(

@@ -37,6 +37,8 @@ class Rule:
 
 GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance")
 """Choices about groups and what they publish: a method that makes none has no use for them."""
+COMPARED = (("records", "mixed"), ("lattice", "ranges"), ("local-suppression", "ranges"))
+"""Methods that make no groups of a space's records, and yet use it: for distances, or to publish ranges."""
 HISTORY = ("headroom", "dissolved")
 """Choices about groups that are kept."""
 BEFORE = ("waiting", "changed")
@@ -51,7 +53,10 @@ def _useless(recipe: Recipe) -> list[str]:
     """Return what is asked of a method without groups that it has no use for."""
     own = METHODS[recipe.method].options.names()
     stepped = any(set(step.columns) & set(recipe.hierarchies or {}) for step in recipe.column_steps)
-    used = {*own, *(("hierarchies",) if stepped else ())}
+    celled = bool(recipe.publish) and all(
+        way == "interval" and name in (recipe.widths or {}) for name, way in (recipe.publish or {}).items()
+    )
+    used = {*own, *(("hierarchies",) if stepped else ()), *(("publish", "widths") if celled else ())}
     return [name for name in GROUPS if name in recipe.given and name not in used]
 
 
@@ -168,7 +173,7 @@ RULES: list[Rule] = [
     Rule(
         ("method", "space"),
         lambda recipe: recipe.space != DEFAULT_SPACE and not any(METHODS[name].groups for name in recipe.methods)
-        and (recipe.method, recipe.space) != ("records", "mixed"),
+        and (recipe.method, recipe.space) not in COMPARED,
         lambda recipe: f"method {recipe.method!r} compares no records in a space: leave out the space",
     ),
     Rule(
