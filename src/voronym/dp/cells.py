@@ -33,12 +33,15 @@ class Records:
         How many values each of these domains has.
     weights : tuple of float
         How much each column counts, the ordered ones first; all alike where there are none.
+    medians : tuple of int
+        The ordered columns of which cells publish medians; the others publish means.
     """
 
     ordered: Floats
     nominal: Ints
     sizes: tuple[int, ...] = ()
     weights: tuple[float, ...] = ()
+    medians: tuple[int, ...] = ()
 
     @property
     def importance(self) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -123,6 +124,7 @@ def mask_private(
     model: DifferentialPrivacy,
     options: DifferentialOptions,
     k: int | None,
+    medians: Sequence[str] = (),
 ) -> Masked:
     """Mask a table by differential privacy.
 
@@ -138,6 +140,8 @@ def mask_private(
         The grouping, the bounds and the hierarchies.
     k : int, optional
         The size of groups; by default what suits the number of rows and columns, and ε.
+    medians : sequence of str
+        Columns of which groups publish medians; categories have none.
     """
     library()
     bounds = public_bounds(table, model, options)
@@ -146,9 +150,15 @@ def mask_private(
     assert epsilon is not None  # noqa: S101 - a recipe refuses to be without
     budget = Budget(epsilon, model.delta, rows)
     records, outside = encode(table, bounds)
-    records = replace(records, weights=column_weights(bounds, options))
+    lines = [bound.name for bound in bounds if isinstance(bound, Range)]
+    places = tuple(lines.index(name) for name in medians if name in lines)
+    records = replace(records, weights=column_weights(bounds, options), medians=places)
     ctx.tell(0.3, whole=True)
     grouping = AUTO if options.grouping == "auto" else options.grouping
+    if places and grouping != "tree":
+        raise InputError(
+            f"grouping {grouping!r} publishes means, and no medians: leave out the medians, or --grouping"
+        )
     cells, size, stayed = cells_of(records, model, budget, grouping, k)
     ctx.tell(0.8, whole=True)
     rng = np.random.default_rng()
@@ -190,6 +200,20 @@ def cells_of(
     size = k * most if k is not None else chosen.size(records.n, width, budget.epsilon / rows)
     cells = chosen.function(records, max(min(size, records.n), 1), budget)
     return replace(cells, spent=spent | cells.spent), size, stayed
+
+
+def public_width(bounds: Sequence[Any]) -> float:
+    """Return the width of published ranges where none is given: a round number, about a tenth of the bounds.
+
+    Examples
+    --------
+    >>> public_width((0, 120)), public_width((0.0, 3.0))
+    (10, 0.2)
+    """
+    rough = (float(bounds[1]) - float(bounds[0])) / 10.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    width = max(step for step in (1.0, 2.0, 5.0) if step * power <= rough * (1.0 + 1e-9)) * power
+    return int(width) if width >= 1.0 else width
 
 
 def column_weights(bounds: list[Bounds], options: DifferentialOptions) -> tuple[float, ...]:

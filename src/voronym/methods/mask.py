@@ -108,7 +108,8 @@ def _private(
     """Mask a table, or a stratum, by differential privacy; weights are no part of what is private."""
     model = private_of(choices)
     assert model is not None  # noqa: S101 - the method was refused without
-    masked = mask_private(table, ctx, model=model, options=options, k=k if k > 1 else None)
+    middle = [name for name in table.columns if choices.way(name) == "median"] if choices.publish else []
+    masked = mask_private(table, ctx, model=model, options=options, k=k if k > 1 else None, medians=middle)
     if choices.weights is None or model.scope == "all":
         return masked
     frame, figures, log, notes = publish_weights(table, masked.frame, choices, max(k, 1))
@@ -147,23 +148,24 @@ def _in_widths(table: Table, masked: Masked, choices: ReleaseChoices) -> Masked:
 
     It looks at each published value alone.
     """
-    asked = {name for name in (choices.publish or {}) if name in table.keys}
+    asked = [name for name in choices.publish or {} if name in table.keys and choices.way(name) == "interval"]
     if not asked:
         return masked
     noisy = table.like(masked.frame)
     alone = Partition(np.arange(len(masked.frame)))
     keys = Coordinates.of(noisy)
-    published = published_ranges(
-        noisy, keys, alone, keys.publish(alone), replace(choices, hierarchies=None), 1
-    )
+    given = choices.widths or {}
+    widths = {
+        name: given[name] if name in given else public_width((choices.bounds or {})[name]) for name in asked
+    }
+    only = replace(choices, publish=dict.fromkeys(asked, "interval"), widths=widths, hierarchies=None)
+    published = published_ranges(noisy, keys, alone, keys.publish(alone), only, 1)
     columns = {name: nw.maybe_reset_index(published.frame[name]) for name in asked}
-    note = (
-        f"{', '.join(sorted(asked))}: ranges are those of the values with noise; the original may lie outside"
-    )
+    note = f"{', '.join(asked)}: ranges are those of the values with noise; the original may lie outside"
     return replace(
         masked,
         frame=masked.frame.with_columns(**columns),
-        schema=_joined(masked.schema, published, sorted(asked), table.schema),
+        schema=_joined(masked.schema, published, asked, table.schema),
         public_notes=(*masked.public_notes, note),
         notes=(*masked.notes, note),
     )

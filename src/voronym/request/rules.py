@@ -10,6 +10,7 @@ from voronym.errors import InputError
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
 from voronym.methods.public_steps import uncounted_steps
+from voronym.request.choices import EVERY
 
 if TYPE_CHECKING:
     from voronym.request.choices import ReleaseChoices
@@ -49,14 +50,22 @@ def _perturbs(recipe: Recipe) -> bool:
     return not recipe.makes_groups
 
 
+def _alone(recipe: Recipe, name: str, way: str) -> bool:
+    """Whether a row can publish a key in that way without a group: by a given width, or by public bounds."""
+    bounds, private = (recipe.bounds or {}).get(name), recipe.private is not None
+    if way == "interval":
+        numbers = recipe.schema[name].kind == "numeric" if name in recipe.schema else False
+        return name in (recipe.widths or {}) or (private and bounds is not None and numbers)
+    return private and way in ("mean", "median")
+
+
 def _useless(recipe: Recipe) -> list[str]:
     """Return what is asked of a method without groups that it has no use for."""
     own = METHODS[recipe.method].options.names()
     stepped = any(set(step.columns) & set(recipe.hierarchies or {}) for step in recipe.column_steps)
-    celled = bool(recipe.publish) and all(
-        way == "interval" and name in (recipe.widths or {}) for name, way in (recipe.publish or {}).items()
-    )
-    used = {*own, *(("hierarchies",) if stepped else ()), *(("publish", "widths") if celled else ())}
+    ways = recipe.publish or {}
+    alone = bool(ways) and all(_alone(recipe, name, way) for name, way in ways.items())
+    used = {*own, *(("hierarchies",) if stepped else ()), *(("publish", "widths") if alone else ())}
     return [name for name in GROUPS if name in recipe.given and name not in used]
 
 
@@ -119,8 +128,8 @@ RULES: list[Rule] = [
         ("models", "steps"),
         lambda recipe: recipe.private is not None and bool(uncounted_steps(recipe)),
         lambda recipe: f"step '{uncounted_steps(recipe)[0]}' cannot be had with dp: it looks at other rows, "
-        "and ε does not count that. Give the numbers yourself (top age=90, recode cuts=20,40, pram matrix=FILE), "
-        "or do it after, to published columns alone",
+        "and ε does not count that. Give the numbers yourself (top age=90, recode cuts=20,40, "
+        "pram matrix=FILE), or do it after, to published columns alone",
     ),
     Rule(
         ("models", "strata"),
@@ -172,7 +181,8 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("method", "space"),
-        lambda recipe: recipe.space != DEFAULT_SPACE and not any(METHODS[name].groups for name in recipe.methods)
+        lambda recipe: recipe.space != DEFAULT_SPACE
+        and not any(METHODS[name].groups for name in recipe.methods)
         and (recipe.method, recipe.space) not in COMPARED,
         lambda recipe: f"method {recipe.method!r} compares no records in a space: leave out the space",
     ),
@@ -196,9 +206,9 @@ RULES: list[Rule] = [
     Rule(
         ("space", "publish"),
         lambda recipe: recipe.space == "ranges"
-        and bool({"mean", "median"} & set((recipe.publish or {}).values())),
-        lambda _: "in the space 'ranges' every key is published as a range: leave out the space, or publish "
-        "no mean and no median",
+        and (recipe.publish or {}).get(EVERY) in ("mean", "median"),
+        lambda _: "in the space 'ranges' keys are published as ranges: leave out the space, or name the keys "
+        "that publish a mean or a median",
     ),
     Rule(
         ("weights", "publish_weights"),
@@ -258,10 +268,6 @@ def check_ledger(recipe: Recipe, ledger: str | None) -> None:
     if ledger is None and set(BEFORE) & set(recipe.given):
         given = ", ".join(name for name in BEFORE if name in recipe.given)
         raise InputError(f"{given} is about earlier releases, which a ledger knows: give ledger, too")
-    if ledger is not None and not recipe.makes_groups and recipe.private is None:
-        raise InputError(
-            f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
-        )
 
 
 def check_parts(choices: ReleaseChoices) -> None:

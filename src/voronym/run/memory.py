@@ -118,8 +118,8 @@ def make_release(
     if masked.rows is not None:  # the number of rows is private
         table, original = table.rows(masked.rows), original.rows(masked.rows)
         stayed = masked.rows if stayed is None else stayed[masked.rows]
-    while booking is not None and kept is None and recipe.private is None:
-        assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
+    while booking is not None and kept is None and recipe.makes_groups:
+        assert isinstance(masked, Grouped)  # noqa: S101 - the method makes groups
         assert masked.partition is not None  # noqa: S101
         homes = None if table.units is None else table.units.household
         late = booking.who_waits(masked.partition, k=recipe.required_k, share=recipe.waiting, homes=homes)
@@ -230,16 +230,37 @@ def _check_history(
     true = not METHODS[recipe.method].groups and mean is None and not (recipe.publish or {})
     shown = frame.select([*keys, *([mean] if mean else [])])
     booking.check(part, shown, k=recipe.required_k, about=about, homes=homes, computed=not true)
-    release.warnings = (*booking.notes(chosen="dissolved" in recipe.given), *release.warnings)
+    noisy = (
+        (noise_note(booking, recipe.method),) if not recipe.makes_groups and recipe.private is None else ()
+    )
+    release.warnings = (*noisy, *booking.notes(chosen="dissolved" in recipe.given), *release.warnings)
     release.booking = booking
+
+
+def noise_note(booking: Booking, method: str) -> str:
+    """Say what a ledger knows of a release without groups, and how often its people had noise before."""
+    earlier = [entry for entry in booking.entries if entry.about.get("method") == method]
+    again = np.isin(booking.rows, np.concatenate([entry.people for entry in earlier])) if earlier else []
+    said = (
+        f"method {method!r} makes no groups: the ledger remembers who is in this release, and does not count "
+        "it against the groups of others"
+    )
+    if not np.any(again):
+        return said
+    return (
+        f"{said}. {int(np.sum(again)):,} rows are of people who were released by {method!r} before: noise "
+        "that is drawn afresh for the same values is averaged away"
+    )
 
 
 def _books_of(
     recipe: Recipe, masked: Masked, frame: nw.DataFrame[Any], about: dict[str, Any], rows: int
 ) -> Partition:
     """Return the groups that a ledger remembers; add the price of a private release to what it knows."""
+    if recipe.private is None and not recipe.makes_groups:
+        return Partition(np.zeros(rows, np.int64))  # no group is told, and none is counted
     if recipe.private is None:
-        assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
+        assert isinstance(masked, Grouped)  # noqa: S101 - the method makes groups
         assert masked.partition is not None  # noqa: S101
         return masked.partition
     facts = masked.figures[PRIVATE_FIGURES]
