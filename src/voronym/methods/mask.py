@@ -26,6 +26,7 @@ from voronym.methods.differential import (
     in_strata,
     mask_private,
     private_of,
+    public_width,
     rows_of,
 )
 from voronym.methods.grouped import Kept, demands_of, enforcement, mask_by_groups, with_pseudonyms
