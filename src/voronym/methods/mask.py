@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError
-from voronym.keyspaces import Coordinates, Published
+from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
 from voronym.methods.differential import (
     FIGURES,
@@ -26,10 +26,10 @@ from voronym.methods.differential import (
     in_strata,
     mask_private,
     private_of,
-    public_width,
     rows_of,
 )
 from voronym.methods.grouped import Kept, demands_of, enforcement, mask_by_groups, with_pseudonyms
+from voronym.methods.row_ranges import in_widths, joined_schema
 from voronym.methods.said import against, within
 from voronym.methods.strata import check_strata, strata_of
 from voronym.methods.weights import publish_weights
@@ -40,7 +40,6 @@ from voronym.privacy.enforce.rules import Requirements
 from voronym.ranges.publish import published_ranges, ranged_schema
 from voronym.request.choices import EVERY, ReleaseChoices
 from voronym.result import Grouped, Masked, Stratum
-from voronym.table.schema import Schema
 from voronym.table.table import Table
 from voronym.table.units import first_of_each
 from voronym.table.values import first_rows
@@ -87,7 +86,7 @@ def mask(
     if kept is not None:
         return _kept(table, kept)
     masked = _by_strata(table, ctx, **given) if choices.strata else _whole(table, ctx, **given)
-    return _in_widths(table, masked, choices) if method.makes == "table" else masked
+    return in_widths(table, masked, choices) if method.makes == "table" else masked
 
 
 def _whole(
@@ -144,34 +143,6 @@ def _kept(table: Table, kept: Kept) -> Grouped:
     )
 
 
-def _in_widths(table: Table, masked: Masked, choices: ReleaseChoices) -> Masked:
-    """Return perturbed numbers as the ranges of given widths in which they lie, where these are asked for.
-
-    It looks at each published value alone.
-    """
-    asked = [name for name in choices.publish or {} if name in table.keys and choices.way(name) == "interval"]
-    if not asked:
-        return masked
-    noisy = table.like(masked.frame)
-    alone = Partition(np.arange(len(masked.frame)))
-    keys = Coordinates.of(noisy)
-    given = choices.widths or {}
-    widths = {
-        name: given[name] if name in given else public_width((choices.bounds or {})[name]) for name in asked
-    }
-    only = replace(choices, publish=dict.fromkeys(asked, "interval"), widths=widths, hierarchies=None)
-    published = published_ranges(noisy, keys, alone, keys.publish(alone), only, 1)
-    columns = {name: nw.maybe_reset_index(published.frame[name]) for name in asked}
-    note = f"{', '.join(asked)}: ranges are those of the values with noise; the original may lie outside"
-    return replace(
-        masked,
-        frame=masked.frame.with_columns(**columns),
-        schema=_joined(masked.schema, published, asked, table.schema),
-        public_notes=(*masked.public_notes, note),
-        notes=(*masked.notes, note),
-    )
-
-
 # -- methods that publish values of the table -------------------------------------------------------------
 
 
@@ -220,20 +191,8 @@ def _in_other_ways(table: Table, made: Grouped, choices: ReleaseChoices, k: int)
         made,
         frame=frame,
         published_as={**made.published_as, **ways},
-        schema=_joined(made.schema, published, asked, table.schema),
+        schema=joined_schema(made.schema, published, asked, table.schema),
     )
-
-
-def _joined(
-    schema: Schema | None, published: Published, asked: Sequence[str], original: Schema
-) -> Schema | None:
-    """Return the schema of what is published: some columns by the method, some by a way of their own."""
-    if schema is None and published.schema is None:
-        return None
-    base = original if schema is None else schema
-    other = original if published.schema is None else published.schema
-    columns = tuple(other[column.name] if column.name in asked else column for column in base.columns)
-    return replace(base, columns=columns)
 
 
 def _blind(

@@ -108,11 +108,10 @@ class Recipe(ReleaseChoices):
         if self.strata:
             masked = [(part, [name for name in part.columns if name not in self.strata]) for part in parts]
             parts = [replace(part, columns=tuple(names)) for part, names in masked if names]
-        named = {name for part in parts for name in part.columns}
-        rest = tuple(name for name in self.schema.keys if name not in named and name not in self.strata)
-        if rest:
-            method = "auto" if self.method == BLOCKS else self.method
-            parts.append(Block.parse(str(Block(rest, method, self.options or {}))))
+        named = {*self.strata, *(name for part in parts for name in part.columns)}
+        rest = tuple(name for name in self.schema.keys if name not in named)
+        if rest and self.method != BLOCKS:  # else this was done before
+            parts.append(Block.parse(str(Block(rest, self.method, self.options or {}))))
             self._set("options", None)
         if rest or self.method == "auto":
             self._set("method", BLOCKS)
