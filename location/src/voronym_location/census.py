@@ -139,7 +139,7 @@ def _housed(
 def _columns(connection: Connection, query: Any, kinds: str) -> list[Any]:
     """Return the columns of a query as arrays, read piece by piece."""
     parts: list[list[Any]] = [[] for _ in kinds]
-    for rows in connection.execution_options(yield_per=50_000).execute(query).partitions():
+    for rows in connection.execute(query, execution_options={"yield_per": 50_000}).partitions():
         for part, values, kind in zip(parts, zip(*rows, strict=True), kinds, strict=True):
             part.append(np.array(values, np.dtype(kind)))
     empty = np.empty(0)
