@@ -221,7 +221,11 @@ def _retired(found: Simulation) -> list[Part]:
     head = ("headroom", "formed with", "served", "in the long run", "rms, fresh = 1", "told anew",
             "smallest set when linked", "linked: below k")  # fmt: skip
     data = {**drawn, "table": Table.of(head, rows), "k": k}
-    return [part("retired", "What it costs to hold against linking", "voronym_location/retired.html", data)]
+    return [
+        part(
+            "retired", "What it costs to hold against linking", "voronym_location/retired.html", data, "grid"
+        )
+    ]
 
 
 def _reruns(found: Simulation) -> list[Part]:
@@ -244,7 +248,11 @@ def _reruns(found: Simulation) -> list[Part]:
     ]
     head = ("epochs between designs", "told anew", "rms, fresh = 1", "smallest set", "below k", "singled out")
     data = {**drawn, "table": Table.of(head, rows)}
-    return [part("reruns", "The paper's way: designs again and again", "voronym_location/reruns.html", data)]
+    return [
+        part(
+            "reruns", "The paper's way: designs again and again", "voronym_location/reruns.html", data, "grid"
+        )
+    ]
 
 
 def _design(found: Simulation) -> Part:
