@@ -14,7 +14,7 @@ import platform
 import shutil
 import subprocess
 import sys
-import sysconfig
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,15 +40,16 @@ def linker() -> list[str] | None:
     return None
 
 
-def build(folder: Path) -> int:
-    """Write machine code and its list to a folder; return how many loops it has."""
+def build(folder: Path, lines: Sequence[str] | None = None) -> int:
+    """Write machine code and its list to a folder; return how many loops it has: all, or those of ``lines``."""
     import llvmlite.binding as llvm
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import cpu_target
 
     from voronym._kernels import _native
 
-    lines = (_native.FOLDER / "signatures.txt").read_text(encoding="utf-8").splitlines()
+    if lines is None:
+        lines = (_native.FOLDER / "signatures.txt").read_text(encoding="utf-8").splitlines()
     context = cpu_target.target_context
     whole: Any = None
     listed: dict[str, dict[str, Any]] = {}
@@ -85,6 +86,30 @@ def build(folder: Path) -> int:
     text = json.dumps({"stamp": _native.stamp(), "features": ASKED, "loops": listed})
     (folder / _native.NAMES[1]).write_text(text, encoding="utf-8")
     return len(lines)
+
+
+def fresh() -> bool:
+    """Whether what was compiled beside the sources is of these, and all that is listed."""
+    from voronym._kernels import _native
+
+    try:
+        listed = json.loads((_native.FOLDER / _native.NAMES[1]).read_text(encoding="utf-8"))
+        wanted = (_native.FOLDER / "signatures.txt").read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return False
+    there = {f"{name} {kinds}" for name, loops in listed["loops"].items() for kinds in loops}
+    return listed["stamp"] == _native.stamp() and there == set(wanted)
+
+
+def provide(folder: Path) -> None:
+    """Write machine code to a folder: what lies beside the sources, where that is fresh, or compiled now."""
+    from voronym._kernels import _native
+
+    if not fresh():
+        build(folder)
+    elif folder.resolve() != _native.FOLDER.resolve():
+        for name in _native.NAMES:
+            shutil.copy(_native.FOLDER / name, folder / name)
 
 
 def _linked(whole: Any, part: Any) -> Any:
@@ -201,6 +226,8 @@ def _entry(context: Any, library: Any, described: Any, name: str) -> Any:
 
 
 if __name__ == "__main__":
-    if any(os.environ.get(name) != value for name, value in environment().items()):
-        os.execve(sys.executable, [sys.executable, "-m", "voronym._kernels._build", *sys.argv[1:]], {**os.environ, **environment()})  # noqa: E501,S606
-    sys.stdout.write(f"{build(Path(sys.argv[1]))} loops\n")
+    if all(os.environ.get(name) == value for name, value in environment().items()):
+        provide(Path(sys.argv[1]))
+    else:
+        again = [sys.executable, "-m", "voronym._kernels._build", sys.argv[1]]
+        sys.exit(subprocess.run(again, check=False, env={**os.environ, **environment()}).returncode)  # noqa: S603

@@ -34,7 +34,7 @@ event.register("numba:compile", _Listener())
 def _stamp() -> tuple[tuple[str, int, int], ...]:
     """Return what changes when any kernel's source does."""
     with contextlib.suppress(OSError):
-        files = sorted(Path(__file__).parent.glob("*.py"))
+        files = [Path(__file__), *sorted(Path(__file__).parent.glob("[!_]*.py"))]
         return tuple((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files)
     return ()
 

@@ -3,11 +3,12 @@
 Arguments are flattened as Numba passes them (`_build` makes the way in): an array is nothing, nothing, its
 size, size of an item, address, shape and strides; a tuple is its items. Which kinds of arguments have machine
 code is listed in `signatures.txt`; for any other, and where there is none or it is of another source, Numba
-compiles as ever. `VORONYM_KERNELS=compile` does that always, `record` also lists what was called.
+compiles as ever. `VORONYM_KERNELS=compile` does that always; `record` lists what was called.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -22,7 +23,8 @@ from typing import Any
 import numpy as np
 
 ROOM = __name__.rpartition(".")[0]
-FOLDER = Path(__file__).parent
+FOLDER = CODE = Path(__file__).parent
+"""Where the sources lie, and where machine code does."""
 NAMES = ("native.so", "native.json")
 
 CONVENTION = "slots of eight bytes, 1"
@@ -107,13 +109,13 @@ def stamp() -> str:
 @cache
 def _library() -> tuple[Any, dict[str, Any]]:
     """Return the machine code that came with the package and what it has, or nothing."""
-    if os.environ.get("VORONYM_KERNELS") in ("compile", "record"):
+    if os.environ.get("VORONYM_KERNELS") == "compile":
         return None, {}
     try:
-        listed = json.loads((FOLDER / NAMES[1]).read_text(encoding="utf-8"))
+        listed = json.loads((CODE / NAMES[1]).read_text(encoding="utf-8"))
         if listed["stamp"] != stamp() or not set(listed["features"]) <= features():
             return None, {}
-        return ctypes.CDLL(str(FOLDER / NAMES[0])), listed["loops"]
+        return ctypes.CDLL(str(CODE / NAMES[0])), listed["loops"]
     except (OSError, ValueError, KeyError):
         return None, {}
 
@@ -166,14 +168,17 @@ def _compiled(loop: Any, args: tuple[Any, ...]) -> Any:
 def codes(function: Callable[..., Any]) -> Callable[[Any, tuple[Any, ...]], Any]:
     """Return what calls a loop, given it and its arguments."""
     name = f"{function.__module__.removeprefix(ROOM + '.')}.{function.__qualname__}"
-    if os.environ.get("VORONYM_KERNELS") == "record" and function.__module__.startswith(ROOM + "."):
-        return _recorder(name)
-    listed = _library()[1].get(name) if function.__module__.startswith(ROOM + ".") else None
+    if not function.__module__.startswith(ROOM + "."):
+        return _compiled
+    call = _caller(_library()[1].get(name, {}))
+    return _recorded(name, call) if os.environ.get("VORONYM_KERNELS") == "record" else call
+
+
+def _caller(listed: dict[str, Any]) -> Callable[[Any, tuple[Any, ...]], Any]:
+    """Return what calls a loop as machine code where there is some for the arguments, and else as Numba's."""
     if not listed:
         return _compiled
-    known: dict[tuple[Any, ...], _Code] = {}
-    for line, way in listed.items():
-        known[tuple(parsed(line))] = _Code(*way)
+    known = {tuple(parsed(line)): _Code(*way) for line, way in listed.items()}
 
     def call(loop: Any, args: tuple[Any, ...]) -> Any:
         key: Key = []
@@ -188,20 +193,21 @@ def codes(function: Callable[..., Any]) -> Callable[[Any, tuple[Any, ...]], Any]
     return call
 
 
-def _recorder(name: str) -> Callable[[Any, tuple[Any, ...]], Any]:
+def _recorded(
+    name: str, call: Callable[[Any, tuple[Any, ...]], Any]
+) -> Callable[[Any, tuple[Any, ...]], Any]:
+    """Return what calls a loop and keeps with what, in the file that `VORONYM_RECORD` names."""
     seen: set[str] = set()
 
-    def call(loop: Any, args: tuple[Any, ...]) -> Any:
+    def record(loop: Any, args: tuple[Any, ...]) -> Any:
         key: Key = []
-        try:
+        with contextlib.suppress(_UnknownError):
             flatten(args, key, [])
-        except _UnknownError:
-            return loop.dispatcher(*args)
-        line = f"{name} {written(key)}\n"
-        if line not in seen:
-            seen.add(line)
-            with Path(os.environ["VORONYM_RECORD"]).open("a", encoding="utf-8") as file:
-                file.write(line)
-        return loop.dispatcher(*args)
+            line = f"{name} {written(key)}\n"
+            if line not in seen:
+                seen.add(line)
+                with Path(os.environ["VORONYM_RECORD"]).open("a", encoding="utf-8") as file:
+                    file.write(line)
+        return call(loop, args)
 
-    return call
+    return record

@@ -28,14 +28,13 @@ from voronym.request.recipe import Recipe
 from voronym.request.request import DECLARED, Request, takes_choices
 from voronym.request.rules import check_ledger
 from voronym.run.memory import make_release
-from voronym.run.parts.door import release_parts
-from voronym.run.parts.plan import Plan, plan_parts
 from voronym.run.source import as_files, collected, engine_of_frame, has_parts, is_frame
 from voronym.table.read import load, read
 from voronym.table.table import Table
 
 if TYPE_CHECKING:
     from voronym.policy.checklist import Added
+    from voronym.run.parts.plan import Plan
 
 
 @takes_choices
@@ -216,6 +215,8 @@ def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any
     target = Path(private) / "release" if private is not None else Path(output)  # type: ignore[arg-type]
     try:
         with as_files(data, request.run.work or target.absolute().parent) as files:
+            from voronym.run.parts.door import release_parts  # not waited for by a table in memory
+
             release = release_parts(files, target, request, **how)
     except BaseException:
         if private is not None:
@@ -256,6 +257,8 @@ def plan(
     """
     request = Request.of(choices, function="plan")
     request.refuse_beside(recipe)
+    from voronym.run.parts.plan import plan_parts
+
     return plan_parts(data, request, recipe=recipe, reading=reading)
 
 
