@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import special
 
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import Share, share
@@ -28,6 +27,7 @@ from voronym.evaluate.pair import codes, common, numbers, plain
 from voronym.table.frame import as_frame
 
 cdist = later.called("scipy.spatial.distance", "cdist")
+special = later.module("scipy.special")
 
 PAIRS, BRIEF_PAIRS = 5, 3
 """Times that the people are halved; a release is made of each half. The second where time is short."""
