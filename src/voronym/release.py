@@ -229,7 +229,12 @@ class Release:
         if private is None:
             return
         kept = figures.get(PRIVATE)
-        if kept is None or kept["epsilon"] > float(private.required or 0.0) or kept["delta"] > private.delta:
+        if (
+            kept is None
+            or kept["epsilon"] > float(private.required or 0.0)
+            or kept["delta"] > private.delta
+            or kept["relation"] != private.neighbours
+        ):
             raise GuaranteeError(
                 f"{private} is asked for, and the table was not made so. Nothing was released"
             )
