@@ -1,4 +1,4 @@
-"""Compile the kernels of the everyday commands ahead of the first run: ``python -m voronym.warm``.
+"""Compile the kernels of the everyday commands ahead of the first run: ``python -m voronym._kernels.warm``.
 
 Kernels are compiled on their first call, and the machine code is kept beside their source, or in a cache of
 the user where that cannot be written to. This module runs the everyday commands on small made-up tables, so
