@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from voronym.errors import InputError, hint
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
-from voronym.methods.public_steps import uncounted_steps
 from voronym.request.choices import EVERY
+from voronym.request.public_steps import uncounted_steps
 
 if TYPE_CHECKING:
     from voronym.request.choices import ReleaseChoices

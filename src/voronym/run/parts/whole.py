@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from voronym._cuda.device import choose
 from voronym.method import METHODS
-from voronym.methods.public_steps import stepped_bounds
 from voronym.release import Release
+from voronym.request.public_steps import stepped_bounds
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped
 from voronym.run.memory import make_release
