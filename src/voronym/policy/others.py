@@ -35,6 +35,13 @@ class Attacked(Demand):
         what = ATTACKS[self.attack].knows
         if not case.keys:
             return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
+        if case.counted is not None:
+            return self.item(
+                "open",
+                "not made",
+                evidence="attacks compare records with all others, and the release lies in many files",
+                change="attack a part of it: voronym attack",
+            )
         exposure = case.exposure
         outcome = next((item for item in exposure.outcomes if item.attack == self.attack), None)
         if outcome is None:
