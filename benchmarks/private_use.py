@@ -23,8 +23,8 @@ from benchmarks.base import Benchmark, Case, Row
 from benchmarks.private import WIDER, stacked
 
 DATA = ("adult", "census", "tarragona", "eia", "patients")
-EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
-SIZES = (0.25, 0.5, 1.0, 2.0, 4.0)
+EPSILONS = (0.1, 1.0, 3.0, 10.0)
+SIZES = (0.3, 1.0, 3.0)
 """Sizes of groups, as shares of the usual one."""
 RUNS, DELTA = 3, 1e-5
 FIGURES = ("means", "marginals", "correlations", "regression", "classifier")
@@ -79,31 +79,39 @@ def released(way: str, X: Any, y: Any, low: Any, high: Any, k: int, epsilon: flo
         return low + np.clip(drawn / STEPS / 2.0 + 0.5, 0, 1) * (high - low), largest(
             scores, share, pure=True
         )
-    if way.startswith("synthetic"):
-        return _synthetic(X, y, low, high, epsilon)
     records = Records(places, y[:, None].astype(np.int64), (2,))
     cells = GROUPINGS[way].function(records, k, Budget(epsilon))
     of = meet(cells.of, cells.counts, np.random.default_rng())
     return low + cells.ordered[of] * (high - low), cells.nominal[of, 0]
 
 
-def _synthetic(X: Any, y: Any, low: Any, high: Any, epsilon: float) -> Any:
+def synthetic(X: Any, y: Any, low: Any, high: Any, epsilons: Iterable[float]) -> dict[float, Any]:
+    """Return synthetic records for each ε, drawn in a Python that has dpmm."""
     import polars as pl
 
     names = [f"x{column}" for column in range(X.shape[1])]
     with tempfile.TemporaryDirectory() as folder:
         table = pl.DataFrame({name: X[:, column] for column, name in enumerate(names)})
+        file = Path(folder) / "in.csv"
+        table.with_columns(pl.Series("target", y)).write_csv(file)
         job = {
-            "file": str(Path(folder) / "in.csv"), "out": str(Path(folder) / "out.csv"), "epsilon": epsilon,
-            "delta": DELTA, "nominal": {"target": ["0", "1"]},
+            "file": str(file),
+            "out": [(epsilon, str(Path(folder) / f"{epsilon}.csv")) for epsilon in epsilons],
+            "delta": DELTA,
+            "nominal": {"target": ["0", "1"]},
             "bounds": {name: [float(low[j]), float(high[j])] for j, name in enumerate(names)},
-        }  # fmt: skip
-        table.with_columns(pl.Series("target", y)).write_csv(job["file"])
+        }
         python = os.environ.get("VORONYM_SYNTHETIC_PYTHON", sys.executable)
         side = Path(__file__).with_name("synthetic_side.py")
-        subprocess.run([python, str(side), json.dumps(job)], check=True, capture_output=True)
-        made = pl.read_csv(job["out"])
-    return made.select(names).to_numpy().astype(np.float64), made["target"].to_numpy().astype(np.int64)
+        subprocess.run([python, str(side), json.dumps(job)], check=True, stdout=subprocess.DEVNULL)
+        made = {epsilon: pl.read_csv(out) for epsilon, out in job["out"]}
+    return {
+        epsilon: (
+            frame.select(names).to_numpy().astype(np.float64),
+            frame["target"].to_numpy().astype(np.int64),
+        )
+        for epsilon, frame in made.items()
+    }
 
 
 def judged(train: Any, test: Any, made: Any) -> list[float]:
@@ -141,7 +149,7 @@ class PrivateUse(Benchmark):
     """Errors of means, marginals and correlations; a regression and a classifier on held-out originals."""
 
     name = "private-use"
-    title = "Use of differentially private tables, mean of 3 releases"
+    title = "Use of differentially private tables, mean of 3 releases (synthetic: one)"
     columns = {  # noqa: RUF012 - a constant of the class
         "data": "data", "method": "way", "epsilon": "ε", "k": "k", "means": "means", "marginals": "marginals",
         "correlations": "correlations", "regression": "R²", "classifier": "AUC", "seconds": "seconds",
@@ -180,12 +188,18 @@ class PrivateUse(Benchmark):
             usual = [(epsilon, GROUPINGS[way].size(n, d, epsilon)) for epsilon in epsilons]
             shares = (1.0,) if case["quick"] else SIZES
             asked = [(e, max(min(round(share * k), n), 2)) for e, k in usual for share in shares]
-        rows, runs = [], 1 if way in ("originals", "microaggregation") else RUNS
+        rows, runs = [], RUNS if way == "records" or way in GROUPINGS else 1
+        drawn = synthetic(*train, low, high, epsilons) if way.startswith("synthetic") else {}
         for epsilon, k in asked:
             started = time.process_time()
             figures = []
             for _ in range(runs):
-                made = train if way == "originals" else released(way, *train, low, high, k, epsilon or 1.0)
+                if way == "originals":
+                    made = train
+                elif drawn:
+                    made = drawn[epsilon or 1.0]
+                else:
+                    made = released(way, *train, low, high, k, epsilon or 1.0)
                 figures.append(judged(train, test, made))
             mean = dict(zip(FIGURES, np.mean(figures, axis=0).tolist(), strict=True))
             seconds = (time.process_time() - started) / runs

@@ -8,7 +8,7 @@ import warnings
 
 
 def main() -> None:
-    """Read the job from the command line: a CSV file, its domain and ε; write as many synthetic records."""
+    """Read the job from the command line: a CSV file, its domain, each ε; write as many synthetic records."""
     import pandas as pd
     from dpmm.pipelines import MSTPipeline
 
@@ -19,11 +19,11 @@ def main() -> None:
         table[name] = pd.Categorical(table[name].astype(str))
     domain = {name: {"lower": low, "upper": high} for name, (low, high) in job["bounds"].items()}
     domain |= {name: {"categories": values} for name, values in job["nominal"].items()}
-    # a tenth of ε finds the bins of numbers
-    epsilon = job["epsilon"]
-    model = MSTPipeline(epsilon=0.9 * epsilon, delta=job["delta"], proc_epsilon=0.1 * epsilon, n_jobs=1)
-    model.fit(table, domain=domain)
-    model.generate(n_records=len(table)).to_csv(job["out"], index=False)
+    for epsilon, out in job["out"]:
+        # a tenth of ε finds the bins of numbers
+        model = MSTPipeline(epsilon=0.9 * epsilon, delta=job["delta"], proc_epsilon=0.1 * epsilon, n_jobs=1)
+        model.fit(table, domain=domain)
+        model.generate(n_records=len(table)).to_csv(out, index=False)
 
 
 if __name__ == "__main__":
