@@ -8,6 +8,7 @@ grouping keeps its proof.
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 
 import numpy as np
 
@@ -60,12 +61,12 @@ def resized(records: Records, rows: int, salt: int | None = None) -> tuple[Recor
     """
     if records.n >= rows:
         kept = np.sort(_salted_order(records, secrets.randbits(63) if salt is None else salt)[:rows])
-        return Records(records.ordered[kept], records.nominal[kept], records.sizes), kept
+        return replace(records, ordered=records.ordered[kept], nominal=records.nominal[kept]), kept
     more = rows - records.n
-    filled = Records(
-        np.concatenate([records.ordered, np.full((more, records.d), 0.5)]),
-        np.concatenate([records.nominal, np.zeros((more, records.e), np.int64)]),
-        records.sizes,
+    filled = replace(
+        records,
+        ordered=np.concatenate([records.ordered, np.full((more, records.d), 0.5)]),
+        nominal=np.concatenate([records.nominal, np.zeros((more, records.e), np.int64)]),
     )
     return filled, np.concatenate([np.arange(records.n), np.full(more, -1)])
 

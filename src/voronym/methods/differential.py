@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,6 +48,9 @@ class DifferentialOptions(Options):
     bounds: Mapping[str, Any] | None = option(None, "public bounds by column", check=by_column)
     hierarchies: Mapping[str, Any] | None = option(
         None, "hierarchies, whose values are public", check=by_column
+    )
+    importance: Mapping[str, float] | None = option(
+        None, "how much columns count where groups are cut; public numbers", check=by_column
     )
 
 
@@ -120,6 +124,7 @@ def mask_private(
     model: DifferentialPrivacy,
     options: DifferentialOptions,
     k: int | None,
+    medians: Sequence[str] = (),
 ) -> Masked:
     """Mask a table by differential privacy.
 
@@ -135,6 +140,8 @@ def mask_private(
         The grouping, the bounds and the hierarchies.
     k : int, optional
         The size of groups; by default what suits the number of rows and columns, and ε.
+    medians : sequence of str
+        Columns of which groups publish medians; categories have none.
     """
     library()
     bounds = public_bounds(table, model, options)
@@ -143,8 +150,15 @@ def mask_private(
     assert epsilon is not None  # noqa: S101 - a recipe refuses to be without
     budget = Budget(epsilon, model.delta, rows)
     records, outside = encode(table, bounds)
+    lines = [bound.name for bound in bounds if isinstance(bound, Range)]
+    places = tuple(lines.index(name) for name in medians if name in lines)
+    records = replace(records, weights=column_weights(bounds, options), medians=places)
     ctx.tell(0.3, whole=True)
     grouping = AUTO if options.grouping == "auto" else options.grouping
+    if places and grouping != "tree":
+        raise InputError(
+            f"grouping {grouping!r} publishes means, and no medians: leave out the medians, or --grouping"
+        )
     cells, size, stayed = cells_of(records, model, budget, grouping, k)
     ctx.tell(0.8, whole=True)
     rng = np.random.default_rng()
@@ -186,6 +200,33 @@ def cells_of(
     size = k * most if k is not None else chosen.size(records.n, width, budget.epsilon / rows)
     cells = chosen.function(records, max(min(size, records.n), 1), budget)
     return replace(cells, spent=spent | cells.spent), size, stayed
+
+
+def public_width(bounds: Sequence[Any]) -> float:
+    """Return the width of published ranges where none is given: a round number, about a tenth of the bounds.
+
+    Examples
+    --------
+    >>> public_width((0, 120)), public_width((0.0, 3.0))
+    (10, 0.2)
+    """
+    rough = (float(bounds[1]) - float(bounds[0])) / 10.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    width = max(step for step in (1.0, 2.0, 5.0) if step * power <= rough * (1.0 + 1e-9)) * power
+    return int(width) if width >= 1.0 else width
+
+
+def column_weights(bounds: list[Bounds], options: DifferentialOptions) -> tuple[float, ...]:
+    """Return how much columns count, in the order of records: ordered ones, then categories."""
+    given = options.importance
+    if not given:
+        return ()
+    ordered = [bound.name for bound in bounds if isinstance(bound, Range)]
+    nominal = [bound.name for bound in bounds if isinstance(bound, Domain)]
+    weights = tuple(float(given.get(name, 1.0)) for name in (*ordered, *nominal))
+    if not any(weights):
+        raise InputError("importance must be above 0 for one column at least")
+    return weights
 
 
 def _first_rows(table: Table) -> Ints:
@@ -269,6 +310,24 @@ def told(
         "caught": caught(epsilon, delta),
         "not_private": _not_private(table, model, unit, kept),
     }
+
+
+def in_strata(made: Sequence[Mapping[str, Any]], strata: Sequence[str]) -> dict[str, Any]:
+    """Return the facts of a release whose strata were masked one by one.
+
+    A record is in one stratum, which is public and stays; so what is spent in each is spent once. Of a unit
+    with rows in several, each stratum costs the share that its rows are of all that are allowed.
+    """
+    out = dict(made[0])
+    cells = [facts["cells"] for facts in made]
+    out["cells"] = {name: sum(cell[name] for cell in cells) for name, value in cells[0].items()
+                    if isinstance(value, int) and all(name in cell for cell in cells)}  # fmt: skip
+    out["size"] = min(facts["size"] for facts in made)
+    out["not_private"] = [
+        f"{', '.join(strata)}: the stratum of every row, and the number of rows of each stratum",
+        *(line for line in made[0]["not_private"] if not line.startswith("the number of rows")),
+    ]
+    return out
 
 
 def _not_private(table: Table, model: DifferentialPrivacy, unit: str, kept: list[str]) -> list[str]:

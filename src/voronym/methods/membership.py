@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,7 @@ from voronym.methods.differential import (
     AUTO,
     DifferentialOptions,
     cells_of,
+    column_weights,
     encode,
     public_bounds,
     rows_of,
@@ -44,6 +47,7 @@ def membership(
     """
     bounds = public_bounds(table, model, options)
     records, _ = encode(table, bounds)
+    records = replace(records, weights=column_weights(bounds, options))
     budget = Budget(float(model.epsilon or 0.0), model.delta, rows_of(table, model))
     grouping = AUTO if options.grouping == "auto" else options.grouping
     rng = np.random.default_rng()
@@ -63,7 +67,7 @@ def membership(
 
 
 def _some(records: Records, rows: NDArray[np.int64]) -> Records:
-    return Records(records.ordered[rows], records.nominal[rows], records.sizes)
+    return replace(records, ordered=records.ordered[rows], nominal=records.nominal[rows])
 
 
 def _nearest(records: Records, cells: Cells) -> NDArray[np.float64]:

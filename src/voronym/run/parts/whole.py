@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from voronym._cuda.device import choose
 from voronym.method import METHODS
+from voronym.methods.public_steps import stepped_bounds
 from voronym.release import Release
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped
@@ -164,7 +165,8 @@ def _without_steps(recipe: Recipe, schema: Any) -> Recipe:
 
     A policy judges all columns, in the files of the release.
     """
-    return replace(recipe, steps=(), schema=schema, policy=None, facts=None)
+    bounds = recipe.bounds if recipe.private is None else stepped_bounds(recipe)
+    return replace(recipe, steps=(), schema=schema, bounds=bounds, policy=None, facts=None)
 
 
 def _units(pieces: list[Piece]) -> Units | None:
