@@ -276,10 +276,10 @@ BAD = {
     "another model": ({"models": ["dp=1", "l-diversity=2"]}, "cannot be had with other models"),
     "twice": ({"models": ["dp=1", "dp=2"]}, "a release has one ε"),
     "a seed": ({"seed": 3}, "seed cannot be had with dp"),
-    "steps": ({"steps": ["top age=60"]}, "steps cannot be had with dp"),
-    "strata": ({"strata": ["sex"]}, "strata cannot be had with dp"),
+    "steps": ({"steps": ["top age=1%"]}, "cannot be had with dp: it looks at other rows"),
+    "strata": ({"strata": ["sex"], "models": "dp=1,scope=all"}, "a stratum is published as it is"),
     "suppress": ({"suppress": "1%"}, "suppress cannot be had with dp"),
-    "publish": ({"publish": "median"}, "makes no groups and has no use for publish"),
+    "publish": ({"publish": "median", "options": {"grouping": "order"}}, "publishes means, and no medians"),
     "pseudonyms": ({"person": "person", "pseudonyms": True, "models": "dp=1,rows=2"}, "pseudonyms show"),
     "an unknown relation": ({"models": "dp=1,neighbours=remove"}, "neighbours must be"),
     "a row more beside true values": ({"models": "dp=1,neighbours=add-remove"}, "show it (ill)"),
@@ -309,10 +309,13 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(name, tmp_path):
 @pytest.mark.parametrize(
     ("value", "message"), [(None, "are missing"), (math.nan, "are missing"), (math.inf, "infinite")]
 )
-def test_gaps_and_infinities(value, message):
+def test_gaps_and_infinities(value, message, tmp_path):
     frame = people().with_columns(pl.Series("pay", [value, *people()["pay"][1:]], dtype=pl.Float64))
+    given = {"output": tmp_path / "out.csv", "identifiers": ["name"], "ledger": tmp_path / "l.ledger"}
     with pytest.raises(vr.VoronymError, match=message):
-        release(frame, keys=["pay", "sex"], bounds={"pay": (0, 2e5), "sex": ["f", "m"]})
+        release(frame, keys=["pay", "sex"], bounds={"pay": (0, 2e5), "sex": ["f", "m"]}, **given)
+    assert not (tmp_path / "out.csv").exists()
+    assert not (tmp_path / "l.ledger").exists() or not len(vr.history.Ledger(tmp_path / "l.ledger"))
 
 
 def test_one_row_and_many_columns():
