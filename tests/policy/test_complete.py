@@ -158,15 +158,9 @@ def test_a_recipe_is_judged_too(patients: pl.DataFrame) -> None:
         made(patients, recipe=replace(recipe, policy="ema-0070"))
 
 
-def test_what_cannot_be_together(patients: pl.DataFrame, tmp_path: Path) -> None:
+def test_facts_without_a_policy(patients: pl.DataFrame) -> None:
     with pytest.raises(InputError, match="give policy, too"):
         made(patients, keys=["age"], drop_undeclared=True, facts={"zips": "x.csv"})
-    for number in range(2):
-        patients.write_parquet(tmp_path / f"part-{number}.parquet")
-    with pytest.raises(InputError, match="a policy is judged on a table in memory"):
-        made(str(tmp_path / "*.parquet"), output=tmp_path / "out", keys=["age"], drop_undeclared=True,
-             policy="ema-0070")  # fmt: skip
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_ledger_that_is_demanded(patients: pl.DataFrame, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from voronym.privacy import parse_model
 if TYPE_CHECKING:
     from voronym.policy.case import Case
     from voronym.policy.complete import Draft
+    from voronym.privacy import Finding
 
 chance = number(0.0, 1.0)
 
@@ -144,7 +145,16 @@ class Guarantee(Demand):
                 "open", "no keys are named", change=f"name them: {hint('keys')}", decide=case.keys_decide
             )
         try:
-            finding = parse_model(self.model).measure(case.table)
+            finding = next((item for item in case.findings if self._answers(item)), None)
+            if finding is None and case.counted is not None:
+                return self.item(
+                    "open",
+                    "not measured",
+                    evidence="it was not asked of the run over many files",
+                    change=f"--model {self.model}",
+                )
+            if finding is None:
+                finding = parse_model(self.model).measure(case.table)
         except InputError as error:
             return self.item("open", "not measured", evidence=str(error), decide=case.keys_decide)
         return self.item(
@@ -156,6 +166,11 @@ class Guarantee(Demand):
             required=None if finding.required is None else float(finding.required),
             decide=case.keys_decide,
         )
+
+    def _answers(self, finding: Finding) -> bool:
+        """Whether a finding is of this model, as strictly as is demanded."""
+        model = parse_model(self.model)
+        return finding.model == model.name and finding.required == model.required
 
     def complete(self, draft: Draft) -> None:
         """Ask for the model, where there is something confidential and nobody chose another value of it."""

@@ -38,6 +38,13 @@ class Attacked(Demand):
             return self.item(
                 "open", "no keys are named", change=f"name them: {hint('keys')}", decide=case.keys_decide
             )
+        if case.counted is not None:
+            return self.item(
+                "open",
+                "not made",
+                evidence="attacks compare records with all others, and the release lies in many files",
+                change="attack a part of it: voronym attack",
+            )
         exposure = case.exposure
         outcome = next((item for item in exposure.outcomes if item.attack == self.attack), None)
         if outcome is None:

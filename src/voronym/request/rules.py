@@ -271,13 +271,12 @@ def check_ledger(recipe: Recipe, ledger: str | None) -> None:
         raise InputError(f"{given} is about earlier releases, which a ledger knows: give ledger, too")
 
 
-def check_parts(choices: ReleaseChoices) -> None:
+def check_parts(choices: ReleaseChoices, *, database: bool = False) -> None:
     """Refuse what a run over many parts cannot do."""
-    if choices.policy is not None:
+    if choices.policy is not None and database:
         raise InputError(
-            "a policy is judged on a table in memory, and a data set of many parts need not fit it: leave "
-            "out policy, take the roles, steps and k that `voronym inspect` proposes for a file by it, and "
-            "look at the release with `voronym check`"
+            "a policy counts the cells of files, and a query has none: write what it yields to Parquet files "
+            "first, and name these"
         )
 
 
