@@ -148,6 +148,14 @@ PROMISES: dict[str, Promise] = {
         ("promises/test_tails.py::test_no_limit_is_somebodys_value",),
         "2 of 60 limits at most are also somebody's value, by chance; k people beyond each",
     ),
+    "tail-between": Promise(
+        "has two releases, and knows who joined the tail and what all but one of them have",
+        (
+            "promises/test_tails_between.py::test_one_giant_among_k_newcomers",
+            "promises/test_tails_between.py::test_a_corrected_income",
+        ),
+        "the income of 0 of 6 newcomers and 0 of 6 corrections to 1 % (6 and 6 without the rule)",
+    ),
     "range-ends": Promise(
         "knows one exact value of a person",
         ("promises/test_ranges.py::test_a_zip_of_one_household_is_not_named",),
