@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.attacks import Exposure, Scene, assault
 from voronym.attacks.scene import TARGETS, Matrix, Remake, Rerun
 from voronym.core.context import Context, ProgressCallback
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.evaluate.measure import Columns, schema_of
 from voronym.evaluate.pair import plain, row_map
 from voronym.release import Release
@@ -223,7 +223,9 @@ def _theirs(
         schema = recipe.schema
         keys, confidential = schema.keys, schema.confidential
     if not keys:
-        raise InputError("no key column is named; name the columns that an intruder may know, with --key")
+        raise InputError(
+            f"no key column is named; name the columns that an intruder may know, with {hint('keys')}"
+        )
     source = None if original is None else _open(original)
     if source is None and aligned is not False:
         raise InputError("aligned says how rows correspond to an original, but no original was given")
