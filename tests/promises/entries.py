@@ -192,7 +192,7 @@ PROMISES: dict[str, Promise] = {
             "attacks/test_household_pattern.py::test_a_rent_is_refused",
             "attacks/test_household_pattern.py::test_without_rent_nothing_is_joined",
         ),
-        "a column that joins members is refused; without one nothing is joined (62 % of the households before)",
+        "a column that joins members is refused; without one nothing is joined (62 % of households before)",
     ),
     "dp": Promise(
         "knows everybody but one, and sees many releases of two neighbouring tables",

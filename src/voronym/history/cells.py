@@ -183,4 +183,5 @@ def _beyond(
     """Return how far each of the people of a tail is from its inner end, in all their rows together."""
     values = numbers.read(table, name)[0][tail]
     inner = values.min() if values.mean() >= np.median(numbers.read(table, name)[0]) else values.max()
-    return np.bincount(np.searchsorted(people, rows[tail]), np.abs(values - inner), len(people))
+    far = np.bincount(np.searchsorted(people, rows[tail]), np.abs(values - inner), len(people))
+    return far.astype(np.float64)
