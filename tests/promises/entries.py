@@ -179,6 +179,44 @@ PROMISES: dict[str, Promise] = {
         ("promises/test_tails.py::test_no_limit_is_somebodys_value",),
         "2 of 60 limits at most are also somebody's value, by chance; k people beyond each",
     ),
+    "tail-between": Promise(
+        "has two releases, and knows who joined the tail and what all but one of them have",
+        (
+            "promises/test_tails_between.py::test_one_giant_among_k_newcomers",
+            "promises/test_tails_between.py::test_a_corrected_income",
+        ),
+        "the income of 0 of 6 newcomers and 0 of 6 corrections to 1 % (6 and 6 without the rule)",
+    ),
+    "blind": Promise(
+        "knows the keys of everybody, the program and the recipe, and tries all worlds",
+        (
+            "enforce/test_method.py::test_who_knows_the_method_is_certain_unless_it_is_blind",
+            "enforce/test_method.py::test_all_worlds_where_partners_were_joined",
+            "enforce/test_method.py::test_the_chance_of_a_world_does_not_depend_on_who_has_which_value",
+        ),
+        "surer than the counts by 0.00 in all worlds of 5 to 9 people (0.75 by confidential-first)",
+    ),
+    "household-column": Promise(
+        "knows a family, and joins rows by what a household shares",
+        (
+            "attacks/test_household_pattern.py::test_a_rent_is_refused",
+            "attacks/test_household_pattern.py::test_without_rent_nothing_is_joined",
+        ),
+        "a column that joins members is refused; without one nothing is joined (62 % of households before)",
+    ),
+    "dp": Promise(
+        "knows everybody but one, and sees many releases of two neighbouring tables",
+        (
+            "dp/test_audit.py::test_the_promise_is_not_exceeded",
+            "dp/test_audit.py::test_half_the_noise_is_found_out",
+        ),
+        "the audited ε is not above the stated one; with half the noise it is",
+    ),
+    "internal-page": Promise(
+        USER,
+        ("report/test_exposed.py::test_an_internal_page_is_for_its_owner",),
+        "mode 0600 (0644 before)",
+    ),
     "range-ends": Promise(
         "knows one exact value of a person",
         ("promises/test_ranges.py::test_a_zip_of_one_household_is_not_named",),

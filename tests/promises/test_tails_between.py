@@ -37,7 +37,7 @@ def tail_of(table):
 
 @pytest.mark.filterwarnings("ignore")
 def test_one_giant_among_k_newcomers(tmp_path):
-    """k people join the tail, one of whom has nearly all that they have: the difference is that one's income."""
+    """k people join the tail, one of whom has nearly all of their sum: the difference is that income."""
     rng, close = np.random.default_rng(4), 0
     for month in range(6):
         ledger = tmp_path / f"{month}.ledger"

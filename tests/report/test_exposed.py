@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import stat
+
 import polars as pl
 import pytest
 
@@ -35,6 +38,15 @@ def test_the_page_and_the_dossier_have_both_with_intervals(release, tmp_path):
     public = release.report(tmp_path / "public.html", audience="public").read_text(encoding="utf-8")
     assert "Of two people, one of them" not in public
     assert "runs the method again" not in public
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_an_internal_page_is_for_its_owner(release, tmp_path):
+    """It has rows of the originals; other users of the machine get nothing."""
+    mine = release.report(tmp_path / "mine.html").stat().st_mode
+    everybodys = release.report(tmp_path / "public.html", audience="public").stat().st_mode
+    assert stat.S_IMODE(mine) == 0o600
+    assert stat.S_IMODE(everybodys) & 0o400
 
 
 def test_what_was_attacked_before_is_not_attacked_again(release, monkeypatch, tmp_path):

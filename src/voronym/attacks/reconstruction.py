@@ -129,7 +129,8 @@ def _in_time(tool: _Tool, cells: list[Cell], seconds: float | None, ctx: Context
     for cell in cells:
         place.append(turns.get(cell.name, 0))
         turns[cell.name] = place[-1] + 1
-    begun, done = now(), []
+    begun = now()
+    done: list[Fits] = []
     for at in np.argsort(place, kind="stable"):
         if len(done) >= len(turns) and now() - begun > seconds:
             break

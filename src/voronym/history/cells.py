@@ -6,7 +6,7 @@ any such difference is about has k or more of them, none of whom has nearly all 
 Otherwise the one that was published is published again. So it is where the people are the same and what some
 of them have was corrected: the difference would be the correction.
 
-What people have who are gone is in no ledger: for them k is counted, and the rule of p percent is not looked at.
+What people have who are gone is in no ledger: for them k is counted, and the rule of p percent is not asked.
 """
 
 from __future__ import annotations
@@ -164,15 +164,15 @@ class Cells:
         if not same:
             raise GuaranteeError(
                 f"step '{cell.step}': earlier releases publish a mean of {cell.column!r} of nearly the same "
-                f"people, and fewer than k={self.k} of them, or one of them alone, make the difference: it would "
-                f"tell what they have. Nothing was released. Take the step of the release before ('{old[-1].step}'), or "
-                "leave out publish=mean"
+                f"people, and fewer than k={self.k} of them, or one of them alone, make the difference: it "
+                "would tell what they have. Nothing was released. Take the step of the release before "
+                f"('{old[-1].step}'), or leave out publish=mean"
             )
         last = same[-1]
         self.notes.append(
             f"step '{cell.step}': the mean of {cell.column!r} is that of an earlier release, because fewer "
-            f"than k={self.k} people, or one of them alone, make the difference to it and a new one would tell "
-            "what they have"
+            f"than k={self.k} people, or one of them alone, make the difference to it and a new one would "
+            "tell what they have"
         )
         return last
 
@@ -183,4 +183,5 @@ def _beyond(
     """Return how far each of the people of a tail is from its inner end, in all their rows together."""
     values = numbers.read(table, name)[0][tail]
     inner = values.min() if values.mean() >= np.median(numbers.read(table, name)[0]) else values.max()
-    return np.bincount(np.searchsorted(people, rows[tail]), np.abs(values - inner), len(people))
+    far = np.bincount(np.searchsorted(people, rows[tail]), np.abs(values - inner), len(people))
+    return far.astype(np.float64)

@@ -239,7 +239,10 @@ def local_suppression(
     if judges:  # joined classes have the households of both
         judges += [entry for _, own in household_demands(units, k) for entry in own]
     price = [given.get(name, 1.0) for name in table.keys]
-    result = suppress_locally(codes, k, ctx, price=price, judges=judges, homes=homes, exact=options.exact)
+    lots = None if choices.seed is None else ctx.rng  # a seed that was given repeats the release
+    result = suppress_locally(
+        codes, k, ctx, price=price, judges=judges, homes=homes, exact=options.exact, lots=lots
+    )
     others = wildcard_gaps(codes, k, price, homes) if options.wildcard else None
     return _masked(table, result, of_row, k, told=bool(demands), others=others)
 

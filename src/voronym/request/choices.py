@@ -304,7 +304,7 @@ class ReleaseChoices(Options):
     )  # fmt: skip
     seed: int | None = option(
         None, "Seed of the random choices.", check=whole(0), purpose=METHOD, value="N",
-        usual="0; drawn afresh for channel and records, none for dp", label="“Seed”",
+        usual="0; drawn afresh for channel, records and local-suppression, none for dp", label="“Seed”",
     )  # fmt: skip
     device: str = option(
         "cpu", "Where groups are made: cpu, cuda (a GPU), or auto, which takes a GPU where there is one.",

@@ -105,8 +105,8 @@ def anonymize_words(
     """
     kept = recipe.given if protection else {"steps": recipe.steps}
     given = {**choices_of(recipe.schema), **kept, **({"ledger": LEDGER} if ledger and protection else {})}
-    if recipe.seed == 0 and recipe.makes_groups:
-        given.pop("seed", None)  # the default; methods without groups draw one afresh
+    if recipe.seed == 0 and recipe.makes_groups and recipe.method != "local-suppression":
+        given.pop("seed", None)  # the default; other methods draw one afresh
     given = {name: value for name, value in given.items() if name not in without}
     return ["voronym", "anonymize", "INPUT", "-o", "OUTPUT", *words_of(given), *reading_words(recipe.reading)]
 

@@ -4,7 +4,6 @@ The page of the core and the pages of the location service share this guard. It 
 the sender of an ASGI application.
 """
 
-# promise: doc-guard
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
