@@ -156,6 +156,14 @@ PROMISES: dict[str, Promise] = {
         ),
         "Φ(μ/2) at most",
     ),
+    "limit-by-noise": Promise(
+        "knows all but which of several tables it is, and the noisy counts themselves",
+        (
+            "attacks/test_matrix_counts.py::test_a_limit_is_not_held_against_the_exact_counts",
+            "attacks/test_matrix_counts.py::test_noise_on_numbers_is_no_function_of_the_exact_covariances",
+        ),
+        "tables with equal noisy counts get equal rules, whatever the exact ones are: nothing beyond Φ(μ/2)",
+    ),
     "tail-limit": Promise(
         "reads the published limit",
         ("promises/test_tails.py::test_no_limit_is_somebodys_value",),
