@@ -119,7 +119,7 @@ def _preview(
     caption = f"Counts to the next {k}"
     return {
         "number": after["epoch"], "at": desk.time(clock_text(preview["at"])), "picture": picture,
-        "table": Table.of(("", "in force", "draft"), rows, caption=caption),
+        "table": Table.of(("figure", "in force", "draft"), rows, caption=caption),
     }  # fmt: skip
 
 

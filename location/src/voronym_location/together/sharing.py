@@ -170,7 +170,7 @@ class TwoServers:
         for lin, quad, view in zip(linear, quadratic, views, strict=True):
             del lin
             square = (square + 2 * shown % PRIME * view[3] % PRIME + view[4] - quad) % PRIME
-        good &= (square == 0).all(axis=1)
+        good &= np.all(square == 0, axis=1)
         powers = (1 << np.arange(BITS)) % PRIME
         for axis in range(2):
             x = [_dot(view[2].reshape(-1, 2, BITS)[:, axis], powers) for view in views]

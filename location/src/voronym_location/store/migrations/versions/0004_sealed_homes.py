@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0004"
 down_revision = "0003"
 
-PLACE = (("latitude", sa.Double()), ("longitude", sa.Double()), ("household", sa.BigInteger()))
+PLACE: tuple[tuple[str, Any], ...] = (
+    ("latitude", sa.Double()),
+    ("longitude", sa.Double()),
+    ("household", sa.BigInteger()),
+)
 
 
 def upgrade() -> None:
