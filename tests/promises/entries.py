@@ -323,4 +323,28 @@ PROMISES: dict[str, Promise] = {
         "no end of one person in 80 releases",
         "clipped to round numbers near the ends of its range, each of which stands for several people",
     ),
+    "doc-population": Promise(
+        "knows the keys of the whole population",
+        ("promises/test_population_bound.py::test_noise_finds_no_more_people_than_the_report_says",),
+        "fewer matches than the report says, by `channel` and by `dp`",
+        "So a match is right no more often than with the original keys",
+    ),
+    "dp-steps": Promise(
+        "knows all rows but one, and the steps",
+        ("dp/test_public_steps.py::test_a_step_by_row_changes_no_other_row",),
+        "no other row differs, in seven steps",
+    ),
+    "dp-strata": Promise(
+        "knows all rows but those of one person",
+        (
+            "dp/test_public_steps.py::test_strata_are_private_one_by_one",
+            "dp/test_public_steps.py::test_rows_of_a_person_count_in_all_strata_together",
+        ),
+        "every stratum is drawn from its own rows; too many rows in all strata together are refused",
+    ),
+    "dp-medians": Promise(
+        "knows all rows but one, and all draws",
+        ("dp/test_public_steps.py::test_tree_order_and_individual_pay_for_importance_and_medians",),
+        "the same releases for 150 pairs of neighbours, at no more than ε",
+    ),
 }

@@ -1,5 +1,7 @@
 """The risk of a release in the population that it is a sample of, before and after."""
 
+# promise: doc-population
+
 from __future__ import annotations
 
 from dataclasses import dataclass

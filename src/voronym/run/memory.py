@@ -243,15 +243,16 @@ def _check_history(
 def noise_note(booking: Booking, method: str) -> str:
     """Say what a ledger knows of a release without groups, and how often its people had noise before."""
     earlier = [entry for entry in booking.entries if entry.about.get("method") == method]
-    again = np.isin(booking.rows, np.concatenate([entry.people for entry in earlier])) if earlier else []
-    said = (
+    known = [np.isin(booking.rows, entry.people) for entry in earlier]
+    again = int(np.logical_or.reduce(known).sum()) if known else 0
+    sentence = (
         f"method {method!r} makes no groups: the ledger remembers who is in this release, and does not count "
         "it against the groups of others"
     )
-    if not np.any(again):
-        return said
+    if not again:
+        return sentence
     return (
-        f"{said}. {int(np.sum(again)):,} rows are of people who were released by {method!r} before: noise "
+        f"{sentence}. {again:,} rows are of people who were released by {method!r} before: noise "
         "that is drawn afresh for the same values is averaged away"
     )
 
