@@ -1,4 +1,4 @@
-"""Machine code that comes with the package does what Python's and Numba's does, and only where it is meant."""
+"""Machine code that comes with the package does what Python's does, and only where it is meant."""
 
 from __future__ import annotations
 
@@ -33,7 +33,15 @@ def line(name, args):
 
 def soft_arguments(seed=0):
     rng = np.random.default_rng(seed)
-    return rng.random((7, 4)), rng.random(4), 0.3, np.zeros(4), np.zeros((4, 4)), np.zeros(4), np.zeros(4, int)
+    return (
+        rng.random((7, 4)),
+        rng.random(4),
+        0.3,
+        np.zeros(4),
+        np.zeros((4, 4)),
+        np.zeros(4),
+        np.zeros(4, int),
+    )
 
 
 def halves(seed=0):
