@@ -38,7 +38,9 @@ class MachineCode(BuildHookInterface):  # type: ignore[type-arg]
         for name in ("native.so", "native.json"):
             build_data["force_include"][str(Path(self._folder.name) / name)] = f"voronym/_kernels/{name}"
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{next(iter(platform_tags()))}"
+        tags = list(platform_tags())
+        common = (tag for tag in tags if tag.startswith(("manylinux_", "musllinux_")))  # what PyPI takes
+        build_data["tag"] = f"py3-none-{next(common, tags[0])}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Remove what was compiled."""
