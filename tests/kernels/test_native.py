@@ -113,7 +113,7 @@ def test_it_does_what_python_does_without_numba(native, monkeypatch, name, seed)
     made = native(loop)
     returned = made(*machine)
     assert made._dispatcher is None, "Numba was asked"
-    assert returned == pytest.approx(expected, rel=1e-14)
+    assert returned == (expected if expected is None else pytest.approx(expected, rel=1e-14))
     for left, right in zip(arrays(python), arrays(machine), strict=True):
         np.testing.assert_allclose(left, right, rtol=1e-14)
 
