@@ -24,7 +24,7 @@ class MachineCode(BuildHookInterface):  # type: ignore[type-arg]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and add what comes of it to the wheel, which then is one of this platform."""
-        if version == "editable":  # `python -m voronym.warm` compiles where the sources lie
+        if version == "editable":  # `python -m voronym._kernels.warm` compiles where the sources lie
             return
         self._folder = TemporaryDirectory()
         command = [sys.executable, "-m", "voronym._kernels._build", self._folder.name]

@@ -163,6 +163,92 @@ def test_k_counts_people():
     assert made.risk.k >= 10
 
 
+# -- the number of rows is private, too -------------------------------------------------------------------
+
+EVERYTHING = {**BOUNDS, "ill": ["flu", "cold", "gout"]}
+HIDDEN = "dp=1,scope=all,neighbours=add-remove"
+
+
+@pytest.fixture
+def count(monkeypatch):
+    """What the noisy count says."""
+
+    def say(rows):
+        monkeypatch.setattr("voronym.dp.presence.noisy", lambda *_, **__: (np.array([rows]), 1.0))
+
+    return say
+
+
+@pytest.mark.parametrize("rows", [383, 400, 417])
+@pytest.mark.parametrize("grouping", ["individual", "order", "tree"])
+def test_as_many_rows_as_the_count_says(rows, grouping, count):
+    count(rows)
+    made = release(models=HIDDEN, bounds=EVERYTHING, k=20, options={"grouping": grouping})
+    assert len(made.table) == made.rows == rows
+    assert min(Counter(made.table.select("age", "sex").rows()).values()) >= 20
+    spent = made.figures[FIGURES]["spent"]
+    assert spent["number of rows"] == pytest.approx(0.05)
+    assert sum(spent.values()) <= 1.0 + 1e-9
+    assert made.figures[FIGURES]["relation"] == "add-remove"
+
+
+def test_the_public_page_does_not_tell_the_number_of_rows(count):
+    count(1219)
+    made = release(people(1237), models=HIDDEN, bounds=EVERYTHING)
+    public = " ".join(re.sub(r"<[^>]+>", " ", render(made, audience="public")).split())
+    assert "1,219" in public
+    assert not re.search("1,?237", public)
+    assert "one row is added, removed, or has other values" in public
+    assert not any(
+        "400" in json.dumps(item, default=str) for item in (made.figures, made.public_warnings, made.log)
+    )
+    inside = " ".join(re.sub(r"<[^>]+>", " ", render(made)).split())
+    assert "on releases of halves of this table" not in public
+    assert "What ε means here" in inside
+
+
+def test_people_come_and_go_with_all_their_rows(count):
+    count(431)
+    given = {
+        "person": "person",
+        "models": "dp=2,rows=2,scope=all,neighbours=add-remove",
+        "bounds": EVERYTHING,
+    }
+    made = release(k=10, **given)
+    assert made.rows == 431
+    assert made.risk.k >= 10
+    assert made.figures[FIGURES]["spent"]["number of rows"] == pytest.approx(0.1)
+    assert "that no person has more than 2 rows" in made.figures[FIGURES]["not_private"]
+
+
+@pytest.mark.parametrize("rows", [371, 420])
+def test_everybody_is_booked_whoever_is_left_out(rows, count, tmp_path):
+    count(rows)
+    ledger = tmp_path / "l.ledger"
+    release(
+        models=HIDDEN, bounds=EVERYTHING, identifiers=["name"], ledger=ledger,
+        output=tmp_path / "1.csv",
+    )  # fmt: skip
+    (entry,) = vr.history.Ledger(ledger).entries
+    assert len(entry.people) == 400
+    assert entry.about["dp"]["relation"] == "add-remove"
+    assert len(pl.read_csv(tmp_path / "1.csv")) == rows
+
+
+@pytest.mark.parametrize("rows", [371, 420])
+def test_a_noisy_count_over_parts(rows, count, tmp_path):
+    count(rows)
+    frame, data = people().drop("home", "person"), tmp_path / "data"
+    data.mkdir()
+    for part in range(4):
+        frame[part::4].write_parquet(data / f"{part}.parquet")
+    vr.anonymize(
+        data, output=tmp_path / "out", keys=["age", "sex"], confidential=["ill"], drop_undeclared=True,
+        models=HIDDEN, bounds=EVERYTHING, leaf=100, workers=1,
+    )  # fmt: skip
+    assert len(pl.read_parquet(tmp_path / "out" / "*.parquet")) == rows
+
+
 # -- what is refused -------------------------------------------------------------------------------------
 
 BAD = {
@@ -190,11 +276,20 @@ BAD = {
     "another model": ({"models": ["dp=1", "l-diversity=2"]}, "cannot be had with other models"),
     "twice": ({"models": ["dp=1", "dp=2"]}, "a release has one ε"),
     "a seed": ({"seed": 3}, "seed cannot be had with dp"),
-    "steps": ({"steps": ["top age=60"]}, "steps cannot be had with dp"),
-    "strata": ({"strata": ["sex"]}, "strata cannot be had with dp"),
+    "steps": ({"steps": ["top age=1%"]}, "cannot be had with dp: it looks at other rows"),
+    "strata": ({"strata": ["sex"], "models": "dp=1,scope=all"}, "a stratum is published as it is"),
     "suppress": ({"suppress": "1%"}, "suppress cannot be had with dp"),
-    "publish": ({"publish": "median"}, "makes no groups and has no use for publish"),
+    "publish": ({"publish": "median", "options": {"grouping": "order"}}, "publishes means, and no medians"),
     "pseudonyms": ({"person": "person", "pseudonyms": True, "models": "dp=1,rows=2"}, "pseudonyms show"),
+    "an unknown relation": ({"models": "dp=1,neighbours=remove"}, "neighbours must be"),
+    "a row more beside true values": ({"models": "dp=1,neighbours=add-remove"}, "show it (ill)"),
+    "a noisy count of nothing": (
+        {
+            "models": "dp=1e-5,scope=all,neighbours=add-remove",
+            "bounds": {**BOUNDS, "ill": ["flu", "cold", "gout"]},
+        },
+        "noise on the number of rows",
+    ),
     "a grouping": ({"options": {"grouping": "mdav"}}, "no insensitive grouping is called"),
     "k of too many": ({"k": 4000}, "cannot be reached"),
 }
@@ -214,10 +309,13 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(name, tmp_path):
 @pytest.mark.parametrize(
     ("value", "message"), [(None, "are missing"), (math.nan, "are missing"), (math.inf, "infinite")]
 )
-def test_gaps_and_infinities(value, message):
+def test_gaps_and_infinities(value, message, tmp_path):
     frame = people().with_columns(pl.Series("pay", [value, *people()["pay"][1:]], dtype=pl.Float64))
+    given = {"output": tmp_path / "out.csv", "identifiers": ["name"], "ledger": tmp_path / "l.ledger"}
     with pytest.raises(vr.VoronymError, match=message):
-        release(frame, keys=["pay", "sex"], bounds={"pay": (0, 2e5), "sex": ["f", "m"]})
+        release(frame, keys=["pay", "sex"], bounds={"pay": (0, 2e5), "sex": ["f", "m"]}, **given)
+    assert not (tmp_path / "out.csv").exists()
+    assert not (tmp_path / "l.ledger").exists() or not len(vr.history.Ledger(tmp_path / "l.ledger"))
 
 
 def test_one_row_and_many_columns():
@@ -307,6 +405,43 @@ def test_over_parts(scope, tmp_path):
     true = set(frame["pay"].to_list())
     kept = [pay in true for pay in table["pay"]]
     assert all(kept) if scope == "keys" else not any(kept)
+
+
+def fixed_noise(monkeypatch):
+    """Noise that is the same in every run: a fixed row of numbers on what is true."""
+    from dp.oracle import ROOMS
+
+    def noisy(values, total, length, share, *, pure):
+        values = np.asarray(values)
+        return values + np.random.default_rng(5).integers(-9, 10, values.shape), 30.0
+
+    def largest(scores, share, *, sensitivity=1, pure):
+        return np.argmax(np.asarray(scores), axis=1)
+
+    for room in ROOMS:
+        monkeypatch.setattr(room, "noisy", noisy)
+        if hasattr(room, "largest"):
+            monkeypatch.setattr(room, "largest", largest)
+
+
+@pytest.mark.parametrize("grouping", ["individual", "order", "tree"])
+def test_over_parts_it_is_the_release_of_memory(grouping, monkeypatch, tmp_path):
+    """With the same noise a table in four files publishes row for row what it publishes in memory."""
+    fixed_noise(monkeypatch)
+    frame, data = people().drop("home", "person"), tmp_path / "data"
+    data.mkdir()
+    for part in range(4):
+        frame[part::4].write_parquet(data / f"{part}.parquet")
+    asked = {
+        "keys": ["age", "sex"], "confidential": ["ill"], "drop_undeclared": True, "models": "dp=1,scope=all",
+        "bounds": EVERYTHING, "options": {"grouping": grouping}, "k": 20,
+    }  # fmt: skip
+    memory = vr.anonymize(frame, **asked)
+    made = vr.anonymize(data, output=tmp_path / "out", leaf=100, workers=1, **asked)
+    written = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert sorted(written.rows()) == sorted(memory.table.rows())
+    assert written.n_unique() > 3
+    assert made.figures[FIGURES]["spent"] == memory.figures[FIGURES]["spent"]
 
 
 def test_on_the_command_line(tmp_path, voronym):  # noqa: F811

@@ -24,6 +24,7 @@ from voronym.core.atomic import placed
 from voronym.core.context import Context
 from voronym.dossier import Dossier, public_of
 from voronym.errors import InputError, WriteError
+from voronym.intruder import expose
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
 from voronym.report.section import Audience, sections
@@ -169,7 +170,12 @@ def fill(template: str, **data: object) -> str:
 def write_report(
     given: Release | Dossier, path: str | Path, *, audience: Literal["internal", "public"] = "internal"
 ) -> Path:
-    """Write the page to a file that appears whole or not at all."""
+    """Write the page to a file that appears whole or not at all.
+
+    An internal page of a release has the figures of membership and reconstruction, see `voronym.intruder`.
+    """
+    if audience == "internal" and not isinstance(given, Dossier):
+        expose(given)
     return write_page(render(given, audience=audience), path)
 
 
