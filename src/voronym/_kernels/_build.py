@@ -1,7 +1,7 @@
 """Compile ahead: machine code of the loops that `signatures.txt` lists, which needs Numba and a C linker.
 
-``python -m voronym._kernels._build FOLDER`` writes a library and its list. The package's build does that for
-wheels (`hatch_build.py`), and `python -m voronym._kernels.warm` where the package lies. It asks of a processor
+``python -m voronym._kernels._build FOLDER`` writes a library and its list. The build of a package does so for
+wheels (`hatch_build.py`), `python -m voronym._kernels.warm` where the package lies. It asks of a processor
 what x86-64-v3 has, or of other families what all have; there is nothing of Python or of Numba in it, so one
 wheel per platform serves all their versions.
 """
