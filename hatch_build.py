@@ -24,7 +24,7 @@ class MachineCode(BuildHookInterface):  # type: ignore[type-arg]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and add what comes of it to the wheel, which then is one of this platform."""
-        if version == "editable":  # `python -m voronym.warm` compiles where the sources lie
+        if version == "editable":  # `python -m voronym._kernels.warm` compiles where the sources lie
             return
         self._folder = TemporaryDirectory()
         command = [sys.executable, "-m", "voronym._kernels._build", self._folder.name]
@@ -38,7 +38,9 @@ class MachineCode(BuildHookInterface):  # type: ignore[type-arg]
         for name in ("native.so", "native.json"):
             build_data["force_include"][str(Path(self._folder.name) / name)] = f"voronym/_kernels/{name}"
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{next(iter(platform_tags()))}"
+        tags = list(platform_tags())
+        common = (tag for tag in tags if tag.startswith(("manylinux_", "musllinux_")))  # what PyPI takes
+        build_data["tag"] = f"py3-none-{next(common, tags[0])}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Remove what was compiled."""

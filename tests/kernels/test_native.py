@@ -1,4 +1,4 @@
-"""Machine code that comes with the package does what Python's and Numba's does, and only where it is meant."""
+"""Machine code that comes with the package does what Python's does, and only where it is meant."""
 
 from __future__ import annotations
 
@@ -33,7 +33,15 @@ def line(name, args):
 
 def soft_arguments(seed=0):
     rng = np.random.default_rng(seed)
-    return rng.random((7, 4)), rng.random(4), 0.3, np.zeros(4), np.zeros((4, 4)), np.zeros(4), np.zeros(4, int)
+    return (
+        rng.random((7, 4)),
+        rng.random(4),
+        0.3,
+        np.zeros(4),
+        np.zeros((4, 4)),
+        np.zeros(4),
+        np.zeros(4, int),
+    )
 
 
 def halves(seed=0):
@@ -105,7 +113,7 @@ def test_it_does_what_python_does_without_numba(native, monkeypatch, name, seed)
     made = native(loop)
     returned = made(*machine)
     assert made._dispatcher is None, "Numba was asked"
-    assert returned == pytest.approx(expected, rel=1e-14)
+    assert returned == (expected if expected is None else pytest.approx(expected, rel=1e-14))
     for left, right in zip(arrays(python), arrays(machine), strict=True):
         np.testing.assert_allclose(left, right, rtol=1e-14)
 

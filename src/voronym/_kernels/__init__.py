@@ -61,7 +61,9 @@ class Loop:
             with _lock:
                 jit = _with_numba()
                 if self._dispatcher is None:
-                    options = {**jit.OPTIONS, **self._options} if "inline" not in self._options else self._options
+                    options = (
+                        {**jit.OPTIONS, **self._options} if "inline" not in self._options else self._options
+                    )
                     self._dispatcher = jit.compiled(self.py_func, options, kept=self._called)
         return self._dispatcher
 

@@ -1,9 +1,9 @@
 """Compile ahead: machine code of the loops that `signatures.txt` lists, which needs Numba and a C linker.
 
-``python -m voronym._kernels._build FOLDER`` writes a library and its list. The package's build does that for
-wheels (`hatch_build.py`), and `python -m voronym.warm` where the package lies. It asks of a processor what
-x86-64-v3 has, or of other families what all have; there is nothing of Python or of Numba in it, so one wheel
-per platform serves all their versions.
+``python -m voronym._kernels._build FOLDER`` writes a library and its list. The build of a package does so for
+wheels (`hatch_build.py`), `python -m voronym._kernels.warm` where the package lies. It asks of a processor
+what x86-64-v3 has, or of other families what all have; there is nothing of Python or of Numba in it, so one
+wheel per platform serves all their versions.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def linker() -> list[str] | None:
 
 
 def build(folder: Path, lines: Sequence[str] | None = None) -> int:
-    """Write machine code and its list to a folder; return how many loops it has: all, or those of ``lines``."""
+    """Write machine code and its list to a folder; return how many loops it has, of ``lines`` or of all."""
     import llvmlite.binding as llvm
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import cpu_target
@@ -208,7 +208,9 @@ def _entry(context: Any, library: Any, described: Any, name: str) -> Any:
     def store(value: Any) -> None:
         nonlocal returned
         if isinstance(value.type, (ir.LiteralStructType, ir.ArrayType)):
-            many = len(value.type.elements) if isinstance(value.type, ir.LiteralStructType) else value.type.count
+            many = (
+                len(value.type.elements) if isinstance(value.type, ir.LiteralStructType) else value.type.count
+            )
             for item in range(many):
                 store(builder.extract_value(value, item))
             return

@@ -8,7 +8,7 @@ costs are squared distances between coordinates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -365,20 +365,19 @@ def _nearest(points: Array, width: int, ctx: Context, slack: float) -> Ints | No
     """Return the nearest other points of each, shape (n, width); None where the time was up before."""
     n = len(points)
     near, done = np.empty((n, width), np.int64), 0
-    if n <= COMPARED:
-        look = partial(_compared, points, width=width + 1)
-    else:
+    tree: Any = None
+    if n > COMPARED:
         from scipy.spatial import cKDTree  # takes longer to load than to compare two thousand points
 
         tree = cKDTree(points)
 
-        def look(rows: Ints) -> Ints:
-            return np.atleast_2d(tree.query(points[rows], width + 1, eps=slack)[1])
-
     def work(budget: int) -> bool:
         nonlocal done
         rows = np.arange(done, min(n, done + budget))
-        found = look(rows)
+        if tree is None:
+            found = _compared(points, rows, width + 1)
+        else:
+            found = np.atleast_2d(tree.query(points[rows], width + 1, eps=slack)[1])
         own = found == rows[:, None]
         own[~own.any(axis=1), -1] = True  # among many equal points it may be missing: drop the last
         near[rows] = found[~own].reshape(len(rows), width)
