@@ -13,7 +13,7 @@ from voronym.core.options import Declared
 from voronym.request.choices import EVERY
 from voronym.request.recipe import Recipe
 from voronym.request.request import DECLARED
-from voronym.table.infer import DATES
+from voronym.table.proposal import DATES
 from voronym.table.schema import Schema
 
 LEDGER = "LEDGER"
