@@ -71,6 +71,9 @@ def anonymize(
     public_report: Annotated[
         Path | None, typer.Option("--public-report", help="Write the report for readers (HTML).")
     ] = None,
+    language: Annotated[
+        str, typer.Option("--language", help="The language of both reports.", metavar="en|de|fr|es")
+    ] = "en",
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     on_interrupt: Annotated[
@@ -107,7 +110,9 @@ def anonymize(
         report = report or output.with_name(f"{output.stem}-report.html")
     if output is None:
         raise InputError("missing option '--output' / '-o'. See voronym anonymize -h")
-    outputs = Outputs(output, report, public_report, save_recipe, writing, overwrite=overwrite, json=json)
+    outputs = Outputs(
+        output, report, public_report, save_recipe, writing, overwrite=overwrite, json=json, language=language
+    )
     outputs.check(asked)
     if asked.many:
         if on_interrupt != "nothing":
@@ -213,6 +218,7 @@ class Outputs:
     writing: Mapping[str, Any]
     overwrite: bool
     json: bool
+    language: str = "en"
 
     @property
     def others(self) -> list[Path]:
@@ -222,6 +228,11 @@ class Outputs:
 
     def check(self, asked: Asked) -> None:
         """Refuse what cannot be written, before the work."""
+        if self.language != "en":
+            from voronym.report.language import reader
+
+            with reader(self.language):
+                pass
         files.refuse_stdout(
             save_recipe=self.save_recipe, report=self.report, public_report=self.public_report
         )
@@ -247,9 +258,9 @@ class Outputs:
         if self.save_recipe is not None:
             release.recipe.save(self.save_recipe)
         if self.report is not None:
-            release.report(self.report)
+            release.report(self.report, language=self.language)
         if self.public_report is not None:
-            release.report(self.public_report, audience="public")
+            release.report(self.public_report, audience="public", language=self.language)
 
 
 def _first(asked: Asked, output: Path | None) -> tuple[Asked, Path]:
