@@ -106,7 +106,7 @@ def test_nothing_is_asked_without_a_terminal(survey, monkeypatch, capsys, words)
 
 def answering(monkeypatch, *answers):
     waiting = list(answers)
-    monkeypatch.setattr(asking, "_line", lambda question: waiting.pop(0) if waiting else "")
+    monkeypatch.setattr(asking, "_line", lambda _: waiting.pop(0) if waiting else "")
 
 
 def test_a_column_by_which_rows_are_recognised_becomes_a_key(survey, monkeypatch):

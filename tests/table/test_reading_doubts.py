@@ -80,7 +80,7 @@ def people(n=300):
 def test_inspect_proposes_codes_weights_and_constants():
     proposal = vr.Schema.infer(people())
     command = proposal.command("x.csv")
-    assert "--kind OCCUCODE,COMPCODE,sex,urban,young=nominal" in command
+    assert "--kind OCCUCODE,COMPCODE,sex,urban=nominal" in command
     assert "--kind age=numeric" in command
     assert "--weights household_weights" in command
     assert proposal.schema["stratum"].role == "other"

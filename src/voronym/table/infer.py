@@ -124,7 +124,7 @@ def _find_codes(seen: Seen, columns: dict[str, Column], reasons: dict[str, str])
     if column.role == "identifier" or column.kind != "numeric":
         return
     result = code_reason(seen)
-    if result is None and column.role == "key" and few_codes(seen) and not counts_something(seen.plain_name):
+    if result is None and column.role == "key" and few_codes(seen) and not _counts(seen):
         result = f"{len(seen.levels)} different whole numbers", "nominal"
     if result is None:
         return
@@ -134,6 +134,14 @@ def _find_codes(seen: Seen, columns: dict[str, Column], reasons: dict[str, str])
         columns[name] = replace(column, role="identifier", kind="text", note="dropped")
     elif kind in ("nominal", "ordinal", "datetime"):
         columns[name] = replace(column, kind=kind, note=f"{CODES}: {why}")  # type: ignore[arg-type]
+
+
+def _counts(seen: Seen) -> bool:
+    """Whether few whole numbers rather count something: by their name, or many in a row and 97 for none."""
+    return counts_something(seen.plain_name) or (bool(hidden(seen)) and len(seen.levels) > _MANY)
+
+
+_MANY = 8
 
 
 def _with_units(schema: Schema, early: Sequence[Doubt], reasons: dict[str, str]) -> Schema:
