@@ -2,7 +2,7 @@
 
 English is the source. A run of text between two statements of a template, or between two tags, is one
 message; what is written into it, ``{{ p.records | plural("record") }}``, is a placeholder, ``{records}``,
-named after the expression. So a sentence that somebody adds to a template is a message without a further word, and
+named after the expression. So a sentence that somebody adds to a template is a message at once, and
 is shown in English until the catalogues have it. ``languages/de.po`` and the others are gettext's files; they
 are read as they are, so nothing has to be compiled.
 """
