@@ -12,9 +12,9 @@ def household_rooms(ends, rows, over, counts, starts, homes, k, seen, left, out)
     """Fill, for each class, the least mean of ``over`` among all that could be in it with k households.
 
     The combinations of class c are ``rows[ends[c]:ends[c + 1]]``, sorted by ``over``: what a record of each
-    costs there beyond its price. Those of combination r have the households ``homes[starts[r]:starts[r + 1]]``.
-    A class needs one record of each of k households: the cheapest. Further records are in it where they are
-    below the mean. Classes with fewer than k households have infinite room.
+    costs there beyond its price. Combination r has the households ``homes[starts[r]:starts[r + 1]]``. A class
+    needs one record of each of k households: the cheapest. Further records are in it where they are below
+    the mean. Classes with fewer than k households have infinite room.
     """
     for c in range(len(ends) - 1):
         low, high = ends[c], ends[c + 1]

@@ -125,11 +125,13 @@ class Risk(Plain):
                 f"classes with one of the {self.counted} alone: {self.unique:,} "
                 f"({self.unique / self.n_classes:.2%})",
             ]
+        at_risk = f"{self.share_at_risk:.2%}, each counted once in every class"
+        if self.counted == "records":
+            at_risk = f"{self.at_risk:,} ({self.share_at_risk:.2%})"
         lines = [
             *first,
             f"risk of re-identification: at most {self.prosecutor_max:.2%}, mean {self.prosecutor_mean:.2%}",
-            f"{self.counted} with a risk above {self.threshold:.0%}: {self.at_risk:,} "
-            f"({self.share_at_risk:.2%})",
+            f"{self.counted} with a risk above {self.threshold:.0%}: {at_risk}",
         ]
         if self.journalist is not None:
             j = self.journalist
