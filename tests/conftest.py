@@ -72,7 +72,7 @@ def _reference_data(request: pytest.FixtureRequest) -> None:
 def _brief_proofs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spend tenths of a second on the proof that a release shows, where a test is not about it."""
     about = set(re.split(r"[/_.:\[\]]", request.node.nodeid))
-    if not about & {"docs", "certify", "gap", "close", "proven", "html"}:
+    if not about & {"certify", "gap", "close", "proven", "html"}:
         monkeypatch.setattr("voronym.certify.front.BRIEF", 0.2)
 
 
@@ -85,3 +85,9 @@ def processor_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[], float]:
     """
     monkeypatch.setattr(clock, "perf_counter", process_time)
     return clock.now
+
+
+@pytest.fixture(autouse=True)
+def _brief_reports(monkeypatch):
+    """Leave out of reports the two attacks that take seconds; `report/test_exposed.py` has them."""
+    monkeypatch.setattr("voronym.intruder.FIRST", ())

@@ -63,7 +63,7 @@ def test_without_the_table_of_populations_zips_go(patients: pl.DataFrame) -> Non
     assert "zip" in found.request.columns.identifiers
     assert any("zip-populations" in one.reason for one in found.added if one.value == "zip")
     with pytest.raises(
-        GuaranteeError, match=r"column 'zip' is asked for.*To change: leave it out: --identifier zip"
+        GuaranteeError, match=r"column 'zip' is asked for.*To change: leave it out: identifiers=\['zip'\]"
     ):
         completed(patients, "hipaa-safe-harbor", keys=["age", "zip"], drop_undeclared=True)
 
@@ -174,7 +174,7 @@ def test_a_ledger_that_is_demanded(patients: pl.DataFrame, tmp_path: Path) -> No
     file = tmp_path / "mine.toml"
     file.write_text(head + '[[process]]\ndemand = "ledger"\nsays = "A ledger"\n', encoding="utf-8")
     roles: dict[str, Any] = {"keys": ["age"], "identifiers": ["patient_id"], "drop_undeclared": True}
-    with pytest.raises(GuaranteeError, match=r"no ledger is given\. To change: give one: --ledger FILE"):
+    with pytest.raises(GuaranteeError, match=r"no ledger is given\. To change: give one: ledger='FILE'"):
         made(patients, policy=file, **roles)
     assert made(patients, policy=file, ledger=tmp_path / "l.ledger", **roles).checklist.passes
 

@@ -13,10 +13,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.table.build import build
 from voronym.table.frame import DAY, sample, time_unit
-from voronym.table.schema import Column
+from voronym.table.schema import RECODED, Column
 from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -146,11 +146,9 @@ def bounds_of(
     trees : mapping
         The values of declared hierarchies.
     """
-    strange = [name for name in given if name not in table.schema or table.schema[name].role == "identifier"]
+    strange = [name for name in given if name not in table.schema]  # those of dropped columns do no harm
     if strange:
-        raise InputError(
-            f"bounds names {', '.join(map(repr, strange))}, and the table has no such column to publish"
-        )
+        raise InputError(f"bounds names {', '.join(map(repr, strange))}, and the table has no such column")
     return [_of(table, table.schema[name], given.get(name), trees.get(name)) for name in columns]
 
 
@@ -174,8 +172,8 @@ def _of(table: Table, column: Column, given: Any, leaves: Sequence[str] | None) 
     if given is None:
         raise InputError(
             f"the bounds of {name!r} are not declared, and bounds that are looked up in the data give away "
-            f"who has the largest value: say what anybody could have, bounds={{{name!r}: (low, high)}} in "
-            f"Python, --bounds {name}=LOW..HIGH"
+            f"who has the largest value: say what anybody could have, "
+            f"{hint('bounds', {name: 'LOW..HIGH'})}"
         )
     ends = [_end(table, name, end) for end in _pair(name, given)]
     if not all(map(math.isfinite, ends)) or not ends[0] < ends[1]:
@@ -189,6 +187,8 @@ def _listed(table: Table, column: Column, given: Any, leaves: Sequence[str] | No
     name, origin = column.name, "declared"
     if given is None and column.kind == "ordinal" and column.declared and column.categories:
         given, origin = column.categories, "the declared order"
+    elif given is None and column.note == RECODED and column.categories:
+        given, origin = column.categories, "the ranges of a step"
     elif given is None and leaves is not None:
         given, origin = leaves, "the declared hierarchy"
     elif given is None and table.form(name) == "boolean":
@@ -196,8 +196,7 @@ def _listed(table: Table, column: Column, given: Any, leaves: Sequence[str] | No
     if given is None:
         raise InputError(
             f"the values that {name!r} may have are not declared, and a domain that is looked up in the data "
-            f"gives away who has a rare value: bounds={{{name!r}: ['a', 'b', ...]}} in Python, --bounds "
-            f"{name}='a|b', or its hierarchy"
+            f"gives away who has a rare value: {hint('bounds', {name: 'a|b'})}, or its hierarchy"
         )
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence) or not len(given):
         raise InputError(f"bounds of {name!r}, which is {column.kind}, must be a list of all its values")

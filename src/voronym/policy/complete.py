@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import narwhals as nw
 
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, hint
 from voronym.method import METHODS
 from voronym.policy.base import Demand
 from voronym.policy.case import Facts
@@ -18,7 +18,8 @@ from voronym.policy.checklist import Added
 from voronym.policy.policy import Policy
 from voronym.policy.recognise import Seen, recognise
 from voronym.request.command import ROLES, choices_of, words_of
-from voronym.request.request import DECLARED, Request
+from voronym.request.request import Request
+from voronym.request.wording import DECLARED
 from voronym.steps import parse_step
 from voronym.table.frame import as_frame
 from voronym.table.proposal import Proposal
@@ -136,7 +137,9 @@ class Draft:
         """Leave a column out; refuse where somebody wants it in."""
         if self.given.get(name, "identifier") != "identifier":
             self.refuse(
-                why, f"column {name!r} is asked for, and {reason}", f"leave it out: --identifier {name}"
+                why,
+                f"column {name!r} is asked for, and {reason}",
+                f"leave it out: {hint('identifiers', [name])}",
             )
         if self.roles.get(name) != "identifier" and not self.request.columns.drop_undeclared:
             self.roles[name] = "identifier"

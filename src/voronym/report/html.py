@@ -24,6 +24,7 @@ from voronym.core.atomic import placed
 from voronym.core.context import Context
 from voronym.dossier import Dossier, public_of
 from voronym.errors import InputError, WriteError
+from voronym.intruder import expose
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
 from voronym.report.language import SOURCE, Messages, reader, term
@@ -177,7 +178,12 @@ def write_report(
     audience: Literal["internal", "public"] = "internal",
     language: str = SOURCE,
 ) -> Path:
-    """Write the page to a file that appears whole or not at all."""
+    """Write the page to a file that appears whole or not at all.
+
+    An internal page of a release has the figures of membership and reconstruction, see `voronym.intruder`.
+    """
+    if audience == "internal" and not isinstance(given, Dossier):
+        expose(given)
     return write_page(render(given, audience=audience, language=language), path)
 
 

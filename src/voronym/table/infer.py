@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voronym.errors import SchemaError
+from voronym.errors import Hint, SchemaError, hint, hints_in, worded
 from voronym.table import spelling
 from voronym.table.conform import as_kind, check_kinds, doubt
 from voronym.table.doubts.base import Doubt, Seen, about_columns, about_table
@@ -92,7 +91,9 @@ def infer(frame: Any) -> Proposal:
     infinite = {name: codes for name, codes, _ in endless}
     advice = tuple((what, str(element)) for element, what in several.items())
     gaps = {name: codes for name in schema.names if (codes := _gap_codes(table[name], schema[name]))}
-    return Proposal(schema, reasons, tuple(warnings), shapes, distinct, missing, infinite, gaps, advice)
+    reasons = {name: worded(reason) for name, reason in reasons.items()}
+    told = tuple(map(worded, warnings))
+    return Proposal(schema, reasons, told, shapes, distinct, missing, infinite, gaps, advice)
 
 
 def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[str, ...], str]]:
@@ -106,8 +107,8 @@ def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[
         if codes:
             sentence = (
                 f"key {name!r} has {sum(signs.values())} infinite values, of which there is no mean: let "
-                f"them count as missing (--missing {declared_codes(name, codes)}), or write what they stand "
-                "for"
+                f"them count as missing ({hint('missing', declared_codes(name, codes))}), or write what they "
+                "stand for"
             )
             yield name, codes, sentence
 
@@ -161,11 +162,10 @@ def _joined(doubts: Sequence[Doubt]) -> list[Doubt]:
     if not few:
         return rest
     names = [entry.column for entry in few]
-    flag = shlex.quote(f"{','.join(names)}=nominal")
     verb = "holds" if len(names) == 1 else "hold"
     text = (
         f"{listing(names)} {verb} few different whole numbers; if these are codes, such as 1 = married, say "
-        f"--kind {flag}"
+        + hint("kinds", {",".join(names): "nominal"})
     )
     return [*rest, Doubt("few-numbers", names[0], text, "hint")]
 
@@ -183,7 +183,7 @@ def _as_numbers(column: Values) -> Values:
 
 def _unit(doubt: Doubt) -> str:
     """Return what a column that repeats is of: a person, or a household."""
-    return "household" if f"--household {doubt.column}" in doubt.text else "person"
+    return "household" if Hint("household", doubt.column) in hints_in(doubt.text) else "person"
 
 
 def shape(column: Values) -> str:

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from voronym.errors import hint, worded
 from voronym.table.schema import Column, Schema
 
 CODES = "looks like codes"
@@ -92,25 +93,21 @@ class Proposal:
         >>> print(Schema.infer(table).command("people.csv"))
         voronym anonymize people.csv -o release.csv --identifier name --key age -k 5
         """
-        schema, words = self.schema, ["voronym", "anonymize", source, "-o", "release.csv"]
+        schema = self.schema
         units = set(schema.units.values())
         heavy = self.weights
         other = tuple(column.name for column in schema if column.role == "other" and column.name != heavy)
         roles = {
-            "identifier": schema.identifiers,
-            "key": schema.keys,
+            "identifiers": schema.identifiers,
+            "keys": schema.keys,
             "confidential": schema.confidential,
             "other": other,
         }
-        for role, names in roles.items():
-            plain = [name for name in names if name not in units and "," not in name]
-            words += [f"--{role}", ",".join(plain)] if plain else []
-            for odd in (name for name in names if name not in units and "," in name):
-                words += [f"--{role}", odd]
-        for what, name in schema.units.items():
-            words += [f"--{what}", name]
+        listed = {role: [name for name in names if name not in units] for role, names in roles.items()}
+        hints = [hint(role, names) for role, names in listed.items() if names]
+        hints += [hint(what, name) for what, name in schema.units.items()]
         if heavy is not None:
-            words += ["--weights", heavy]
+            hints.append(hint("weights", heavy))
         done: set[str] = set()
         kinds: dict[str, list[str]] = {}
         for column in schema:
@@ -118,19 +115,19 @@ class Proposal:
                 continue
             if column.kind == "location" and column.partner is not None:
                 lat, lon = schema.location(column.name, schema.keys)
-                words += ["--location", f"{lat},{lon}"]
+                hints.append(hint("locations", [(lat, lon)]))
                 done |= {lat, lon}
             elif column.note.startswith((CODES, DATES, NUMBERS_AS_TEXTS)):
                 kinds.setdefault(column.kind, []).append(column.name)
-        for kind, alike in kinds.items():
-            words += ["--kind", f"{','.join(alike)}={kind}"]
+        hints += [hint("kinds", {",".join(alike): kind}) for kind, alike in kinds.items()]
         for name, codes in (*self.infinite.items(), *self.codes.items()):
-            words += ["--missing", declared_codes(name, codes)]
-        return shlex.join([*words, "-k", "5"])
+            hints.append(hint("missing", declared_codes(name, codes)))
+        words = shlex.join(["voronym", "anonymize", source, "-o", "release.csv"])
+        return worded(" ".join([words, *hints, hint("k", 5)]), "command")
 
 
 def declared_codes(name: str, codes: Sequence[str]) -> str:
-    """Return missing codes of a column as --missing takes them; a name with a comma cannot stand there."""
+    """Return missing codes of a column as words of a command; a name with a comma cannot stand there."""
     return ",".join(code if "," in name else f"{name}={code}" for code in codes)
 
 

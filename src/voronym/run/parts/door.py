@@ -14,7 +14,7 @@ import numpy as np
 
 from voronym.core.atomic import accompany, digest_of, place_folder, together
 from voronym.core.context import Context, ProgressCallback
-from voronym.errors import InputError, WriteError
+from voronym.errors import InputError, WriteError, hint
 from voronym.evaluate.moved import joined
 from voronym.evaluate.risk import Risk
 from voronym.history.booking import Entering
@@ -190,7 +190,7 @@ def _enter(job: Job, before: Job | None) -> None:
     elif before != job:
         raise InputError(
             "what is in the work folder is of another run, with other files or wishes: leave out "
-            "--resume to begin anew"
+            f"{hint('resume')} to begin anew"
         )
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from voronym._cuda.device import choose
 from voronym.method import METHODS
 from voronym.release import Release
+from voronym.request.public_steps import stepped_bounds
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped
 from voronym.run.memory import make_release
@@ -159,7 +160,8 @@ def _needed(recipe: Recipe, confidential: tuple[str, ...]) -> set[str]:
 
 def _without_steps(recipe: Recipe, schema: Any) -> Recipe:
     """Return the recipe of what is left to do: the steps before are done, and changed the schema."""
-    return replace(recipe, steps=(), schema=schema)
+    bounds = recipe.bounds if recipe.private is None else stepped_bounds(recipe)
+    return replace(recipe, steps=(), schema=schema, bounds=bounds)
 
 
 def _units(pieces: list[Piece]) -> Units | None:
