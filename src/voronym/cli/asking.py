@@ -18,7 +18,6 @@ from voronym.cli import common, files
 from voronym.cli.declared import choices_of
 from voronym.cli.help import command_lines
 from voronym.cli.signals import Stopped
-from voronym.request.command import ROLES, words_of
 
 if TYPE_CHECKING:
     from voronym.table.proposal import Proposal
@@ -68,6 +67,8 @@ class Answers:
 
     def typed(self, places: Iterable[Sequence[str]] = ()) -> dict[str, Any]:
         """Return the answers as the flags of choices take them."""
+        from voronym.request.command import ROLES  # loads much, and most runs ask nothing
+
         out: dict[str, Any] = {choice: self.of(role) for role, choice in ROLES.items()}
         out |= {role: next(iter(self.of(role)), None) for role in ("person", "household")}
         out["weights"] = next(iter(self.of("weight")), None)
@@ -139,6 +140,8 @@ def show_command(
     source: str, output: Path, typed: Mapping[str, Any], columns: Sequence[str], **rest: Any
 ) -> None:
     """Print the command that does the same without questions."""
+    from voronym.request.command import words_of
+
     words = ["voronym", "anonymize", source, "-o", str(output), *words_of(choices_of(typed, columns))]
     line = shlex.join(words) + files.flags({name: value for name, value in rest.items() if value})
     _say("\n".join(["Next time without questions:", *command_lines(line, 100)]))

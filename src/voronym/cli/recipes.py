@@ -19,7 +19,7 @@ Recipes = Annotated[
 ]
 
 
-_OF_ORIGINAL = ("skip_rows", "skip_footer", "sheet", "query")
+_OF_ORIGINAL = ("skip_rows", "skip_footer", "sheet", "query", "delimiter", "encoding")
 
 
 def load(path: Path | None) -> Recipe | None:
