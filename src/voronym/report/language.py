@@ -115,7 +115,7 @@ class Messages(Extension):
         made = {name: escape(finalize(term(value))) for name, value in given.items()}
         return Markup(_PLACE.sub(lambda place: str(made[place[1]]), text))  # noqa: S704
 
-    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:  # type: ignore[override]
+    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
         """Give the tokens of a template with its texts as calls of `say`."""
         if stream.name is None or not OURS.fullmatch(stream.name):
             yield from stream
@@ -193,7 +193,8 @@ def _message(parts: list[Token | list[Token]]) -> Iterator[Token]:
         for part in parts:
             yield from [part] if isinstance(part, Token) else _words(part)
         return
-    text, given = "", {}
+    text = ""
+    given: dict[str, list[Token]] = {}
     for part in parts:
         if isinstance(part, Token):
             text += part.value
