@@ -493,14 +493,20 @@ class Release:
             self._dossier = replace(self._dossier, inside=replace(inside, exposure=self.exposure))
         return self._dossier
 
-    def report(self, path: str | Path, *, audience: Literal["internal", "public"] = "internal") -> Path:
-        """Write a self-contained HTML page about the release.
+    def report(
+        self,
+        path: str | Path,
+        *,
+        audience: Literal["internal", "public"] = "internal",
+        language: str = "en",
+    ) -> Path:
+        """Write a self-contained HTML page about the release, in English, German, French or Spanish.
 
         The internal version compares with the originals. The public one is built from the release alone.
         """
         from voronym.report import write_report  # a layer above: only when asked for
 
-        return write_report(self, path, audience=audience)
+        return write_report(self, path, audience=audience, language=language)
 
     def plot(self, what: str = "plane") -> Plot:
         """Return a figure of the internal report, which a notebook shows; it needs the originals in memory.

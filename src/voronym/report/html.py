@@ -27,6 +27,7 @@ from voronym.errors import InputError, WriteError
 from voronym.intruder import expose
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
+from voronym.report.language import SOURCE, Messages, reader, term
 from voronym.report.section import Audience, sections
 from voronym.report.svg import clean, percent
 
@@ -50,7 +51,7 @@ class Part:
     special: bool = False
 
 
-def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
+def render(given: Release | Dossier, *, audience: Audience = "internal", language: str = SOURCE) -> str:
     """Return a page about a release as HTML text.
 
     Guarantee: the page loads nothing from elsewhere and runs no script. The public page is made from the
@@ -63,6 +64,8 @@ def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
     audience : {"internal", "public"}
         The internal page compares with the originals; it is for the data holder. Without originals in
         memory it has the public sections only.
+    language : {"en", "de", "fr", "es"}
+        Of the reader. What methods and steps say of themselves is in English.
 
     Returns
     -------
@@ -81,15 +84,16 @@ def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
         raise InputError(f"audience must be 'internal' or 'public', not {audience!r}")
     result = given if isinstance(given, Dossier) else _of_release(given, audience)
     seen = result if audience == "internal" else result.outside()
-    words = _words(seen)
-    return fill(
-        "release.html",
-        d=seen,
-        words=words,
-        kind=audience,
-        warnings=seen.public.warnings if seen.inside is None else seen.inside.warnings,
-        sections=_parts(seen, audience, words),
-    )
+    with reader(language, [column.name for column in seen.public.columns]):
+        words = _words(seen)
+        return fill(
+            "release.html",
+            d=seen,
+            words=words,
+            kind=audience,
+            warnings=seen.public.warnings if seen.inside is None else seen.inside.warnings,
+            sections=_parts(seen, audience, words),
+        )
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ def part(
 ) -> Part:
     """Fill the template of a section; ``title`` in its data goes before the one given."""
     made = _template(template, None) if isinstance(template, str) else template
-    return Part(anchor, str(data.get("title", title)), Markup(made.render(data)), shape, special)  # noqa: S704
+    return Part(anchor, term(str(data.get("title", title))), Markup(made.render(data)), shape, special)  # noqa: S704
 
 
 def style_sheet() -> str:
@@ -168,7 +172,11 @@ def fill(template: str, **data: object) -> str:
 
 
 def write_report(
-    given: Release | Dossier, path: str | Path, *, audience: Literal["internal", "public"] = "internal"
+    given: Release | Dossier,
+    path: str | Path,
+    *,
+    audience: Literal["internal", "public"] = "internal",
+    language: str = SOURCE,
 ) -> Path:
     """Write the page to a file that appears whole or not at all.
 
@@ -177,7 +185,8 @@ def write_report(
     """
     if audience == "internal" and not isinstance(given, Dossier):
         expose(given)
-    return write_page(render(given, audience=audience), path, private=audience == "internal")
+    page = render(given, audience=audience, language=language)
+    return write_page(page, path, private=audience == "internal")
 
 
 def write_page(text: str, path: str | Path, *, private: bool = False) -> Path:
@@ -217,6 +226,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_tame,
+        extensions=[Messages],
     )
     made.filters |= {
         "percent": percent,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,8 +68,9 @@ def read(
         and source.split("://", 1)[0] in ("postgresql", "postgres")
         and "://" in source
     ):
-        return _with_source(sql.read_postgresql(source, query), "postgresql", Reading.of(reading))
-    known = Reading.of(reading)
+        known = Reading.of({**reading, "query": query})
+        return _with_source(sql.read_postgresql(source, query), "postgresql", known)
+    known = Reading.of({**reading, "query": query})
     if source == "-":
         return delimited.read_bytes(sys.stdin.buffer.read(), "standard input", known)
     path = Path(source)
@@ -95,6 +97,13 @@ def read(
         ) from None
 
     return _with_source(frame, name, known)
+
+
+def fitting(reading: Mapping[str, Any], source: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return how a recipe says to read a table; the query of a database is no matter of other sources."""
+    name = by_suffix(suffix_of(Path(source)))
+    asks = "://" in str(source) or (name is not None and FORMATS[name].database)
+    return {word: value for word, value in reading.items() if asks or word != "query"}
 
 
 def _with_source(frame: pl.DataFrame, name: str, reading: Reading) -> pl.DataFrame:
