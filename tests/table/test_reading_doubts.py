@@ -89,7 +89,7 @@ def test_inspect_proposes_codes_weights_and_constants():
     pasted = [one for one in proposal.warnings if "few different whole numbers" in one]
     assert len(pasted) == 1
     assert "urban" in pasted[0]
-    assert "=nominal" in pasted[0]
+    assert "kinds={'sex': 'nominal', 'urban': 'nominal'" in pasted[0]
     assert any("missing='young=97'" in one for one in proposal.warnings)
 
 
