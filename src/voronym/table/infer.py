@@ -165,7 +165,7 @@ def _joined(doubts: Sequence[Doubt]) -> list[Doubt]:
     verb = "holds" if len(names) == 1 else "hold"
     text = (
         f"{listing(names)} {verb} few different whole numbers; if these are codes, such as 1 = married, say "
-        + hint("kinds", {",".join(names): "nominal"})
+        + hint("kinds", dict.fromkeys(names, "nominal"))
     )
     return [*rest, Doubt("few-numbers", names[0], text, "hint")]
 
