@@ -130,9 +130,12 @@ FEATURES: dict[str, dict[str, Any]] = {
     },
     "lattice": {"method": "lattice", "keys": ["sex", "town", "school"], "hierarchies": {"town": "TREE"}},
     "lattice and model": {"method": "lattice", "keys": ["sex", "town"], "models": ["p-sensitive=2"]},
-    "local-suppression": {"method": "local-suppression", "keys": ["sex", "town", "school", "region"]},
+    "local-suppression": {
+        "method": "local-suppression", "seed": 0, "keys": ["sex", "town", "school", "region"],
+    },
     "local-suppression and model": {
-        "method": "local-suppression", "keys": ["sex", "town", "school"], "models": ["p-sensitive=2"],
+        "method": "local-suppression", "seed": 0, "keys": ["sex", "town", "school"],
+        "models": ["p-sensitive=2"],
     },
     "channel": {"method": "channel", "seed": 3, "k": None, "options": {"max_distortion": 0.3}},
     "records": {"method": "records", "seed": 3, "k": None, "options": {"despite_loss": True}},

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.attacks import Exposure, Scene, assault
 from voronym.attacks.scene import TARGETS, Matrix, Remake, Rerun
 from voronym.core.context import Context, ProgressCallback
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.evaluate.measure import Columns, schema_of
 from voronym.evaluate.pair import plain, row_map
 from voronym.release import Release
@@ -24,6 +24,12 @@ from voronym.table.frame import as_frame
 from voronym.table.read import read
 from voronym.table.schema import Schema
 from voronym.table.table import Table
+
+FIRST = ("membership", "reconstruction")
+"""Attacks whose figures are in every internal report."""
+SECONDS = 4.0
+"""What each of them may take there, or little more."""
+_FEW = 100  # people attacked there
 
 
 def attack(
@@ -124,6 +130,21 @@ def attack(
     return exposure
 
 
+def expose(release: Release) -> None:
+    """Add to a release the two figures that every internal report has: membership and reconstruction.
+
+    They are those of `attack`, on a sample and in some seconds: whoever wants them more exact calls it. What
+    `attack` found before stays. Releases of which no original is in memory have none.
+    """
+    made = () if release.exposure is None else release.exposure.outcomes
+    lacking = [name for name in FIRST if name not in {outcome.attack for outcome in made}]
+    if not lacking or release._evidence is None or release.recipe.private is not None:
+        return
+    beside = {"targets": _FEW, "brief": SECONDS}
+    exposure = assault(_ours(release, None, False, None, beside), lacking, Context(seed=0))
+    release.exposure = exposure.having(release.exposure)
+
+
 def rerun_of(recipe: Recipe) -> Rerun:
     """Return the tool with a recipe, as the attack by other worlds takes it: row i is of person i."""
     bare = replace(recipe, policy=None, facts=None)  # which is judged once
@@ -202,7 +223,9 @@ def _theirs(
         schema = recipe.schema
         keys, confidential = schema.keys, schema.confidential
     if not keys:
-        raise InputError("no key column is named; name the columns that an intruder may know, with --key")
+        raise InputError(
+            f"no key column is named; name the columns that an intruder may know, with {hint('keys')}"
+        )
     source = None if original is None else _open(original)
     if source is None and aligned is not False:
         raise InputError("aligned says how rows correspond to an original, but no original was given")

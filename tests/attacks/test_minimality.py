@@ -160,24 +160,38 @@ def test_too_many_people_are_not_rerun():
     assert rerun_of(release.recipe)(release._evidence.table)["age"].to_list()[:2] == [0, 0]
 
 
-def test_where_nothing_can_be_learned_a_walk_shows_nothing():
-    """Groups by keys alone: the counts are all there is, and walks that are too short do not exceed them."""
+def nulls(tables: int) -> tuple[list[float], int]:
+    """Attack tables whose groups are made by keys alone; return excesses, and how many intervals hold 0."""
     rng = np.random.default_rng(3)
     excess, covered = [], 0
 
     def blind(table: Table) -> pl.DataFrame:
         return table.frame.to_native().with_columns(age=pl.col("age") // 6)
 
-    tables = 16
     for seed in range(tables):
         table = table_of(list(range(24)), rng.choice(["a", "b", "c"], 24).tolist())
         found = posteriors(table, blind, most=80, ctx=Context(seed=seed))[0]
         assert not found.exhaustive
+        assert found.fair
         excess.append(found.success - found.control)
-        covered += abs(excess[-1]) <= 2.26 * found.error
+        covered += abs(excess[-1]) <= 2.26 * found.error  # Student's t of ten walks, 95 %
+    return excess, covered
+
+
+def test_where_nothing_can_be_learned_a_walk_shows_nothing():
+    """Groups by keys alone: the counts are all there is, and walks that are too short do not exceed them."""
+    excess, covered = nulls(16)
     assert abs(np.mean(excess)) < 0.02
-    assert covered >= tables - 4
-    assert found.fair
+    assert covered >= 16 - 4
+
+
+@pytest.mark.slow
+def test_five_hundred_tables_where_nothing_can_be_learned():
+    """Excess 0 on average, and in 95 % of the intervals."""
+    excess, covered = nulls(500)
+    error = float(np.std(excess, ddof=1)) / 500**0.5
+    assert abs(np.mean(excess)) < 3.3 * error
+    assert covered >= 460  # 475 expected, three standard deviations
 
 
 def test_a_walk_that_has_to_begin_at_the_truth_says_so():

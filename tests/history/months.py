@@ -268,7 +268,7 @@ def history(seed: int, folder: Path, ways: tuple[str, ...] = WAYS) -> dict[str, 
         try:
             vr.anonymize(table, **asked).write(path)
         except vr.GuaranteeError as error:
-            if "--changed publish" not in str(error):
+            if "changed='publish'" not in str(error):
                 told["refused"] += 1
                 continue
             told["changes refused"] += 1

@@ -35,6 +35,27 @@ KEYS = "knows the keys of everybody"
 USER = "another user of the machine"
 
 PROMISES: dict[str, Promise] = {
+    "location-young": Promise(
+        "has 12 or 40 mailboxes at addresses around a victim, three epochs early",
+        (
+            "location/test_sybils.py::test_made_up_neighbours_are_a_third_of_k_at_most",
+            "location/test_sybils.py::test_the_service_limits_made_up_neighbours_in_each_group",
+        ),
+        "7 real addresses or more beside the victim for k = 10; fewer without the limit",
+    ),
+    "location-linked": Promise(
+        "keeps everything, knows every home, and recognises new pseudonyms",
+        (
+            "location/test_linked.py::test_who_links_pseudonyms_finds_k_where_groups_are_retired",
+            "location/test_linked.py::test_the_service_gives_nobody_a_second_place",
+        ),
+        "sets of k or more in 15 epochs; below k with ordinary cohorts",
+    ),
+    "location-sealed": Promise(
+        "has the database and not the key of homes",
+        ("location/test_keeping.py::test_a_copy_of_the_database_tells_no_home",),
+        "no latitude, longitude or household in any row",
+    ),
     "readme-centre": Promise(
         KEYS,
         (
@@ -52,6 +73,16 @@ PROMISES: dict[str, Promise] = {
         KEYS,
         ("table/test_write.py::test_a_table_is_refused_or_k_anonymous",),
         "k or more records for every combination",
+    ),
+    "dp-presence": Promise(
+        "knows everybody but one, and the method, and asks whether that one is in the table",
+        (
+            "dp/test_presence.py::test_a_record_more_of_random_tables",
+            "dp/test_presence.py::test_a_record_more_of_every_tiny_table",
+            "dp/test_audit.py::test_a_row_more_is_not_told",
+            "dp/test_release.py::test_the_public_page_does_not_tell_the_number_of_rows",
+        ),
+        "both tables publish the same for equal draws, whose cost is at most ε; an auditor finds less than ε",
     ),
     "fresh-noise": Promise(
         "knows the originals' generator and guesses the seed",
@@ -135,10 +166,56 @@ PROMISES: dict[str, Promise] = {
         ),
         "Φ(μ/2) at most",
     ),
+    "limit-by-noise": Promise(
+        "knows all but which of several tables it is, and the noisy counts themselves",
+        (
+            "attacks/test_matrix_counts.py::test_a_limit_is_not_held_against_the_exact_counts",
+            "attacks/test_matrix_counts.py::test_noise_on_numbers_is_no_function_of_the_exact_covariances",
+        ),
+        "tables with equal noisy counts get equal rules, whatever the exact ones are: nothing beyond Φ(μ/2)",
+    ),
     "tail-limit": Promise(
         "reads the published limit",
         ("promises/test_tails.py::test_no_limit_is_somebodys_value",),
         "2 of 60 limits at most are also somebody's value, by chance; k people beyond each",
+    ),
+    "tail-between": Promise(
+        "has two releases, and knows who joined the tail and what all but one of them have",
+        (
+            "promises/test_tails_between.py::test_one_giant_among_k_newcomers",
+            "promises/test_tails_between.py::test_a_corrected_income",
+        ),
+        "the income of 0 of 6 newcomers and 0 of 6 corrections to 1 % (6 and 6 without the rule)",
+    ),
+    "blind": Promise(
+        "knows the keys of everybody, the program and the recipe, and tries all worlds",
+        (
+            "enforce/test_method.py::test_who_knows_the_method_is_certain_unless_it_is_blind",
+            "enforce/test_method.py::test_all_worlds_where_partners_were_joined",
+            "enforce/test_method.py::test_the_chance_of_a_world_does_not_depend_on_who_has_which_value",
+        ),
+        "surer than the counts by 0.00 in all worlds of 5 to 9 people (0.75 by confidential-first)",
+    ),
+    "household-column": Promise(
+        "knows a family, and joins rows by what a household shares",
+        (
+            "attacks/test_household_pattern.py::test_a_rent_is_refused",
+            "attacks/test_household_pattern.py::test_without_rent_nothing_is_joined",
+        ),
+        "a column that joins members is refused; without one nothing is joined (62 % of households before)",
+    ),
+    "dp": Promise(
+        "knows everybody but one, and sees many releases of two neighbouring tables",
+        (
+            "dp/test_audit.py::test_the_promise_is_not_exceeded",
+            "dp/test_audit.py::test_half_the_noise_is_found_out",
+        ),
+        "the audited ε is not above the stated one; with half the noise it is",
+    ),
+    "internal-page": Promise(
+        USER,
+        ("report/test_exposed.py::test_an_internal_page_is_for_its_owner",),
+        "mode 0600 (0644 before)",
     ),
     "range-ends": Promise(
         "knows one exact value of a person",

@@ -106,6 +106,7 @@ def _gpu() -> dict[str, Any]:
 def _caches() -> dict[str, Any]:
     """Say where compiled loops are kept, and whether that place can be written to."""
     from voronym import _kernels
+    from voronym._kernels import _native
 
     kept = os.environ.get("NUMBA_CACHE_DIR")
     place = Path(kept) if kept else Path(str(_kernels.__file__)).parent / "__pycache__"
@@ -113,6 +114,7 @@ def _caches() -> dict[str, Any]:
     data = os.environ.get("VORONYM_DATA")
     return {
         "compiled": str(place),
+        "shipped": sum(map(len, _native._library()[1].values())),
         "kernels": len(files),
         "mebibytes": round(sum(file.stat().st_size for file in files) / 2**20, 1),
         "writable": os.access(place if place.is_dir() else place.parent, os.W_OK),
@@ -177,7 +179,8 @@ def _show(values: dict[str, Any]) -> None:
     out(f"  {result['processors']} processors{memory}; work is done in {result['threads']} threads\n")
     gpu, kept = values["gpu"], values["caches"]
     out(f"  GPU: {gpu['says']}\n")
-    out(f"\nCaches\n  {kept['kernels']} compiled loops, {kept['mebibytes']} MiB, in\n  {kept['compiled']}\n")
+    out(f"\nCaches\n  {kept['shipped']} loops came as machine code\n")
+    out(f"  {kept['kernels']} compiled loops, {kept['mebibytes']} MiB, in\n  {kept['compiled']}\n")
     if not kept["writable"]:
         out("  which cannot be written to: every run compiles anew. Set NUMBA_CACHE_DIR to another folder\n")
     data = kept["reference_data"] or "not set, so papers and benchmarks on published tables cannot run"

@@ -1,14 +1,13 @@
 """All figures about a release: what everybody may know, and what stays with the data holder.
 
 A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it ends when somebody cancels.
-``--json``, the report and the page read it and compute nothing.
+JSON, the report and the page read it and compute nothing.
 
 ``parts``    what a dossier is made of: `Public`, `Inside` and their parts, typed
 ``make``     `dossier`: the one place that looks into a release and its evidence
 ``masks``    parts about methods that make no groups; ``clusters`` takes those of `records`
 ``methods``  what of a method's figures is public, chosen one by one
 ``counts``   distributions of columns and sizes of groups, as counts
-``disclosed`` people whose confidential value is certain
 ``planes``   records and groups in the plane
 ``places``   records on a map, where two keys are a place
 ``population`` the risk in the population, before and after, and what each key contributes

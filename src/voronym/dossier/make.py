@@ -10,20 +10,19 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.attacks.linkage import linked
 from voronym.core import numerics
 from voronym.core.context import Context
 from voronym.core.rate import Rate
 from voronym.dossier import methods, places, planes, rows
 from voronym.dossier.clusters import clusters_of
 from voronym.dossier.counts import Distribution, as_names, distribution
-from voronym.dossier.disclosed import disclosed
 from voronym.dossier.other_k import OtherK, other_k
 from voronym.dossier.parts import KEPT, Cloud, Column, Dossier, GroupMap, Inside, Loss, Public, ShiftMap, Told
 from voronym.dossier.population import in_population, outlook
 from voronym.dossier.told import told_of
 from voronym.errors import SchemaError, VoronymError
 from voronym.evaluate.attacks import record_linkage
+from voronym.evaluate.disclosed import disclosed
 from voronym.evaluate.matching import matcher
 from voronym.evaluate.pair import Pair, encode, make_pair
 from voronym.evaluate.regression import regressions
@@ -374,7 +373,7 @@ def _linkage(
         return record_linkage(before, after, truth=owner, matcher=match, ctx=ctx).rate
     if evidence.table.persons is not None and alike:
         return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
-    return linked(evidence.X, Y, owner, ctx, classes=classes)
+    return record_linkage(evidence.X, Y, truth=owner, classes=classes, ctx=ctx).rate
 
 
 def _people_linkage(
@@ -385,7 +384,7 @@ def _people_linkage(
     after = np.empty(alone.n_cells, np.int64)
     after[alone.labels[order]] = np.arange(len(order))  # all rows of a person are published alike
     whom = np.arange(alone.n_cells)
-    return linked(alone.centroids(X), Y[after], whom, ctx)
+    return record_linkage(alone.centroids(X), Y[after], truth=whom, ctx=ctx).rate
 
 
 def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:

@@ -15,12 +15,12 @@ from voronym.attacks import Exposure
 from voronym.core.jsonable import plain
 from voronym.core.rate import Rate
 from voronym.dossier.counts import Distribution
-from voronym.dossier.disclosed import Disclosed
 from voronym.dossier.masks import Channel, Clusters, Stirred
 from voronym.dossier.other_k import OtherK
 from voronym.dossier.places import PlaceMap
 from voronym.dossier.population import InPopulation, Outlook
 from voronym.dossier.rows import Samples, Unfolded
+from voronym.evaluate.disclosed import Disclosed
 from voronym.evaluate.moved import KeyChange
 from voronym.evaluate.penalty import Penalty
 from voronym.evaluate.regression import Regression

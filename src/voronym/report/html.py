@@ -24,6 +24,7 @@ from voronym.core.atomic import placed
 from voronym.core.context import Context
 from voronym.dossier import Dossier, public_of
 from voronym.errors import InputError, WriteError
+from voronym.intruder import expose
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
 from voronym.report.section import Audience, sections
@@ -169,15 +170,21 @@ def fill(template: str, **data: object) -> str:
 def write_report(
     given: Release | Dossier, path: str | Path, *, audience: Literal["internal", "public"] = "internal"
 ) -> Path:
-    """Write the page to a file that appears whole or not at all."""
-    return write_page(render(given, audience=audience), path)
+    """Write the page to a file that appears whole or not at all.
+
+    An internal page of a release has the figures of membership and reconstruction, see `voronym.intruder`. It
+    compares with the originals, so that nobody but the owner of the file may read it (mode 0600).
+    """
+    if audience == "internal" and not isinstance(given, Dossier):
+        expose(given)
+    return write_page(render(given, audience=audience), path, private=audience == "internal")
 
 
-def write_page(text: str, path: str | Path) -> Path:
+def write_page(text: str, path: str | Path, *, private: bool = False) -> Path:
     """Write a page beside its place and move it there when it is complete."""
     target = Path(path)
     try:
-        with placed(target) as temporary:
+        with placed(target, private=private) as temporary:
             temporary.write_text(text, encoding="utf-8")
     except OSError as error:
         raise WriteError(f"cannot write the report {target}: {error.strerror}") from None

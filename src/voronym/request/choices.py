@@ -186,7 +186,7 @@ class ColumnChoices(Options):
     )  # fmt: skip
     drop_undeclared: bool = option(
         False, "Drop columns that have no role. Otherwise such a column is an error.", check=yes_or_no,
-        shape="switch", purpose=COLUMNS,
+        shape="switch", purpose=COLUMNS, label="the role identifier",
     )  # fmt: skip
     kinds: Mapping[str, Any] | None = option(
         None, "The kind of a column: numeric, ordinal, nominal or datetime.", check=by_column,
@@ -304,7 +304,7 @@ class ReleaseChoices(Options):
     )  # fmt: skip
     seed: int | None = option(
         None, "Seed of the random choices.", check=whole(0), purpose=METHOD, value="N",
-        usual="0; drawn afresh for channel and records, none for dp", label="“Seed”",
+        usual="0; drawn afresh for channel, records and local-suppression, none for dp", label="“Seed”",
     )  # fmt: skip
     device: str = option(
         "cpu", "Where groups are made: cpu, cuda (a GPU), or auto, which takes a GPU where there is one.",

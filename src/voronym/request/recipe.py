@@ -84,7 +84,8 @@ class Recipe(ReleaseChoices):
             self._settle_blocks()
         if self.makes_groups:  # methods that mask record by record promise no k, and draw a seed afresh
             self._set("k", 5 if self.k is None else self.k)
-            self._set("seed", 0 if self.seed is None else self.seed)
+            if self.method != "local-suppression":  # which draws part of its choice from the system
+                self._set("seed", 0 if self.seed is None else self.seed)
         self._set("steps", tuple(str(parse_step(text)) for text in self.steps))
         for step in self.column_steps:
             step.check_columns(self.schema)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -28,10 +28,6 @@ from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
 from voronym.methods.weights import MEAN
 from voronym.partition import Partition
-from voronym.policy.case import Facts
-from voronym.policy.checklist import Added
-from voronym.policy.judge import judge_release
-from voronym.policy.policy import Policy
 from voronym.problem import check_k
 from voronym.release import Release
 from voronym.request.choices import EVERY
@@ -44,6 +40,9 @@ from voronym.steps import run as run_steps
 from voronym.table import tidy
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
+
+if TYPE_CHECKING:
+    from voronym.policy.checklist import Added
 
 EARLY = (
     "the search was finished early, on request: the release keeps its promises, with the best groups found "
@@ -185,6 +184,10 @@ def make_release(
     if booking is not None:
         _check_history(booking, release, masked, grouped_frame, table if masked.rows is None else booked)
     if recipe.policy is not None:
+        from voronym.policy.case import Facts  # with the attacks, which take a while to load
+        from voronym.policy.judge import judge_release
+        from voronym.policy.policy import Policy
+
         policy = Policy.load(recipe.policy)
         release.checklist = judge_release(
             release,

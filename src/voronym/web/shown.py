@@ -12,7 +12,6 @@ from voronym.dossier import Dossier
 from voronym.release import Release
 from voronym.report.html import pieces
 from voronym.table.write import WriteReceipt
-from voronym.web.words import on_page
 
 ROWS, MEMBERS, WIDE = 6, 12, 32
 PICTURES = (
@@ -40,7 +39,7 @@ def told(release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl
             {"anchor": part.anchor, "title": part.title, "shape": part.shape, "body": str(part.body)}
             for part in words.parts
         ],
-        "warnings": [on_page(warning) for warning in release.warnings],
+        "warnings": list(release.warnings),
         "figures": _figures(release, dossier, receipt),
         "losses": []
         if dossier.inside is None

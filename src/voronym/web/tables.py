@@ -17,7 +17,6 @@ from voronym.web import intake, screens
 from voronym.web.answers import body_of, desk_of, form_of, go, table_of
 from voronym.web.forms import columns_of, protection_of, reading_of
 from voronym.web.settings import Settings
-from voronym.web.words import on_page
 
 RECIPE = 256 << 10
 """Bytes of a recipe, at most."""
@@ -47,7 +46,7 @@ async def logo(_: Request) -> Response:
 
 
 def _told(error: VoronymError, field: str) -> JSONResponse:
-    return JSONResponse({"error": on_page(str(error)), "field": field}, 422)
+    return JSONResponse({"error": error.worded("page"), "field": field}, 422)
 
 
 async def upload(request: Request) -> Response:
