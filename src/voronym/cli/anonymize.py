@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,6 +70,10 @@ def anonymize(
     public_report: Annotated[
         Path | None, typer.Option("--public-report", help="Write the report for readers (HTML).")
     ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="What the reports are called.")] = None,
+    publisher: Annotated[
+        str | None, typer.Option("--publisher", help="Who publishes the release, for the reports.")
+    ] = None,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     on_interrupt: Annotated[
@@ -97,7 +101,10 @@ def anonymize(
     memory, and the release is a folder, too. See `voronym plan`.
     """
     asked = Asked.of(more, source, typed, recipe, reading, query)
-    outputs = Outputs(output, report, public_report, save_recipe, writing, overwrite=overwrite, json=json)
+    about = {"title": title, "publisher": publisher}
+    outputs = Outputs(
+        output, report, public_report, save_recipe, writing, overwrite=overwrite, json=json, about=about
+    )
     outputs.check(asked)
     if asked.many:
         if on_interrupt != "nothing":
@@ -202,6 +209,7 @@ class Outputs:
     writing: Mapping[str, Any]
     overwrite: bool
     json: bool
+    about: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def others(self) -> list[Path]:
@@ -225,7 +233,9 @@ class Outputs:
         receipt = release.write(self.release, overwrite=self.overwrite, **self.writing)
         figures: dict[str, Any] = {}
         if self.json or self.report is not None:
-            figures = release.dossier(progress=bar.part(0.65, 0.95)).to_dict()
+            figures = release.dossier(
+                progress=bar.part(0.65, 0.95), attacked=self.report is not None
+            ).to_dict()
         bar.begin("drawing", 0.95)
         self.write_others(release)
         books = {} if release.booking is None else {"ledger": release.booking.figures}
@@ -236,9 +246,9 @@ class Outputs:
         if self.save_recipe is not None:
             release.recipe.save(self.save_recipe)
         if self.report is not None:
-            release.report(self.report)
+            release.report(self.report, **self.about)
         if self.public_report is not None:
-            release.report(self.public_report, audience="public")
+            release.report(self.public_report, audience="public", **self.about)
 
 
 def _single(asked: Asked, outputs: Outputs) -> tuple[Release, WriteReceipt, dict[str, Any]]:

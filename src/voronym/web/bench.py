@@ -236,7 +236,7 @@ class Bench:
             wishes.tell({"step": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
             receipt = release.write(place / f"release{suffix}")
             release.recipe.save(place / "recipe.toml")
-            dossier = release.dossier(progress=wishes.progress(0.65, 0.95))
+            dossier = release.dossier(progress=wishes.progress(0.65, 0.95), attacked=True)
             wishes.tell({"step": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
             release.report(place / "report.html")
             release.report(place / "report-public.html", audience="public")
