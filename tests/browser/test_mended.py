@@ -115,7 +115,7 @@ def test_two_windows_do_not_undo_each_other(walk: Walk) -> None:
     assert "-k 7" in said
     assert "--seed 3" in said
     other.evaluate("window.dispatchEvent(new Event('focus'))")
-    other.wait_for_function("document.querySelector('[name=k]').value === '7'")
+    sync_api.expect(other.locator("[name=k]")).to_have_value("7")
     other.close()
 
 

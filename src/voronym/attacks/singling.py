@@ -43,6 +43,9 @@ def singling(scene: Scene, ctx: Context) -> Found:
     """
     made = [_Column.of(name, scene) for name in scene.released.columns]
     before, after = [element.before for element in made], [member.after for member in made]
+    # Rows are in a random order: sorted, the same table is attacked in the same way each time.
+    order = np.lexsort(after)
+    after = [values[order] for values in after]
     crowd = [item.strangers for item in made if item.strangers is not None]
     wide, m = min(TOGETHER, len(made)), len(scene.released)
     rows = ctx.rng.permutation(m)[: min(m, GUESSES)]

@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from voronym.errors import VoronymError
-from voronym.web import answers, runs, tables
+from voronym.web import answers, judge, runs, tables
 from voronym.web.desk import Desk
 
 
@@ -21,6 +21,9 @@ def build(desk: Desk) -> Starlette:
         Route("/logo.svg", tables.logo),
         Route("/tables", tables.upload, methods=["POST"]),
         Route("/demo", tables.demo, methods=["POST"]),
+        Route("/judge", judge.upload, methods=["POST"]),
+        Route("/t/{table}/judge", judge.judge, methods=["GET", "POST"]),
+        Route("/t/{table}/original", judge.original, methods=["POST"]),
         Route("/recipe", tables.recipe, methods=["POST"]),
         Route("/t/{table}", tables.enter),
         Route("/t/{table}/read", tables.read, methods=["GET", "POST"]),

@@ -14,11 +14,13 @@ import polars as pl
 
 from voronym import datasets
 from voronym._cuda.device import choose
+from voronym.attacks.ladder import quick_attacks
 from voronym.comparison import compare
 from voronym.core.atomic import together
 from voronym.core.context import FinishEarly, Progress
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
+from voronym.intruder import attack
 from voronym.method import METHODS
 from voronym.privacy import split_models
 from voronym.problem import check_k
@@ -37,6 +39,7 @@ from voronym.table.table import Table
 from voronym.table.units import Units
 from voronym.web.forms import PLAIN
 from voronym.web.intake import check_columns, check_lines, check_unpacked
+from voronym.web.judged import told_of
 from voronym.web.preview import preview
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import told
@@ -224,6 +227,26 @@ class Bench:
         ):  # else each run draws anew
             self._made = (chosen, release)
         return {}
+
+    def judge(
+        self,
+        wishes: Wishes,
+        *,
+        path: str,
+        keys: list[str],
+        confidential: list[str],
+        original: str | None,
+        limits: Mapping[str, int],
+    ) -> dict[str, Any]:
+        """Attack a table as a release, by the attacks that take seconds at most."""
+        beside = None
+        if original is not None:
+            check_unpacked(Path(original), limits["unpacked"])
+            check_lines(Path(original), limits["columns"])
+            beside = read(original)
+        given = {"keys": keys, "confidential": confidential, "attacks": quick_attacks()}
+        exposure = attack(self.frame, file=path, original=beside, progress=lambda _: wishes.check(), **given)
+        return told_of(exposure, risk(self.frame, keys), keys)
 
     def run(self, wishes: Wishes, *, settings: Mapping[str, Any], folder: str, suffix: str) -> dict[str, Any]:
         """Make a release, write it with its recipe and reports, and return what to show of it."""

@@ -97,6 +97,10 @@ class Table:
         self.runs: list[Run] = []
         self.sketch: Sketch | None = None
         self.tickets: dict[str, Run] = {}
+        self.judging = False
+        """Whether it is a release to be judged, and not a table to be released."""
+        self.original: Path | None = None
+        self.judged: dict[str, Any] = {}
         self._process: Process | None = None
         self._gone = False
         self._lock = asyncio.Lock()
@@ -317,16 +321,19 @@ class Desk:
         folder: Path,
         limits: Limits | None,
         reading: Mapping[str, Any] | None = None,
+        *,
+        judging: bool = False,
     ) -> Table:
         """Put a table on the desk; one that cannot be read leaves nothing behind."""
         table = Table(self, path, label, folder, limits)
-        recipe, self.recipe = self.recipe, None
+        table.judging = judging
+        recipe, self.recipe = (None, self.recipe) if judging else (self.recipe, None)
         try:
             await table.open({**(recipe.reading if recipe is not None else {}), **(reading or {})})
             if recipe is not None:
                 table.journal.keep(Settings.of_recipe(recipe), words="taken from a recipe")
         except BaseException as error:
-            self.recipe = recipe
+            self.recipe = self.recipe or recipe
             await self._take_back(table, error)
             await table.forget()
             raise

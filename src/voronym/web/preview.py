@@ -61,21 +61,29 @@ def preview(
     first = sampled(frame, chosen, QUICK, QUICK)
     rest = sampled(frame, chosen, MANY, SAMPLE)
     tell({"sample": {"rows": len(rest), "of": len(frame)}})
+    guess: dict[int | None, float] = {}
     if len(first) < len(frame) or hasty is not given:
         made = _try(first, hasty, chosen.k, check)
         if made is not None:
             tell({"shown": figures(made, first, whole=False, of=len(frame))})
             tell({"point": _point(chosen.k, made, exact=False)})
+            guess[chosen.k] = _loss(made) or 0.0
     sizes = [k for k in SIZES if k != chosen.k] if _by_k(chosen) else []
     for k in sizes:
         made = _try(first, hasty, k, check)
         if made is not None:
             tell({"point": _point(k, made, exact=False)})
+            guess[k] = _loss(made) or 0.0
     whole = len(rest) == len(frame)
     final = anonymize(rest, **given, progress=lambda _: check())
     check()
     tell({"shown": figures(final, rest, whole=whole, of=len(frame))})
     tell({"point": _point(chosen.k, final, exact=whole)})
+    if guess.get(chosen.k):  # how far off the quick look was here, it is about elsewhere
+        ratio = (_loss(final) or 0.0) / guess[chosen.k]
+        for k in sizes:
+            if k in guess:
+                tell({"point": {"k": k, "loss": ratio * guess[k], "exact": False}})
     for k in sizes if len(rest) <= SEARCHED and hasty is not given else ():
         made = _try(rest, given, k, check)
         if made is not None:

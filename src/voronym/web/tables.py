@@ -115,6 +115,8 @@ async def recipe(request: Request) -> Response:
 async def enter(request: Request) -> Response:
     """Go where the table stands."""
     table = table_of(request)
+    if table.judging:
+        return go(f"/t/{table.id}/judge")
     last = table.runs[-1] if table.runs else None
     if last is None:
         return go(f"/t/{table.id}/read")

@@ -5,7 +5,8 @@
 const say = (id, text) => { const place = document.getElementById(id); if (place) place.textContent = text; };
 
 // -- every change is kept at once: only the fields that changed are sent, so that two windows do not undo each other
-const keeping = { waiting: new Map(), line: Promise.resolve(), timer: 0, failed: false };
+const keeping = { waiting: new Map(), line: Promise.resolve(), timer: 0, stay: String(Math.random()) };
+document.addEventListener("focusin", () => { keeping.stay = String(Math.random()); });  // typing on is one change
 const value = (field) => field.type === "checkbox" ? (field.checked ? field.value : "") : field.value;
 
 function note(field) {
@@ -20,11 +21,12 @@ function flush() {
   clearTimeout(keeping.timer);
   const batch = [...keeping.waiting];
   keeping.waiting.clear();
+  const stay = keeping.stay;
   for (const [form, fields] of batch) {
     keeping.line = keeping.line.then(async () => {
       const body = new URLSearchParams(fields);
       body.set("screen", form.dataset.screen);
-      body.set("source", form.dataset.screen + ":" + [...fields.keys()].join(","));
+      body.set("source", stay + ":" + [...fields.keys()].join(","));
       try {
         const answer = await fetch(form.dataset.keep, { method: "POST", body, keepalive: true });
         if (!answer.ok) throw new Error();
