@@ -12,7 +12,7 @@ export VORONYM_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install demo test test-all lint style docs pictures papers-table bench clean
+.PHONY: help install demo test test-all test-lowest lint style docs pictures papers-table bench dist sbom audit clean
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -58,6 +58,25 @@ test: style      ## the whole test suite, under ten minutes on two cores
 test-all: style  ## everything, the slow tests included
 	$(call both,$(PYTEST) --hypothesis-profile=thorough)
 
+# The oldest version that each dependency declares, in an environment of its own.
+test-lowest:     ## the demo and a smoke test with the lowest declared versions
+	uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
+	uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct . pytest
+	$(VENV)-lowest/bin/voronym demo --folder $(VENV)-lowest/demo
+	$(VENV)-lowest/bin/python -m pytest -q -p no:cacheprovider --noconftest -o addopts= -o filterwarnings= tests/smoke
+
+dist: $(STAMP)   ## build sdists and wheels into dist/, the same bytes each time
+	$(BIN)/python packaging/build.py dist
+
+sbom: $(STAMP)   ## write dist/voronym.cdx.json, the bill of materials
+	$(BIN)/python -m pip install --quiet cyclonedx-bom
+	mkdir -p dist
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/voronym.cdx.json $(BIN)/python
+
+audit: $(STAMP)  ## look for known vulnerabilities in what is installed
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --skip-editable
+
 docs: $(STAMP)   ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
@@ -72,4 +91,4 @@ bench: install   ## speed, memory and loss, as ratios against a baseline in the 
 	$(BIN)/python -m benchmarks
 
 clean:           ## remove what the other commands made
-	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,7 +10,7 @@ project = "voronym"
 copyright = "the voronym authors"
 release = version = installed("voronym")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "methods_table", "pictures"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "methods_table", "verb_options", "pictures"]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
 

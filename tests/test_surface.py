@@ -12,7 +12,8 @@ import pytest
 
 import voronym as vr
 
-API = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
+REFERENCE = sorted((Path(__file__).parents[1] / "docs" / "reference").glob("python-*.md"))
+API = "\n".join(page.read_text(encoding="utf-8") for page in REFERENCE)
 ENTRY = re.compile(
     r"^\.\. (?:auto)?(function|class|exception|module|data):: (voronym[\w.]*)$(\n   :members:$)?", re.M
 )

@@ -57,7 +57,10 @@ def run_command(command: Command, where: str) -> None:
     """Run one command of a page in this process, through the same door as the shell."""
     if command.words[0] != "voronym":
         return
-    code, printed = call(command.words)
+    with pytest.MonkeyPatch.context() as patch:
+        if "best possible" in command.shown:  # tests prove as little as they can otherwise
+            patch.setattr("voronym.certify.front.BRIEF", 3.0)
+        code, printed = call(command.words)
     assert code == command.code, f"{where}: {' '.join(command.words)} ended with {code}:\n{printed}"
     if command.shown:
         assert shows(command.shown, printed), f"{where}: {' '.join(command.words)} printed:\n{printed}"

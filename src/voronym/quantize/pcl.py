@@ -32,7 +32,7 @@ SAMPLES = (200, 1_000)
 
 WALK, SLACK, HOME = 20, 0.5, 5
 """Designs of a walk where there are more than these, how much worse a place may be at its beginning, in cells
-of mean cost, and at how many of its last designs no place may be worse: docs/decisions/cooling.md."""
+of mean cost, and at how many of its last designs no place may be worse: docs/decisions/quantizers.md."""
 
 HOT, WARM = 1.0, 0.3
 """Heat at which cooling begins, in units of the distortion: at first, and after a design was shaken."""

@@ -18,7 +18,7 @@ SMALL = 500_000
 ROUNDS, DESIGNS, BUDGET = 50, 8, 800_000
 """How long each is cooled, how many there are at most, and pairs over all of them, roughly.
 
-docs/decisions/cooling.md has the data they are from.
+docs/decisions/quantizers.md has the data they are from.
 """
 
 
