@@ -193,3 +193,50 @@ def _apart(mark: list[Any], ground: str) -> float:
     """Return how far the colour of a mark, laid over its ground, is from that ground."""
     own, below = (list(map(float, re.findall(r"[\d.]+", text)[:3])) for text in (mark[0], ground))
     return sum(abs(mark[1] * (a - b)) for a, b in zip(own, below, strict=True))
+
+
+def test_two_runs_name_their_own_columns(walk: Walk) -> None:
+    """The comparison has a line for each column, and names the model that differs."""
+    tab = walk.tab
+    tab.goto(f"{walk.place}/roles")
+    for name in ("diagnosis", "days"):
+        walk.role(name, "confidential")
+    for name in ("weight", "nationality", "admitted", "zip", "cost"):
+        walk.role(name, "other")
+    tab.wait_for_selector('#saved:has-text("Kept")')
+    tab.goto(f"{walk.place}/protect")
+    tab.fill("[name=k]", "3")
+    tab.evaluate("document.getElementById('expert').open = true")
+    tab.select_option("[name=method]", "mdav")
+    walk.button("Make the release")
+    tab.wait_for_url("**/result/*")
+    walk.step("result")
+    tab.goto(f"{walk.place}/protect")
+    tab.check("[name=p-sensitive]")
+    walk.button("Make the release")
+    tab.wait_for_url("**/result/*")
+    text = " ".join(tab.inner_text("#ab").split())
+    assert "models: p-sensitive=2" in text, "what differs is named"
+    rows = tab.locator("#ab tbody tr").all_inner_texts()
+    certain = [row for row in rows if "is certain" in row]
+    assert len(certain) == len({row.partition(" is certain")[0] for row in certain})
+    assert any("diagnosis" in row for row in certain)
+    assert "What to do next" in tab.inner_text("main")
+
+
+def test_the_bench_shows_what_the_release_will_say(walk: Walk) -> None:
+    tab = walk.tab
+    tab.goto(f"{walk.place}/bench")
+    tab.wait_for_selector('#preview-state:has-text("the release will say the same")')
+    walk.step("bench")
+    drawn = tab.inner_text("#preview-loss")
+    sentence = tab.inner_text("#preview-risk")
+    tab.wait_for_selector("#middle-table td.tinted")
+    tab.get_by_label("before", exact=True).check()
+    assert tab.locator("#middle-table tr.is:visible").count() == 0
+    walk.button("Pin this as an alternative")
+    tab.wait_for_selector('table:has-text("Alternatives")')
+    walk.button("Make the release")
+    tab.wait_for_url("**/result/*")
+    assert tab.inner_text(".verdict .worst") == sentence
+    assert drawn.removeprefix("about ") in tab.inner_text(".verdict")

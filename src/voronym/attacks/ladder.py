@@ -120,8 +120,8 @@ class Ladder(Plain):
         most = "at most " if made.kind == "at most" else ""
         helps = f" What would help: {rung.remedy}." if rung.remedy else ""
         return (
-            f"Who knows {rung.knows} is right about {most}{made.success:.0%} of {made.people:,} people "
-            f"({made.control:.0%} {made.instead}){cause}.{helps}"
+            f"An intruder who knows {rung.knows} is right about {most}{made.success:.0%} of {made.people:,} "
+            f"people ({made.control:.0%} {made.instead}){cause}.{helps}"
         )
 
 

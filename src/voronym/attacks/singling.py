@@ -91,9 +91,9 @@ def _causes(scene: Scene, mine: list[tuple[int, Ints, list[float]]], right: list
         used[number, chosen] = True
     hits, many = used[np.array(right) > 0].sum(axis=0), used.sum(axis=0)
     usual = float(np.mean(right)) if right else 0.0
-    told = [j for j in np.argsort(-hits) if hits[j] and hits[j] >= usual * many[j]]
-    kept = [j for j in told if scene.released.columns[j] not in scene.keys]
-    return [scene.released.columns[j] for j in (kept or told)[:TOGETHER]]
+    telling = [j for j in np.argsort(-hits) if hits[j] and hits[j] >= usual * many[j]]
+    kept = [j for j in telling if scene.released.columns[j] not in scene.keys]
+    return [scene.released.columns[j] for j in (kept or telling)[:TOGETHER]]
 
 
 def _describe(

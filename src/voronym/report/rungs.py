@@ -30,18 +30,18 @@ def rungs(made: Ladder, *, title: str, desc: str = "") -> Markup:
         y = axes.y(number)
         name = f"{rung.knows[:1].upper()}{rung.knows[1:]}"
         axes.add(text(6, y + 13, shorten(name, WIDE - 12), "t s", hint=name))
-        found = rung.outcome
-        if found is None:
+        outcome = rung.outcome
+        if outcome is None:
             axes.add(text(axes.x(0) + 2, y + 30, "not tried", "t e"))
             continue
-        look = "rw" if rung is worst and found.claims else "a"
-        hint = f"{found.attack}: {percent(100 * found.success)}, control {percent(100 * found.control)}"
-        axes.bar(0, 100 * found.success, y + 19, 11, look, hint)
-        axes.bar(0, 100 * found.control, y + 31, 7, "b", f"control: {percent(100 * found.control)}")
+        look = "rw" if rung is worst and outcome.claims else "a"
+        hint = f"{outcome.attack}: {percent(100 * outcome.success)}, control {percent(100 * outcome.control)}"
+        axes.bar(0, 100 * outcome.success, y + 19, 11, look, hint)
+        axes.bar(0, 100 * outcome.control, y + 31, 7, "b", f"control: {percent(100 * outcome.control)}")
         low, high = (axes.x(100 * end) for end in rung.between)
         axes.add(line(low, y + 24.5, high, y + 24.5, "wh"))
         axes.add(*(line(end, y + 21, end, y + 28, "wh") for end in (low, high)))
-        end = max(high, axes.x(100 * found.success))
-        most = "≤ " if found.kind == "at most" else ""
-        axes.add(text(end + 5, y + 29, f"{most}{percent(100 * found.success)}", "t q e"))
+        end = max(high, axes.x(100 * outcome.success))
+        most = "≤ " if outcome.kind == "at most" else ""
+        axes.add(text(end + 5, y + 29, f"{most}{percent(100 * outcome.success)}", "t q e"))
     return axes.draw(title, desc)

@@ -38,6 +38,8 @@ def build(desk: Desk) -> Starlette:
         Route("/t/{table}/history", tables.history),
         Route("/t/{table}/undo", tables.turn, methods=["POST"]),
         Route("/t/{table}/redo", tables.turn, methods=["POST"], name="redo"),
+        Route("/t/{table}/pin", tables.pin, methods=["POST"]),
+        Route("/t/{table}/pin/{letter}/recipe", tables.pinned),
         Route("/t/{table}/bench", tables.bench),
         Route("/t/{table}/forget", tables.forget, methods=["GET", "POST"]),
         Route("/t/{table}/run/{run:int}", runs.run),

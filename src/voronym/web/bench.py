@@ -218,6 +218,14 @@ class Bench:
             errors["columns"] = str(error)
         return {"errors": {name: on_page(item) for name, item in errors.items()}}
 
+    def recipe(self, _: Wishes, *, settings: Mapping[str, Any]) -> str:
+        """Return choices as a recipe; nothing is run."""
+        chosen = Settings.of_plain(settings)
+        refuse_files(chosen)
+        schema = Request.of(chosen.about_columns()).table(self.frame).schema
+        given = {name: chosen.get(name) for name in ReleaseChoices.names() if name in chosen.choices}
+        return Recipe(schema, **{**given, "models": tuple(split_models(chosen.models))}).to_toml()
+
     def preview(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Tell what a release by these choices would be; it is kept for a run by the same ones."""
         chosen, self._made = Settings.of_plain(settings), None
@@ -291,9 +299,9 @@ def _warm_up() -> None:
 def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) -> dict[str, str]:
     """Return what is wrong with a choice, by the field that shows it; of several steps, with each."""
     if name == "steps" and isinstance(value, (list, tuple)) and len(value) > 1:
-        told = [sentence for step in value if (sentence := _wrong(table, name, [step], beside))]
-        if told:
-            return {name: "\n".join(dict.fromkeys(told))}
+        wrong = [sentence for step in value if (sentence := _wrong(table, name, [step], beside))]
+        if wrong:
+            return {name: "\n".join(dict.fromkeys(wrong))}
     if name == "models":
         own = [model for model in value if str(model).partition("=")[0] in PLAIN]
         rest = [model for model in value if model not in own]

@@ -10,6 +10,7 @@ from voronym.request.command import ROLES
 from voronym.request.request import DECLARED
 from voronym.web.settings import Settings
 
+LETTERS = "ABC"
 MOST = 200
 """Changes that are remembered; the oldest go first."""
 
@@ -42,6 +43,8 @@ class Journal:
     def __init__(self, settings: Settings, words: str = "proposed") -> None:
         self.entries = [Entry(settings, words)]
         self.place = 0
+        self.pins: dict[str, Entry] = {}
+        """Alternatives to come back to: A, B and C."""
         self.version = 0
         """Counts what happened: a window that shows an older one is out of date."""
 
@@ -61,11 +64,11 @@ class Journal:
             if earlier.settings == settings:  # typed, and typed back
                 del self.entries[self.place]
             else:
-                said = difference(earlier.settings, settings)
-                self.entries[self.place] = Entry(settings, said, source)
+                text = difference(earlier.settings, settings)
+                self.entries[self.place] = Entry(settings, text, source)
         else:
-            said = words or difference(before.settings, settings)
-            self.entries.append(Entry(settings, said, source))
+            text = words or difference(before.settings, settings)
+            self.entries.append(Entry(settings, text, source))
         del self.entries[1 : max(1, len(self.entries) - MOST)]
         self.place = len(self.entries) - 1
         self.version += 1
@@ -79,9 +82,22 @@ class Journal:
         self.entries[target].source = ""  # what is typed now is a change of its own
         return True
 
+    def pin(self) -> str:
+        """Keep the choices in force as an alternative, and return its letter; the oldest of four goes."""
+        here = self.entries[self.place]
+        for letter, entry in self.pins.items():
+            if entry.settings == here.settings:
+                return letter
+        free = next((letter for letter in LETTERS if letter not in self.pins), None)
+        letter = next(iter(self.pins)) if free is None else free
+        self.pins.pop(letter, None)
+        self.pins[letter] = Entry(here.settings, here.words, effect=here.effect)
+        self.version += 1
+        return letter
+
     def tried(self, settings: Settings, effect: dict[str, Any]) -> None:
         """Remember what came of choices, at every place where they were made."""
-        for entry in self.entries:
+        for entry in (*self.entries, *self.pins.values()):
             if entry.settings == settings:
                 entry.effect = effect
 
@@ -119,9 +135,9 @@ def _changed(name: str, old: Any, new: Any) -> list[str]:
         ]
     if _listed(old) and _listed(new):
         gone, come = [part for part in old if part not in new], [part for part in new if part not in old]
-        said = [f"{label}: without {_short(part)}" for part in gone]
-        said += [f"{label}: {_short(part)}" for part in come]
-        return said or [f"{label}: in another order"]
+        changes = [f"{label}: without {_short(part)}" for part in gone]
+        changes += [f"{label}: {_short(part)}" for part in come]
+        return changes or [f"{label}: in another order"]
     return [f"{label}: {_short(old)} → {_short(new)}"]
 
 

@@ -70,10 +70,10 @@ async def judge(request: Request) -> Response:
     limits = {"unpacked": table.desk.limits.unpacked, "columns": table.desk.limits.columns}
     beside = None if table.original is None else str(table.original)
     try:
-        told = await table.ask("judge", **given, original=beside, limits=limits)
+        answer = await table.ask("judge", **given, original=beside, limits=limits)
     except VoronymError as error:
         return _show(table, chosen, 422, {"judge": on_page(str(error))})
-    table.judged = {**told, "roles": chosen, "command": _command(table, keys, secret)}
+    table.judged = {**answer, "roles": chosen, "command": _command(table, keys, secret)}
     return go(f"/t/{table.id}/judge")
 
 

@@ -98,7 +98,7 @@ def _by_k(chosen: Settings) -> bool:
 def _try(
     frame: pl.DataFrame, given: Mapping[str, Any], k: int | None, check: Callable[[], None]
 ) -> Release | None:
-    """Make a release at another k, or of a sample; None where there is none."""
+    """Make a release at another k, or of a sample; None where that is refused."""
     check()
     try:
         return anonymize(frame, **{**given, **({} if k is None else {"k": k})}, progress=lambda _: check())

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from voronym.errors import InputError, VoronymError
 from voronym.request.recipe import Recipe
 from voronym.web import intake, screens
-from voronym.web.answers import body_of, desk_of, form_of, go, table_of
+from voronym.web.answers import NotThere, body_of, desk_of, form_of, go, table_of
 from voronym.web.forms import columns_of, patched, protection_of, reading_of
 from voronym.web.settings import Settings
 from voronym.web.words import on_page
@@ -184,6 +184,28 @@ async def turn(request: Request) -> Response:
     table.journal.move(-1 if request.url.path.endswith("/undo") else 1)
     back = (await form_of(request)).get("screen", "")
     return go(f"/t/{table.id}/{back if back in ('roles', 'protect', 'bench') else 'bench'}")
+
+
+async def pin(request: Request) -> Response:
+    """Keep the choices of now as an alternative; or choose again what one of them was."""
+    table = table_of(request)
+    letter = (await form_of(request)).get("letter", "")
+    if not letter:
+        table.journal.pin()
+    elif letter in table.journal.pins:
+        table.journal.keep(table.journal.pins[letter].settings, words=f"alternative {letter}")
+    return go(f"/t/{table.id}/bench")
+
+
+async def pinned(request: Request) -> Response:
+    """Give out the recipe of an alternative."""
+    table = table_of(request)
+    entry = table.journal.pins.get(request.path_params["letter"])
+    if entry is None:
+        raise NotThere
+    text = await table.ask("recipe", settings=entry.settings.plain())
+    heads = {"content-disposition": 'attachment; filename="recipe.toml"'}
+    return PlainTextResponse(text, media_type="application/toml", headers=heads)
 
 
 async def bench(request: Request) -> Response:
