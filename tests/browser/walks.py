@@ -74,7 +74,7 @@ class Walk:
     def close(self) -> None:
         """Close the tab; nothing may have gone wrong in it, and nobody else was asked for anything."""
         self.context.close()
-        assert self.complaints == []
+        assert not self.complaints, "\n".join(self.complaints)
         assert {one.split("/")[2].split(":")[0] for one in self.requests} == {"127.0.0.1"}
 
 

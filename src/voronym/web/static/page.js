@@ -31,8 +31,9 @@ function flush() {
         const answer = await fetch(form.dataset.keep, { method: "POST", body, keepalive: true });
         if (!answer.ok) throw new Error();
         const told = await answer.json();
-        for (const one of document.querySelectorAll("form[data-keep]")) one.dataset.version = told.version;
-        say("saved", "Kept.");
+        const others = told.version > Number(form.dataset.version) + 1;  // another window changed something meanwhile
+        if (!others) for (const one of document.querySelectorAll("form[data-keep]")) one.dataset.version = told.version;
+        say("saved", others ? "Kept. Another window changed something, too: it is shown when you come back to this one." : "Kept.");
         for (const button of document.querySelectorAll(".undo form[action$=undo] button")) button.disabled = false;
         for (const place of document.querySelectorAll("[data-after-keep]")) place.dispatchEvent(new Event("again"));
         for (const live of document.querySelectorAll("form[data-live]")) live.dispatchEvent(new Event("recount"));
