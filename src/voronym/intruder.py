@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.attacks import Exposure, Scene, assault
 from voronym.attacks.scene import TARGETS, Remake, Rerun
 from voronym.core.context import Context, ProgressCallback
-from voronym.dossier import scene_of
+from voronym.dossier import public_losses, scene_of
 from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, schema_of
 from voronym.evaluate.pair import plain, row_map
@@ -143,7 +143,7 @@ def remake_of(recipe: Recipe) -> Remake:
         losses = [
             None if loss is None else f"{loss:.3g}" for loss in (made.information_loss, made.group_loss)
         ]
-        return _in_order(made), repr((losses, made.public_warnings, made.log))
+        return _in_order(made), repr((losses, public_losses(made), made.public_warnings, made.log))
 
     return remake
 

@@ -19,7 +19,7 @@ A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it
 """
 
 from voronym.dossier.intruders import quick_exposure, scene_of
-from voronym.dossier.make import dossier, inside_of, public_of
+from voronym.dossier.make import dossier, inside_of, public_losses, public_of
 from voronym.dossier.parts import Dossier, Inside, Public, ladder_of
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "dossier",
     "inside_of",
     "ladder_of",
+    "public_losses",
     "public_of",
     "quick_exposure",
     "scene_of",

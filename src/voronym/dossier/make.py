@@ -104,7 +104,16 @@ def public_of(release: Release, ctx: Context) -> Public:
         if story_of(release.recipe) == GROUPS and counted.k > 1
         else None,
         population=outlook(table, release.recipe, ctx.part(0.8, 1.0)),
+        disclosed=disclosed(table) if table.persons is None and table.confidential else (),
+        losses=public_losses(release),
     )
+
+
+def public_losses(release: Release) -> tuple[tuple[str, int], ...]:
+    """Return what each key lost, in whole percent of its variance: over the whole table, and no finer."""
+    made = None if release.recipe.private is not None else release.utility
+    losses = {} if made is None or not release.recipe.makes_groups else made.loss_by_key
+    return tuple(sorted(((key, round(lost)) for key, lost in losses.items()), key=lambda item: -item[1]))
 
 
 def public_words(release: Release, records: int) -> Public:

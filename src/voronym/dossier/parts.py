@@ -135,6 +135,10 @@ class Public:
     """The risk in the population, where the table is known to be a sample of one."""
     closeness: str | None = None
     by_published: bool = False
+    disclosed: tuple[Disclosed, ...] = ()
+    """For each confidential column whose value is certain in a group, as anybody counts it in the release."""
+    losses: tuple[tuple[str, int], ...] = ()
+    """For each key, the percent of its variance that is lost, rounded to whole ones; the largest first."""
 
     @property
     def counted(self) -> str:

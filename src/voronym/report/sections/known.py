@@ -53,6 +53,26 @@ def known(_: Dossier, result: tuple[Disclosed, ...]) -> Data:
     return {"figure": drawn, "table": Table.of(head, rows), "worst": result[0]}
 
 
+@section(
+    "known:public", "What anybody can count", needs=("public.disclosed",), audience="public", place=26,
+    shape="text",
+)  # fmt: skip
+def countable(_: Dossier, result: tuple[Disclosed, ...]) -> Data:
+    """Show how many records have keys that tell a confidential value, as anybody counts it in the release."""
+    rows = [(item.column, item.people, share(item.share)) for item in result]
+    return {"table": Table.of(("column", "records", "share"), rows)}
+
+
+@section(
+    "loss:public", "Information loss of each key", needs=("public.losses",), audience="public", place=20,
+    shape="text",
+)  # fmt: skip
+def public_losses(_: Dossier, losses: tuple[tuple[str, int], ...]) -> Data:
+    """Show what each key lost, in whole percent."""
+    rows = [(key, "below 1\u202f%" if lost < 1 else f"{lost}\u202f%") for key, lost in losses]
+    return {"table": Table.of(("key", "lost of its variance"), rows)}
+
+
 @section("intruder", "What an intruder could still do", needs=("public",), place=28, shape="text")
 def intruder(d: Dossier, public: Public) -> Data:
     """Say in sentences what is left to an intruder, by how much they know."""
@@ -71,7 +91,7 @@ def intruder(d: Dossier, public: Public) -> Data:
 @section("next", "What to do next", needs=("inside",), audience="internal", place=29, shape="text")
 def following(d: Dossier, _: object) -> Data | None:
     """Give up to three sentences, each with its command."""
-    steps = (step(d) for step in (_vary, _tied, _group, _search, _keys, _remember))
+    steps = (step(d) for step in (_attacked, _vary, _tied, _group, _search, _keys, _remember))
     result = list(islice((step for step in steps if step is not None), MOST))
     return {"steps": result} if result else None
 
@@ -82,6 +102,18 @@ def _worst(d: Dossier) -> Disclosed | None:
 
 
 Advice = tuple[str, str]
+
+
+def _attacked(d: Dossier) -> Advice | None:
+    """Name what helps against the worst attack, and the command that makes all of them."""
+    rung = None if d.ladder is None else d.ladder.worst
+    if rung is None or rung.outcome is None or not rung.outcome.claims or not rung.remedy:
+        return None
+    return (
+        f"The attack “{rung.outcome.attack}” is right about {share(rung.outcome.success)} of the people. "
+        f"What would help: {rung.remedy}. Then attack the release again, also by what takes minutes:",
+        "voronym attack OUTPUT --original INPUT --recipe recipe.toml",
+    )
 
 
 def _vary(d: Dossier) -> Advice | None:
