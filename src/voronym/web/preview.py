@@ -135,6 +135,7 @@ def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -
         "left_out": len(original) - release.rows,
         "counted": "households" if release.schema.household else "people",
         "changes": [str(change) for change in release.changes],
+        "steps": [str(effect) for effect in release.effects],
         "findings": [str(finding) for finding in release.findings],
         "warnings": [on_page(warning) for warning in release.warnings],
         "sentence": "" if ladder is None else on_page(ladder.sentence),

@@ -143,14 +143,14 @@ def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:
 
 def _protection(table: Table, errors: dict[str, str] | None) -> dict[str, Any]:
     """Return what the fields of the protection show."""
-    from voronym.method import algorithms
+    from voronym.method import METHODS
     from voronym.policy.policy import Policy, shipped
 
     names = {"k": "How many people look alike", "secrets": "Shared secrets", "models": "Further guarantees"}
     chosen = table.settings
     return {
         "chosen": chosen, "fields": protection_fields(chosen, table.names), "errors": errors or {},
-        "methods": list(algorithms()), "ticket": secrets.token_urlsafe(12), "about": table.about,
+        "methods": list(METHODS), "ticket": secrets.token_urlsafe(12), "about": table.about,
         "confidential": chosen.of("confidential"), "kept": kept(chosen), "journal": table.journal,
         "policies": [(name, Policy.load(name).title) for name in shipped()],
         "further": [(name, DECLARED[name]) for name in FURTHER],
