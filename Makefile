@@ -22,11 +22,11 @@ install: $(WARM)   ## make .venv with everything in it, kernels compiled
 $(STAMP): pyproject.toml location/pyproject.toml papers/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "voronym needs Python 3.11 or newer; set PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV) || { echo "no venv module: on Debian or Ubuntu, apt-get install python3-venv"; exit 1; }
-	$(BIN)/python -m pip install --quiet --editable '.[test,docs]' --editable location --editable papers
+	HATCH_BUILD_NO_HOOKS=true $(BIN)/python -m pip install --quiet --editable '.[test,docs]' --editable location --editable papers
 	@touch $(STAMP)
 
 # Kernels are compiled once, so that nobody's first run waits for it. Tests compile what they need.
-$(WARM): $(STAMP)
+$(WARM): $(STAMP) $(wildcard src/voronym/_kernels/*.py src/voronym/_kernels/signatures.txt)
 	$(BIN)/python -m voronym.warm
 	@touch $(WARM)
 

@@ -10,7 +10,7 @@ project = "voronym"
 copyright = "the voronym authors"
 release = version = installed("voronym")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "methods_table", "verb_options", "pictures"]
+extensions = ["myst_parser", "sphinx_copybutton", "sphinx_design", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "methods_table", "verb_options", "pictures"]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
 
@@ -21,7 +21,9 @@ html_css_files = ["style.css"]
 html_show_sphinx = False
 html_copy_source = False
 
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["deflist", "colon_fence"]
+copybutton_prompt_text = "$ "  # what is typed, without the prompt and without what is printed
+copybutton_only_copy_prompt_lines = True
 myst_heading_anchors = 3
 
 default_role = "py:obj"  # `name` in a docstring links where there is something to link to

@@ -47,6 +47,23 @@ def test_help_does_not_load_the_numerical_libraries(words):
     assert loaded.isdisjoint(["numpy", "scipy", "numba", "polars", "narwhals", "rich.table", "voronym.table"])
 
 
+UNUSED = ["scipy", "numba", "llvmlite", "jinja2", "voronym.attacks", "voronym.policy", "voronym.report"]
+
+
+def test_a_small_release_loads_nothing_that_it_does_not_use(tmp_path):
+    """Neither SciPy nor the rooms of attacks, policies and reports, before and while it is made."""
+    code = (
+        "import sys; import voronym as vr; "
+        "release = vr.anonymize(vr.datasets.hospital(40), keys=['age', 'sex'], k=3, drop_undeclared=True, "
+        "method='mdav'); "
+        f"release.write({str(tmp_path / 'r.csv')!r}); "
+        f"print([m for m in {UNUSED!r} if m in sys.modules and (m not in ('numba', 'llvmlite') or "
+        "__import__('voronym._kernels._native', fromlist=['x'])._library()[0])])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
 def test_a_command_and_its_workers_have_every_method():
     """The command line loads the rest when it begins; a worker that has its arguments loads it at once."""
     told = "import sys; sys.argv[0] = 'voronym'; from voronym.method import METHODS; print(len(METHODS))"

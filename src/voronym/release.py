@@ -230,7 +230,12 @@ class Release:
         if private is None:
             return
         kept = figures.get(PRIVATE)
-        if kept is None or kept["epsilon"] > float(private.required or 0.0) or kept["delta"] > private.delta:
+        if (
+            kept is None
+            or kept["epsilon"] > float(private.required or 0.0)
+            or kept["delta"] > private.delta
+            or kept["relation"] != private.neighbours
+        ):
             raise GuaranteeError(
                 f"{private} is asked for, and the table was not made so. Nothing was released"
             )
@@ -481,8 +486,8 @@ class Release:
         progress : callable, optional
             Otherwise, called with a `voronym.Progress` now and then.
         attacked : bool
-            Whether the attacks that take seconds at most are made, too, where none was made yet: an internal
-            report shows them.
+            Whether the attacks that take seconds at most are made, too, where they were not made yet: an
+            internal report shows them.
         """
         if self._dossier is None and self.folder is not None:
             raise InputError("the figures of a report were not asked for: vr.anonymize(..., report=True)")
@@ -491,11 +496,11 @@ class Release:
 
             made = Context(progress=progress) if ctx is None else ctx
             self._dossier = dossier(self, made.part(0.0, 0.8) if attacked else made)
-            if attacked and self.exposure is None and self._evidence is not None:
+            if attacked and self._evidence is not None:
                 self._attack(made.part(0.8, 1.0))
             if ctx is None:
                 made.done()
-        elif attacked and self.exposure is None and self._evidence is not None:
+        elif attacked and self._evidence is not None:
             self._attack(Context() if ctx is None else ctx)
         inside = self._dossier.inside
         if inside is not None and self.exposure is not None and inside.exposure is not self.exposure:

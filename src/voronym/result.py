@@ -35,6 +35,9 @@ class Masked:
         Those of the notes that readers of the release may see.
     schema : Schema, optional
         Of what is published, where kinds are others than before: ranges are texts.
+    rows : array of int, optional
+        The original row beside which each masked one stands, where their numbers differ because the number of
+        rows is private. Rows that fill up stand beside any.
     """
 
     frame: nw.DataFrame[Any]
@@ -44,6 +47,7 @@ class Masked:
     evidence: Any = None
     public_notes: tuple[str, ...] = ()
     schema: Schema | None = None
+    rows: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)

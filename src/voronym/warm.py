@@ -1,15 +1,17 @@
 """Compile the kernels of the everyday commands ahead of the first run: ``python -m voronym.warm``.
 
-Kernels are compiled on their first call, and the machine code is kept beside their source, or in a cache of
-the user where that cannot be written to. This module runs the everyday commands on small made-up tables, so
-that nobody waits for it later: `make install` ends with it. What is there already is loaded, not compiled
-again.
+A wheel has their machine code; a checkout gets it here, beside the sources: `make install` ends with it. That
+needs a C linker. Without one the everyday commands are run on small made-up tables, and Numba keeps what it
+compiled. ``--record`` runs them, too, and lists which loops they call with what (`signatures.txt`): to be done
+when a loop gets other arguments.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,12 +47,38 @@ def commands(folder: Path) -> tuple[tuple[tuple[str, ...], ...], ...]:
                 few, MIXED, "model.csv", "-k", "3", "--confidential", "diagnosis", "--model", "l-diversity=2"
             ),
             anonymize(many, NUMBERS, "many-numbers.csv", "-k", "5"),
+            anonymize(few, NUMBERS, "small-groups.csv", "-k", "4"),
+            anonymize(few, MIXED, "mdav.csv", "-k", "5", "--method", "mdav"),
+            anonymize(few, ("age",), "single.csv", "-k", "5"),
+            anonymize(few, MIXED, "ranges.csv", "-k", "5", "--publish", "interval"),
+            ("attack", str(folder / "mdav.csv"), "--original", few, "--key", ",".join(MIXED)),
         ),
     )
 
 
-def warm() -> float:
-    """Run the commands; return the seconds that they took.
+def build() -> bool:
+    """Compile beside the sources; whether that could be done."""
+    from voronym._kernels import _build, _native
+
+    if _build.linker() is None or not os.access(_native.FOLDER, os.W_OK):
+        return False
+    command = [sys.executable, "-m", "voronym._kernels._build", str(_native.FOLDER)]
+    return subprocess.run(command, check=False).returncode == 0  # noqa: S603
+
+
+def record() -> None:
+    """List the loops that the commands call."""
+    from voronym._kernels import _native
+
+    with TemporaryDirectory() as name:
+        lines = Path(name) / "lines"
+        warm({"VORONYM_KERNELS": "record", "VORONYM_RECORD": str(lines)})
+        text = "".join(sorted(set(lines.read_text(encoding="utf-8").splitlines(keepends=True))))
+    (_native.FOLDER / "signatures.txt").write_text(text, encoding="utf-8")
+
+
+def warm(more: Mapping[str, str] | None = None) -> float:
+    """Run the commands, with more variables set; return the seconds that they took.
 
     Raises
     ------
@@ -68,7 +96,9 @@ def warm() -> float:
         def run(row: tuple[tuple[str, ...], ...]) -> None:
             for words in row:
                 command = [sys.executable, "-m", "voronym", *words]
-                done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+                done = subprocess.run(  # noqa: S603
+                    command, capture_output=True, text=True, check=False, env={**os.environ, **(more or {})}
+                )
                 if done.returncode:
                     raise RuntimeError(f"voronym {' '.join(words)} failed: {done.stderr.strip()}")
 
@@ -78,5 +108,9 @@ def warm() -> float:
 
 
 if __name__ == "__main__":
-    sys.stdout.write("compiling what the everyday commands need, once\n")
-    sys.stdout.write(f"done in {warm():.0f} s\n")
+    if sys.argv[1:] == ["--record"]:
+        record()
+    else:
+        sys.stdout.write("compiling what the everyday commands need, once\n")
+        if not build():
+            warm()

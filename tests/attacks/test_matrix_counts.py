@@ -137,9 +137,50 @@ def test_noise_on_covariances_covers_what_two_people_can_change():
     assert np.array_equal(first.sigma_x, second.sigma_x)
 
 
-def test_a_limit_on_the_risk_is_kept_by_the_exact_counts():
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("limit", [{"max_risk": 0.004}, {"max_t": 0.1}, {"max_delta": 0.8}], ids=str)
+def test_a_limit_is_not_held_against_the_exact_counts(limit, monkeypatch):
+    """A check against exact counts excluded one of two tables in 26 of 286 rules: now none looks at them."""
+    noisy = np.array([[62.0, 9.0, 30.0], [640.0, 4.0, 255.0]])
+    monkeypatch.setattr(budget, "noisy_counts", lambda *_: noisy)
+    rules = []
+    for ill, others in ((14, 28), (9, 33), (0, 42)):  # what the three tell differs much
+        hiv = [60, ill, others]
+        rows = [
+            (w, "yes" if i < h else "no") for w, n, h in zip("ABC", WARDS, hiv, strict=True) for i in range(n)
+        ]
+        table = pl.DataFrame(rows, schema=["ward", "hiv"], orient="row")
+        schema = vr.Schema.build(table, keys=["ward"], confidential=["hiv"])
+        (rule,) = vr.channel.mask_keys(table, schema, seed=3, **limit).rules
+        rules.append((rule.channel.matrix.tolist(), rule.risk, rule.information, rule.made_for, rule.gap))
+    assert rules[0] == rules[1] == rules[2]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_noise_on_numbers_is_no_function_of_the_exact_covariances(monkeypatch):
+    """Of tables with equal margins and equal noisy covariances each gets the same noise."""
+    rng = np.random.default_rng(0)
+    age = np.sort(rng.normal(50, 10, 60))
+    sick = age + rng.normal(0, 10, 60) > 50
+    between = np.array([[0.1]])
+    rules = []
+    for ill in (sick, rng.permutation(sick)):
+        monkeypatch.setattr(
+            budget.NoisyCovariances, "draw",
+            classmethod(lambda cls, X, W, *_: cls(budget.GaussianSource.estimate(X, W), between, 0.02)),
+        )  # fmt: skip
+        table = pl.DataFrame({"age": age, "ill": ill})
+        schema = vr.Schema.build(table, keys=["age"], confidential=["ill"])
+        (rule,) = vr.channel.mask_keys(table, schema, max_risk=0.01, seed=3).rules
+        rules.append((np.round(rule.channel.noise, 9).tolist(), round(rule.risk, 9), rule.made_for))
+    assert rules[0] == rules[1]
+
+
+def test_a_limit_on_the_risk_is_kept_with_a_margin_for_the_noise():
+    """By the exact counts, which no rule may look at; and who holds the data is told where it is not."""
     table = hospital(14)
-    for seed in range(6):
+    above = 0
+    for seed in range(20):
         made = vr.channel.mask_keys(
             table, vr.Schema.build(table, keys=["ward"], confidential=["hiv"]), max_risk=0.004, seed=seed
         )
@@ -149,18 +190,21 @@ def test_a_limit_on_the_risk_is_kept_by_the_exact_counts():
         outer = np.outer(after.sum(axis=1), after.sum(axis=0))
         there = after > 0
         told = float((after[there] * np.log(after[there] / outer[there])).sum())
-        assert told <= 0.004 * (1 + 1e-6)
         assert rule.counted == pytest.approx(told, abs=1e-9)
+        broken = told > 0.004 * (1 + 1e-6)
+        assert broken == any("by the exact counts" in note for note in made.notes)
+        above += broken
+    assert above <= 1
 
 
 def test_an_invariant_rule_keeps_expected_counts_and_no_category_vanishes():
     table = hospital(14)
     schema = vr.Schema.build(table, keys=["ward"], confidential=["hiv"])
-    plain = vr.channel.mask_keys(table, schema, max_risk=0.0005, seed=1)
-    kept = vr.channel.mask_keys(table, schema, max_risk=0.0005, seed=1, invariant=True)
+    plain = vr.channel.mask_keys(table, schema, max_risk=0.004, seed=1)
+    kept = vr.channel.mask_keys(table, schema, max_risk=0.004, seed=1, invariant=True)
     assert SHARE @ kept.channels[0].matrix == pytest.approx(SHARE, abs=1e-9)
     assert SHARE @ plain.channels[0].matrix != pytest.approx(SHARE, abs=1e-3)
-    assert kept.rules[0].counted <= 0.0005 * (1 + 1e-6)
+    assert kept.rules[0].counted <= 0.004 * (1 + 1e-6)
     assert kept.channels[0].risk <= plain.channels[0].risk + 1e-12  # a second step cannot tell more
     within = vr.channel.mask_keys(table, schema, max_distortion=0.2, seed=1, invariant=True)
     assert SHARE @ within.channels[0].matrix == pytest.approx(SHARE, abs=1e-9)

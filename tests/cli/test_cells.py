@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from voronym.cli import app
 from voronym.errors import InputError
 from voronym.quantize import Quantizer, costs
+from voronym.quantize.picture import cell_map
 
 
 @pytest.fixture
@@ -188,6 +189,22 @@ def test_numbers_on_the_map_are_those_of_the_table(homes):
     assert places[1] < places[2] < 720.0  # a place far from everybody is on the map, too
     said = call("design", "homes.csv", "-o", "one.json", "--column", "x,y", "--cells", "1")
     assert said.startswith("1 cell of 240 points, written to one.json.")
+
+
+def test_on_the_globe_costs_are_in_square_kilometres_and_maps_have_a_scale(homes):
+    there = pl.DataFrame({"lat": [0.0, 0.0], "lon": [0.0, 1.0]})
+    there.write_csv("places.csv")
+    pl.DataFrame({"lat": [0.0, 0.0], "lon": [0.1, 1.0]}).write_csv("few.csv")
+    said = call("allocate", "few.csv", "places.csv", "-o", "q.csv", "--place", "lat,lon", "--map", "q.svg")
+    total = float(said.split("Sum of squared distances ")[1].split(" km²")[0])
+    assert total == pytest.approx(
+        (6371.0088 * np.radians(0.1)) ** 2, rel=1e-4
+    )  # one goes a tenth of a degree
+    scale = ElementTree.parse("q.svg").getroot().find("{*}g")  # noqa: S314 - our own
+    assert scale.find("{*}text").text.endswith(" km")
+    picture = cell_map(Quantizer([[0.0, 0.0], [1.0, 0.0]]), (0, 0, 1, 1), points=np.array([[0.5, 0.5]]))
+    assert picture.count('class="point"') == 1
+    assert ">0.2</text>" in picture
 
 
 def test_another_space_and_a_column_that_is_there(homes):

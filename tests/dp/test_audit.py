@@ -28,16 +28,16 @@ HALF = pl.DataFrame({"age": [10] * 10 + [100] * 10})
 MOVED = pl.DataFrame({"age": [10] * 11 + [100] * 9})
 
 
-def releases(frame, runs, *, epsilon, grouping, k, delta=0.0):
-    """What the whole pipeline publishes: mean, spread and the largest value of the released column."""
+def releases(frame, runs, *, epsilon, grouping, k, delta=0.0, neighbours="replace"):
+    """What the whole pipeline publishes: mean, large values and number of rows of the released column."""
     table = Table.build(frame, keys=["age"])
-    model = DifferentialPrivacy(epsilon, delta=delta)
+    model = DifferentialPrivacy(epsilon, delta=delta, neighbours=neighbours)
     options = DifferentialOptions(grouping=grouping, bounds={"age": [0, 120]})
-    out = np.empty((runs, 2))
+    out = np.empty((runs, 3))
     for run in range(runs):
         made = mask_private(table, Context(), model=model, options=options, k=k)
         values = made.frame["age"].to_numpy()
-        out[run] = values.mean(), (values > 60).sum()
+        out[run] = values.mean(), (values > 60).sum(), len(values)
     return out
 
 
@@ -110,3 +110,28 @@ def test_a_hundred_thousand_releases(grouping, halved, monkeypatch):
     bound = lower_bound(*found)
     assert (bound > 1.0) == halved, bound
     assert bound > 0.6  # an auditor that sees nothing would prove nothing
+
+
+FEWER = pl.DataFrame({"age": [0] * (N - 1)})
+
+
+@pytest.mark.parametrize("other", [FEWER, HIGH])
+@pytest.mark.parametrize("grouping", ["individual", "order", "tree"])
+def test_a_row_more_is_not_told(grouping, other):
+    """Tables with and without a row, and with another one: the whole pipeline with a noisy count."""
+    asked = {"epsilon": 1.0, "grouping": grouping, "k": N, "neighbours": "add-remove"}
+    result = [releases(frame, 400, **asked) for frame in (HIGH if other is FEWER else LOW, other)]
+    assert lower_bound(*result) < 1.0
+
+
+def test_half_the_noise_of_the_count_is_found_out(monkeypatch):
+    """With all of the budget on the count and half its noise, the number of rows gives a row away."""
+    from voronym.dp import presence
+
+    monkeypatch.setattr(presence, "COUNT", 0.999)
+    asked = {"epsilon": 1.0, "grouping": "tree", "k": N, "neighbours": "add-remove"}
+    honest = [releases(frame, 2000, **asked) for frame in (LOW, FEWER)]
+    assert 0.5 < lower_bound(*honest, sure=0.99) < 1.0
+    halve(monkeypatch)
+    result = [releases(frame, 2000, **asked) for frame in (LOW, FEWER)]
+    assert lower_bound(*result, sure=0.99) > 1.0

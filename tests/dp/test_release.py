@@ -163,6 +163,92 @@ def test_k_counts_people():
     assert made.risk.k >= 10
 
 
+# -- the number of rows is private, too -------------------------------------------------------------------
+
+EVERYTHING = {**BOUNDS, "ill": ["flu", "cold", "gout"]}
+HIDDEN = "dp=1,scope=all,neighbours=add-remove"
+
+
+@pytest.fixture
+def count(monkeypatch):
+    """What the noisy count says."""
+
+    def say(rows):
+        monkeypatch.setattr("voronym.dp.presence.noisy", lambda *_, **__: (np.array([rows]), 1.0))
+
+    return say
+
+
+@pytest.mark.parametrize("rows", [383, 400, 417])
+@pytest.mark.parametrize("grouping", ["individual", "order", "tree"])
+def test_as_many_rows_as_the_count_says(rows, grouping, count):
+    count(rows)
+    made = release(models=HIDDEN, bounds=EVERYTHING, k=20, options={"grouping": grouping})
+    assert len(made.table) == made.rows == rows
+    assert min(Counter(made.table.select("age", "sex").rows()).values()) >= 20
+    spent = made.figures[FIGURES]["spent"]
+    assert spent["number of rows"] == pytest.approx(0.05)
+    assert sum(spent.values()) <= 1.0 + 1e-9
+    assert made.figures[FIGURES]["relation"] == "add-remove"
+
+
+def test_the_public_page_does_not_tell_the_number_of_rows(count):
+    count(1219)
+    made = release(people(1237), models=HIDDEN, bounds=EVERYTHING)
+    public = " ".join(re.sub(r"<[^>]+>", " ", render(made, audience="public")).split())
+    assert "1,219" in public
+    assert not re.search("1,?237", public)
+    assert "one row is added, removed, or has other values" in public
+    assert not any(
+        "400" in json.dumps(item, default=str) for item in (made.figures, made.public_warnings, made.log)
+    )
+    inside = " ".join(re.sub(r"<[^>]+>", " ", render(made)).split())
+    assert "on releases of halves of this table" not in public
+    assert "What ε means here" in inside
+
+
+def test_people_come_and_go_with_all_their_rows(count):
+    count(431)
+    given = {
+        "person": "person",
+        "models": "dp=2,rows=2,scope=all,neighbours=add-remove",
+        "bounds": EVERYTHING,
+    }
+    made = release(k=10, **given)
+    assert made.rows == 431
+    assert made.risk.k >= 10
+    assert made.figures[FIGURES]["spent"]["number of rows"] == pytest.approx(0.1)
+    assert "that no person has more than 2 rows" in made.figures[FIGURES]["not_private"]
+
+
+@pytest.mark.parametrize("rows", [371, 420])
+def test_everybody_is_booked_whoever_is_left_out(rows, count, tmp_path):
+    count(rows)
+    ledger = tmp_path / "l.ledger"
+    release(
+        models=HIDDEN, bounds=EVERYTHING, identifiers=["name"], ledger=ledger,
+        output=tmp_path / "1.csv",
+    )  # fmt: skip
+    (entry,) = vr.history.Ledger(ledger).entries
+    assert len(entry.people) == 400
+    assert entry.about["dp"]["relation"] == "add-remove"
+    assert len(pl.read_csv(tmp_path / "1.csv")) == rows
+
+
+@pytest.mark.parametrize("rows", [371, 420])
+def test_a_noisy_count_over_parts(rows, count, tmp_path):
+    count(rows)
+    frame, data = people().drop("home", "person"), tmp_path / "data"
+    data.mkdir()
+    for part in range(4):
+        frame[part::4].write_parquet(data / f"{part}.parquet")
+    vr.anonymize(
+        data, output=tmp_path / "out", keys=["age", "sex"], confidential=["ill"], drop_undeclared=True,
+        models=HIDDEN, bounds=EVERYTHING, leaf=100, workers=1,
+    )  # fmt: skip
+    assert len(pl.read_parquet(tmp_path / "out" / "*.parquet")) == rows
+
+
 # -- what is refused -------------------------------------------------------------------------------------
 
 BAD = {
@@ -195,6 +281,15 @@ BAD = {
     "suppress": ({"suppress": "1%"}, "suppress cannot be had with dp"),
     "publish": ({"publish": "median"}, "makes no groups and has no use for publish"),
     "pseudonyms": ({"person": "person", "pseudonyms": True, "models": "dp=1,rows=2"}, "pseudonyms show"),
+    "an unknown relation": ({"models": "dp=1,neighbours=remove"}, "neighbours must be"),
+    "a row more beside true values": ({"models": "dp=1,neighbours=add-remove"}, "show it (ill)"),
+    "a noisy count of nothing": (
+        {
+            "models": "dp=1e-5,scope=all,neighbours=add-remove",
+            "bounds": {**BOUNDS, "ill": ["flu", "cold", "gout"]},
+        },
+        "noise on the number of rows",
+    ),
     "a grouping": ({"options": {"grouping": "mdav"}}, "no insensitive grouping is called"),
     "k of too many": ({"k": 4000}, "cannot be reached"),
 }

@@ -21,7 +21,8 @@ RUN = "import kernels.user as u; print(u.twice(3), sum(u.twice.stats.cache_hits.
 def test_a_change_in_another_file_is_seen(tmp_path):
     folder = tmp_path / "kernels"
     folder.mkdir()
-    shutil.copy(Path(voronym._kernels.__file__), folder / "__init__.py")
+    for name in ("__init__.py", "_jit.py", "_native.py"):
+        shutil.copy(Path(voronym._kernels.__file__).with_name(name), folder / name)
     (folder / "used.py").write_text("from kernels import kernel\n@kernel\ndef add(x):\n    return x + x\n")
     (folder / "user.py").write_text(
         "from kernels import kernel\nfrom kernels.used import add\n"

@@ -115,10 +115,14 @@ def test_a_citizen_signs_up_places_the_home_and_sees_the_point(browser: Any, pla
         page.get_by_label("Code").fill(code_for(one, "walk@example.org"))
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Verify").click()
-        page.get_by_role("button", name="Sign in").wait_for()
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.get_by_role("link", name="Place my home").click()
+        page.get_by_role("link", name="Place my home").click()  # who has the code is signed in
+        assert page.locator(".pin").is_hidden()
+        assert page.get_by_role("button", name="This is my home").is_disabled()
+        slip = made.addresses[40][:3] + made.addresses[40][4:]
+        window.refused.add("400")
+        page.get_by_label("Address, or latitude and longitude").fill(slip)
+        page.get_by_role("button", name="Show on the map").click()
+        page.get_by_role("button", name=made.addresses[40], exact=True).wait_for()
         page.get_by_label("Address, or latitude and longitude").fill(made.addresses[40])
         page.get_by_role("button", name="Show on the map").click()
         there = ", ".join(f"{v:.5f}" for v in made.houses[40])
@@ -127,6 +131,31 @@ def test_a_citizen_signs_up_places_the_home_and_sees_the_point(browser: Any, pla
         page.get_by_role("heading", name="You are waiting for neighbours").wait_for()
         assert one.home(page_token(window)) is not None
         window.look("waiting")
+
+
+def test_there_is_no_home_before_a_choice(browser: Any, place: Any) -> None:
+    """A pin that starts in the town's middle with a live button registers somebody there by one click."""
+    one, address, _ = place
+    joined(one, "nowhere@example.org")
+    for scripts in (True, False):
+        with Window(browser, WIDTHS["desk"], scripts=scripts) as window:
+            window.sign_in(address, "nowhere@example.org")
+            page = window.page
+            page.goto(f"{address}/home")
+            use = page.get_by_role("button", name="This is my home")
+            assert use.is_disabled()
+            assert page.locator(".pin").is_hidden()
+            page.get_by_role("button", name="Closer").click()
+            page.wait_for_load_state()
+            assert use.is_disabled()
+            if scripts:
+                page.locator(".frame").click(position={"x": 300, "y": 320})
+            else:
+                page.locator(".frame input:visible").click(position={"x": 300, "y": 320})
+                page.wait_for_load_state()
+            sync_api.expect(use).to_be_enabled(timeout=SLOW)
+            assert page.locator(".pin").is_visible()
+            assert one.home(page_token(window)) is None
 
 
 def page_token(window: Window) -> str:
@@ -217,7 +246,7 @@ def test_a_citizens_whole_walk_and_the_operators_page_are_clean(
                 window.look(f"{size}-{scheme}-{name}")
                 window.axe(name)
 
-            for path in ("/", "/sign-up", "/verify", "/sign-in"):
+            for path in ("/", "/about", "/sign-up", "/verify", "/sign-in"):
                 page.goto(address + path)
                 seen(path.strip("/") or "welcome")
             page.get_by_label("E-mail address").fill("p3@example.org")
@@ -258,4 +287,12 @@ def test_a_citizens_whole_walk_and_the_operators_page_are_clean(
             window.sign_in(address, "op@example.org", one_time_code(secret, time.time()))
             page.wait_for_url("**/operator")
             seen("operator")
+            page.get_by_role("button", name="Look at the next epoch").click()
+            page.get_by_role("button", name="Put it in force").wait_for()
+            seen("desk-draft")
+            page.get_by_role("button", name="Pause the schedule").click()
+            page.get_by_role("button", name="Go on with the schedule").wait_for()
+            page.get_by_role("button", name="Put it in force").click()
+            page.get_by_role("button", name="Look at the next epoch").wait_for()
+            seen("desk-in-force")
             assert "p4@example.org" not in page.content()

@@ -258,7 +258,9 @@ def test_a_place_is_never_in_an_address_line(place: Town) -> None:
         assert all('method="post"' in form for form in forms)
     assert "12.98765" not in me.get("/home?latitude=12.98765&longitude=3").text
     assert (
-        me.post("/home", {"do": "use", "latitude": "48.2716", "longitude": "11.4684"}).headers["location"]
+        me.post("/home", {"do": "use", "chosen": "1", "latitude": "48.2716", "longitude": "11.4684"}).headers[
+            "location"
+        ]
         == "/me"
     )
 

@@ -33,6 +33,8 @@ class Promises:
         self.settled: dict[str, int] = {}
         self.published = 0
         self.acknowledged = 0
+        self.silent = 0
+        """Homes that were gone though nobody had been told so: a cancellation was under way, and stored."""
 
     def hear(self, what: str, *words: object) -> None:
         assert what != "failed", words
@@ -74,6 +76,7 @@ class Promises:
                 for one in [street, *self.tried.get(person, [])]
             ]
             assert found in allowed, "an acknowledged move or cancellation is lost"
+            self.silent += found is None and street is not None
             if found is not None and self.tried.get(person):
                 self.home[person] = int(next(key for key, at in streets.items() if at == found).split()[1])
             elif self.tried.get(person):

@@ -187,13 +187,13 @@ def test_the_figure_of_the_smallest_group_is_of_what_was_published(
     with service(tmp_path, epochs={"k": 10, "headroom": 5}) as one:
         one.import_directory(scattered(16))
         token = quick_token(one, "p5@example.org")
-        draft = publishing._draft
+        draft = publishing.draft
 
         def late(*given: Any) -> None:
             draft(*given)
             one.cancel(token)
 
-        monkeypatch.setattr(publishing, "_draft", late)
+        monkeypatch.setattr(publishing, "draft", late)
         figures = one.run_epoch()
     assert (figures["people"], figures["smallest"]) == (15, 15)
 
@@ -228,13 +228,13 @@ def test_who_is_left_while_an_epoch_is_planned_must_not_be_one_building(
         house = [Entry(f"tower {n}", 48.0, 11.0, f"p{n}@example.org") for n in range(2)]
         one.import_directory([*house, Entry("cottage", 48.001, 11.0, "far@example.org")])
         token = quick_token(one, "far@example.org")
-        draft = publishing._draft
+        draft = publishing.draft
 
         def late(*given: Any) -> None:
             draft(*given)
             one.cancel(token)
 
-        monkeypatch.setattr(publishing, "_draft", late)
+        monkeypatch.setattr(publishing, "draft", late)
         assert one.run_epoch()["served"] == (2 if homes == 1 else 0)
 
 

@@ -22,6 +22,8 @@ from voronym_location.settings import ServiceSettings
 
 PASSWORD = "a long enough password"  # noqa: S105
 FAST = {"hash_memory": 64, "hash_rounds": 1, "attempts": 0, "age": 0, "newcomers": 10.0}
+OPEN = {"young": 0}
+"""Newcomers count at once, where a test says nothing else."""
 
 
 def postgres_bin() -> Path | None:
@@ -99,6 +101,7 @@ def _nobody() -> pwd.struct_passwd:
 @contextmanager
 def service(folder: Path, *, clock: Callable[[], float] = time.time, **given: Any) -> Iterator[Service]:
     """Give a service whose passwords are cheap, in a folder of its own."""
+    given["epochs"] = OPEN | given.get("epochs", {})
     with Service(ServiceSettings(folder=folder, **(FAST | given)), clock=clock) as made:
         yield made
 

@@ -154,9 +154,10 @@ def _passed_over(
         return "hierarchy"
     if choices.get("pseudonyms") and "person" not in table.columns:
         return "pseudonyms"
-    if choices.get("publish_weights") == "mean" and table["weight"].n_unique() <= 3:
+    if choices.get("publish_weights") == "mean" and {*table["weight"]} <= {1.0, 2.0, 3.0}:
         return "publish-weights"
-    if choices.get("space") == "ranges" and not any("–" in age for age in texts["age"]):
+    ranged = choices.get("space") == "ranges" and ways.get("age") != "median"
+    if ranged and not any("–" in age for age in texts["age"]):
         return "space"
     if release.recipe.given.get("k") != choices.get("k"):
         return "k"

@@ -1,13 +1,18 @@
 """The documentation's table of combinations: what is refused, where, and why. The tests of all pairs make it.
 
-Record it again, after all pairs were tried (some minutes), with ``python -m pairs.table`` from ``tests``.
+Record it again, after all pairs were tried (some minutes), with ``python -m pairs.table`` from ``tests``; the
+number of processes may follow. In shards: ``python -m pairs.table try 3/8 FILE`` tries every eighth
+combination from the third on, the triples, too, and ``python -m pairs.table record FILES`` writes the table.
 """
 
 from __future__ import annotations
 
+import json
+import random
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing import Pool
 from pathlib import Path
 
@@ -58,18 +63,45 @@ def _try(job: tuple[tuple[str, ...], int | None]) -> tuple[tuple[str, ...], int 
     return *job, outcome(job[0], leaf=job[1])
 
 
-def all_outcomes(processes: int = 2) -> tuple[Outcomes, Outcomes]:
-    """Try every choice alone and all pairs, in memory and over leaves; return the pairs' outcomes."""
-    jobs = [(names, leaf) for names in [*((name,) for name in CASES), *tuples(2)] for leaf in (None, LEAF)]
-    out: dict[int | None, Outcomes] = {None: {}, LEAF: {}}
+TRIPLES = random.Random(26).sample(tuples(3), 300)
+"""Combinations of three, which are tried in memory."""
+
+
+def jobs() -> list[tuple[tuple[str, ...], int | None]]:
+    """Return every choice alone and all pairs, in memory and over leaves; then the triples, in memory."""
+    some = [*((name,) for name in CASES), *tuples(2)]
+    return [
+        *((names, leaf) for names in some for leaf in (None, LEAF)),
+        *((names, None) for names in TRIPLES),
+    ]
+
+
+def tried(
+    todo: Sequence[tuple[tuple[str, ...], int | None]], processes: int
+) -> Iterator[tuple[tuple[str, ...], int | None, tuple[str, str]]]:
+    """Try combinations in some processes; say on standard error which end as a defect."""
     with Pool(processes) as pool:
-        for names, leaf, result in pool.imap_unordered(_try, jobs, chunksize=4):
+        for names, leaf, result in pool.imap_unordered(_try, todo, chunksize=4):
             if result[0] == DEFECT:
                 where = "in memory" if leaf is None else "over leaves"
                 sys.stderr.write(f"{' + '.join(names)}, {where}: {result[1]}\n")
-            if len(names) == 2:
-                out[leaf][names] = result
+            yield names, leaf, result
+
+
+def pairs_of(
+    results: Iterable[tuple[tuple[str, ...], int | None, tuple[str, str]]],
+) -> tuple[Outcomes, Outcomes]:
+    """Return the outcomes of pairs, in memory and over leaves."""
+    out: dict[int | None, Outcomes] = {None: {}, LEAF: {}}
+    for names, leaf, result in results:
+        if len(names) == 2:
+            out[leaf][names] = result
     return out[None], out[LEAF]
+
+
+def all_outcomes(processes: int = 2) -> tuple[Outcomes, Outcomes]:
+    """Try every choice alone and all pairs, in memory and over leaves; return the pairs' outcomes."""
+    return pairs_of(tried([job for job in jobs() if len(job[0]) < 3], processes))
 
 
 def record(memory: Outcomes, parts: Outcomes) -> None:
@@ -79,5 +111,23 @@ def record(memory: Outcomes, parts: Outcomes) -> None:
     PAGE.write_text(f"{head}{BEGIN}\n{text(memory, parts)}\n{END}{tail}", encoding="utf-8")
 
 
+def main(words: list[str]) -> None:
+    """Try combinations, or record what shards of them found."""
+    if words[:1] == ["try"]:
+        shard, of = map(int, words[1].split("/"))
+        found = list(tried(jobs()[shard - 1 :: of], int(words[3]) if len(words) > 3 else 1))
+        Path(words[2]).write_text(json.dumps(found), encoding="utf-8")
+    elif words[:1] == ["record"]:
+        lines = [line for file in words[1:] for line in json.loads(Path(file).read_text(encoding="utf-8"))]
+        made = [(tuple(names), leaf, tuple(result)) for names, leaf, result in lines]
+        place = {job: at for at, job in enumerate(jobs())}
+        made.sort(key=lambda line: place[line[:2]])
+        states = [result[0] for names, _, result in made if len(names) == 3]
+        sys.stdout.write(f"triples: {', '.join(f'{states.count(state)} {state}' for state in set(states))}\n")
+        record(*pairs_of(made))
+    else:
+        record(*all_outcomes(int(words[0]) if words else 2))
+
+
 if __name__ == "__main__":
-    record(*all_outcomes())
+    main(sys.argv[1:])

@@ -35,6 +35,27 @@ KEYS = "knows the keys of everybody"
 USER = "another user of the machine"
 
 PROMISES: dict[str, Promise] = {
+    "location-young": Promise(
+        "has 12 or 40 mailboxes at addresses around a victim, three epochs early",
+        (
+            "location/test_sybils.py::test_made_up_neighbours_are_a_third_of_k_at_most",
+            "location/test_sybils.py::test_the_service_limits_made_up_neighbours_in_each_group",
+        ),
+        "7 real addresses or more beside the victim for k = 10; fewer without the limit",
+    ),
+    "location-linked": Promise(
+        "keeps everything, knows every home, and recognises new pseudonyms",
+        (
+            "location/test_linked.py::test_who_links_pseudonyms_finds_k_where_groups_are_retired",
+            "location/test_linked.py::test_the_service_gives_nobody_a_second_place",
+        ),
+        "sets of k or more in 15 epochs; below k with ordinary cohorts",
+    ),
+    "location-sealed": Promise(
+        "has the database and not the key of homes",
+        ("location/test_keeping.py::test_a_copy_of_the_database_tells_no_home",),
+        "no latitude, longitude or household in any row",
+    ),
     "readme-centre": Promise(
         KEYS,
         (
@@ -134,6 +155,14 @@ PROMISES: dict[str, Promise] = {
             "attacks/test_matrix_counts.py::test_the_best_guess_between_two_neighbours_is_no_better_than_stated",
         ),
         "Φ(μ/2) at most",
+    ),
+    "limit-by-noise": Promise(
+        "knows all but which of several tables it is, and the noisy counts themselves",
+        (
+            "attacks/test_matrix_counts.py::test_a_limit_is_not_held_against_the_exact_counts",
+            "attacks/test_matrix_counts.py::test_noise_on_numbers_is_no_function_of_the_exact_covariances",
+        ),
+        "tables with equal noisy counts get equal rules, whatever the exact ones are: nothing beyond Φ(μ/2)",
     ),
     "tail-limit": Promise(
         "reads the published limit",

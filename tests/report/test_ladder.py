@@ -115,6 +115,8 @@ def test_report_notebook_and_command_tell_the_same(release: Release, folder: Pat
         )  # fmt: skip
         assert list(rung.outcome.interval) == told["interval"]
     page = text_of(release.report(folder / "report.html").read_text("utf-8"))
+    ladder = release.dossier().ladder  # with the two attacks that every report makes
+    assert ladder is not None
     assert ladder.sentence in page
     assert ladder.sentence.replace("“", "").split("(")[0].strip() in re.sub(
         "<[^>]+>", "", release._repr_html_()

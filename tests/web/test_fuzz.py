@@ -16,6 +16,7 @@ import pytest
 
 import voronym as vr
 from voronym import datasets
+from voronym.intruder import FIRST
 from voronym.request.command import ROLES
 from voronym.web.settings import Settings
 from web.house import House, finished, house, upload
@@ -239,9 +240,10 @@ def drawn_is_released(seed: int, folder: Path) -> None:
     if release.information_loss is not None:
         assert made["figures"]["loss"] == drawn["loss"]
     assert made["figures"]["smallest"] == drawn["smallest"]
-    assert made["figures"]["attack"] == drawn["effect"]["attack"]
-    assert made["figures"]["attacked"] == 100 * drawn["effect"]["risk"]
-    assert made["worst"] == drawn["sentence"]
+    if made["figures"]["attack"] not in FIRST:  # which are made with the report, and may find more
+        assert made["figures"]["attack"] == drawn["effect"]["attack"]
+        assert made["figures"]["attacked"] == 100 * drawn["effect"]["risk"]
+        assert made["worst"] == drawn["sentence"]
 
 
 @pytest.mark.parametrize("seed", range(2))

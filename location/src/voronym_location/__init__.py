@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from voronym_location._public import *  # noqa: F403
     from voronym_location._public import __all__ as __all__
 else:
+    FUNCTIONS = ("check", "plan")
+    """Public names in small letters: all others are modules, which must not load the rest."""
 
     def __getattr__(name: str) -> Any:
         """Load the rest when a name of it is asked for: the help of the command line does without."""
-        if name.startswith("_") and name != "__all__":
+        if (name.startswith("_") and name != "__all__") or (name.islower() and name not in FUNCTIONS):
             raise AttributeError(f"module 'voronym_location' has no attribute {name!r}")
         from voronym_location import _public
 

@@ -188,9 +188,16 @@ def _people(router: APIRouter, service: Service) -> None:
         return Said(message="your home is deleted; you leave with the next epoch")
 
     @router.get("/keys", tags=["statement"])
-    async def keys() -> dict[str, str]:
-        """Return the public key that statements are checked with (Ed25519, 32 bytes in Base64)."""
-        return {"id": service.key.id, "algorithm": "Ed25519", "key": service.key.public}
+    async def keys() -> dict[str, Any]:
+        """Return the public key that statements are checked with (Ed25519, 32 bytes in Base64).
+
+        Under ``retired`` are those before it whose statements have not run out.
+        """
+        now = service.clock()
+        retired = [
+            {**one, "until": clock_text(one["until"])} for one in service.key.retired if one["until"] > now
+        ]
+        return {"id": service.key.id, "algorithm": "Ed25519", "key": service.key.public, "retired": retired}
 
     @router.get("/outline", tags=["home"])
     def outline(token: Token) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from scipy.spatial import cKDTree
 from sqlalchemy import Connection, Row, select
 
 from voronym_location.directory import METRES
-from voronym_location.epochs import Standing
-from voronym_location.population import Floats, Ints, Population, points
+from voronym_location.epochs import Settings, Standing
+from voronym_location.population import Floats, Ints, Population, is_young, points
+from voronym_location.sealing import Seal
 from voronym_location.settings import ServiceSettings
-from voronym_location.store.tables import cohort, directory, epoch, home, member
+from voronym_location.store.tables import account, cohort, directory, epoch, home, member
 
 __all__ = ["Census", "take"]
 
@@ -50,23 +51,27 @@ class Census:
     addresses: Floats | None
 
 
-def take(connection: Connection, settings: ServiceSettings) -> Census:
-    """Read who is active now."""
+def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = None) -> Census:
+    """Read who is active now; sealed homes are opened with the keys of the settings."""
+    seal = Seal.read(settings.home_keys) if seal is None else seal
     last = connection.execute(select(epoch).order_by(epoch.c.number.desc()).limit(1)).first()
     before = _standing(connection, last)
     now = before.epoch + 1
     query = (
         select(
-            home.c.person, home.c.latitude, home.c.longitude, home.c.household, home.c.version,
-            home.c.vouched, member.c.version, member.c.cohort, member.c.since, member.c.seen,
-            member.c.counting, member.c.pseudonym,
+            home.c.person, home.c.latitude, home.c.longitude, home.c.household, home.c.sealed,
+            home.c.version, home.c.vouched, member.c.version, member.c.cohort, member.c.since, member.c.seen,
+            member.c.counting, member.c.pseudonym, account.c.published,
         )
         .select_from(home)
+        .join(account, account.c.id == home.c.person)
         .outerjoin(member, (member.c.person == home.c.person) & (member.c.epoch == before.epoch))
         .order_by(home.c.person)
     )  # fmt: skip
-    columns = _columns(connection, query, "qddqq?OOOOOO")
-    person, latitude, longitude, household, version, vouched, known, *state = columns
+    columns = _columns(connection, query, "qOOOOq?OOOOOO?")
+    person, *place, version, vouched, known = columns[:8]
+    *state, published = columns[8:]
+    latitude, longitude, household = _opened(seal, person, *place)
     same = np.asarray(known == version, bool)  # neither new nor moved since
     group, since, seen, counted = (
         np.where(same, column, missing).astype(np.int64)
@@ -75,12 +80,25 @@ def take(connection: Connection, settings: ServiceSettings) -> Census:
     numbers, addresses = _addresses(connection)
     household = _housed(household, latitude, longitude, numbers, addresses, settings.reach)
     counting = _counting(latitude, longitude, counted.astype(bool), vouched, seen, now, settings)
-    people = Population(person, latitude, longitude, group, since, household, counting)
+    young = is_young(seen, now, Settings(**settings.epochs).young) & ~vouched
+    people = Population(
+        person, latitude, longitude, group, since, household, counting, young, published
+    )  # fmt: skip
     pseudonym = [item if kept else None for item, kept in zip(state[4], same & (group >= 0), strict=True)]
     return Census(
         people, before, None if last is None else last.published, version, seen, pseudonym,
         addresses if len(addresses) else None,
     )  # fmt: skip
+
+
+def _opened(seal: Seal, person: Ints, *place: Any) -> tuple[Floats, Floats, Ints]:
+    """Return latitudes, longitudes and households, sealed or not."""
+    closed = np.array([one is not None for one in place[3]], bool)
+    out = [np.where(closed, 0, column) for column in place[:3]]
+    for row in np.flatnonzero(closed).tolist():
+        for column, value in zip(out, seal.open(int(person[row]), {"sealed": place[3][row]}), strict=True):
+            column[row] = value
+    return out[0].astype(np.float64), out[1].astype(np.float64), out[2].astype(np.int64)
 
 
 def _standing(connection: Connection, last: Row[Any] | None) -> Standing:
@@ -121,7 +139,7 @@ def _housed(
 def _columns(connection: Connection, query: Any, kinds: str) -> list[Any]:
     """Return the columns of a query as arrays, read piece by piece."""
     parts: list[list[Any]] = [[] for _ in kinds]
-    for rows in connection.execution_options(yield_per=50_000).execute(query).partitions():
+    for rows in connection.execute(query, execution_options={"yield_per": 50_000}).partitions():
         for part, values, kind in zip(parts, zip(*rows, strict=True), kinds, strict=True):
             part.append(np.array(values, np.dtype(kind)))
     empty = np.empty(0)

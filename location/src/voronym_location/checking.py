@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from voronym_location.population import Population
 
 
-def check(population: Population, epoch: Epoch, before: Standing, k: int) -> None:
+def check(population: Population, epoch: Epoch, before: Standing, k: int, *, linked: bool = False) -> None:
     """Refuse an epoch that would break the promise; return nothing where it may be published.
 
     With ``before`` the standing that the last epoch left, and everybody's group of then in the population, it
     is refused that anybody served shares their history with fewer than k addresses of active people who
-    count, that a living group's place moves, that somebody joins one, that a number is used again, or that
-    somebody keeps their pseudonym in a new group.
+    count (of the young a third of k at most), that a living group's place moves, that somebody joins one,
+    that a number is used again, or that somebody keeps their pseudonym in a new group.
 
     Parameters
     ----------
@@ -31,6 +31,9 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int) -> Non
         What stood before.
     k : int
         The least number.
+    linked : bool
+        Whether it is refused, too, that somebody gets a second place: an intruder who links pseudonyms would
+        intersect the two groups.
     """
     lived = dict(zip(before.groups.tolist(), map(tuple, before.centroids.tolist()), strict=True))
     lives = dict(
@@ -43,6 +46,8 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int) -> Non
             "home": population.household,
             "counts": population.counts,
             "told": epoch.told,
+            "young": population.young,
+            "published": population.published,
         }
     )
     served = people.filter(pl.col("now") >= 0)
@@ -60,8 +65,14 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int) -> Non
     kept = served.filter((pl.col("now") != pl.col("was")) != pl.col("told"))
     if len(kept):
         _refuse(f"{len(kept)} people would keep a pseudonym in a new group, or lose it in an old one")
-    sizes = served.filter("counts").group_by("now").agg(pl.col("home").n_unique().alias("homes"))
-    result = dict(zip(sizes["now"].to_list(), sizes["homes"].to_list(), strict=True))
+    again = served.filter(pl.col("told") & pl.col("published"))
+    if linked and len(again):
+        _refuse(f"{len(again)} people would get a second place")
+    homes = served.filter("counts").group_by("now", "home").agg(pl.col("young").all())
+    sizes = homes.group_by("now").agg(
+        (~pl.col("young")).sum().alias("old"), pl.col("young").sum().alias("fresh")
+    )
+    result = {now: old + min(fresh, k // 3) for now, old, fresh in sizes.iter_rows()}
     small = [result.get(live, 0) for live in lives if result.get(live, 0) < k]
     if small:
         _refuse(f"{len(small)} groups have fewer than k={k} addresses of active people who count")

@@ -20,7 +20,7 @@ WARM = 6_000
 """Addresses up to which a redesign starts from the old places; beyond, that takes longer than it gains."""
 
 
-def design(X: Floats, k: int, old: Floats, ctx: Context) -> Ints:
+def design(X: Floats, k: int, old: Floats, ctx: Context, grouping: str = "pairs") -> Ints:
     """Return groups of k addresses or more.
 
     Parameters
@@ -34,9 +34,16 @@ def design(X: Floats, k: int, old: Floats, ctx: Context) -> Ints:
         them, with as many cells as the addresses now make.
     ctx : Context
         Of the work, which must be whole.
+    grouping : str
+        ``pairs``: a search over pairs of groups, after a warm start by PCL where there are old places.
+        ``pcl``: probability-constrained Lloyd alone, as the paper has it.
     """
     problem = Problem.of(X, k)
     cells = len(X) // k
+    if grouping == "pcl" and cells > 1:
+        sizes = Bounds(np.full(cells, k), np.full(cells, 2 * k - 1))
+        begin = carried(X, old, cells, ctx.rng) if len(old) else "mdav"
+        return alternate(X, sizes, begin, Euclidean(), Lloyd(tolerance=1e-5), ctx).labels
     if not len(old) or not cells > 1 or len(X) > WARM:
         return METHODS["pairs"].partition(problem, ctx).labels
     bounds = Bounds(np.full(cells, k), np.full(cells, 2 * k - 1))

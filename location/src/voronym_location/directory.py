@@ -7,6 +7,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
@@ -63,6 +64,10 @@ def _tile(row: int, column: int) -> int:
     return (row << 32) + column
 
 
+LOOKED = 2000
+"""Addresses of each kind that are compared with a mistyped one."""
+
+
 def address_key(address: str) -> str:
     """Return an address as it is compared: without case, accents, signs and doubled blanks."""
     plain = unicodedata.normalize("NFKD", address.casefold())
@@ -83,6 +88,25 @@ def resolve(connection: Connection, address: str) -> tuple[int, float, float]:
             "coordinates"
         )
     return result.id, result.latitude, result.longitude
+
+
+def suggest(connection: Connection, address: str, most: int = 5) -> list[str]:
+    """Return addresses of the directory that are written nearly so, the likeliest first.
+
+    Looked at are those that begin with the same letters, and those with the same house number: a slip is
+    rarely in both.
+    """
+    key = address_key(address)
+    if len(key) < 3:
+        return []
+    start = key[: max(2, len(key) // 4)]
+    number = key.split()[-1]
+    begins = (directory.c.key >= start) & (directory.c.key < start[:-1] + chr(ord(start[-1]) + 1))
+    rows: dict[str, str] = {}
+    for where in (begins, directory.c.key.endswith(f" {number}", autoescape=True)):
+        query = select(directory.c.key, directory.c.address).where(where).limit(LOOKED)
+        rows |= {row.key: row.address for row in connection.execute(query)}
+    return [rows[close] for close in get_close_matches(key, rows, most, 0.75)]
 
 
 def household(connection: Connection, latitude: float, longitude: float, reach: float, snap: float) -> int:

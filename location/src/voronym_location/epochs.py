@@ -9,39 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.core.context import Context
-from voronym.core.options import Options, number, option, share, whole
 from voronym.errors import InputError
 from voronym_location.forming import Crowd, form, obeying
 from voronym_location.population import Floats, Ints, Population, points
 from voronym_location.renewing import renew
+from voronym_location.rules import Settings
 from voronym_location.snapping import candidates, snapped
-
-
-@dataclass(frozen=True)
-class Settings(Options):
-    """What may be chosen about epochs.
-
-    More headroom, or a larger budget, and more are served, nearer to home; less, and fewer people are told a
-    new place each time. ``k`` is the promise; all else is comfort.
-    """
-
-    k: int = option(10, "least number of active addresses that share a history", check=whole(2))
-    headroom: int = option(2, "addresses beyond k with which a group is formed", check=whole(0))
-    wait: int = option(5, "epochs after which somebody who waits accepts a far group", check=whole(0))
-    compact: float = option(
-        2.0, "how far a group may reach at once, in terms of the usual distance", check=number(above=0.0)
-    )
-    budget: float = option(0.05, "share of the people who may be told a new place in an epoch", check=share)
-    redesign: int = option(0, "epochs after which everything is designed anew; 0 for never", check=whole(0))
-    worse: float = option(
-        0.0, "growth of the rms distance at which everything is; 0 for never", check=number(0.0)
-    )
-    homes: int = option(3, "least number of different places that a group's homes are at", check=whole(1))
-    radius: float = option(
-        0.0, "least rms distance of a group's homes from its place, metres", check=number(0.0)
-    )
-    grid: float = option(10.0, "width of the finest grid that places are on, metres", check=number(0.0))
-    seed: int = option(0, "of the random choices of the search", check=whole(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +89,8 @@ class Figures:
     ``told`` are the people who got a place now that is new to them, ``renewed`` those among them who had one
     and whose group was dissolved for the sake of others; ``dissolved`` groups fell below k; ``smallest`` is
     the least number of addresses that share a history; ``rms`` and ``median`` are metres from home;
-    ``candidates`` is the least number of public addresses in the reach of a new group, given a directory.
+    ``candidates`` is the least number of public addresses in the reach of a new group, given a directory;
+    ``retired`` are those who wait for good, since with ``linked`` nobody gets a second place.
     """
 
     epoch: int
@@ -133,6 +107,7 @@ class Figures:
     median: float
     redesigned: bool
     candidates: int | None = None
+    retired: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON has them."""
@@ -226,7 +201,8 @@ def plan(
     else:
         labels, extra = renew(crowd, weak, work)
         crowd.dissolve(np.concatenate([weak, extra]))
-        labels = obeying(crowd, labels)
+        room = max(0, int(settings.budget * len(people)) - int((labels >= 0).sum()))
+        labels = obeying(crowd, labels, room)
     made = _publish(people, crowd, labels, standing, now, weak, extra, whole_town)
     back = np.empty(len(order), np.int64)
     back[order] = np.arange(len(order))
@@ -276,7 +252,7 @@ def _publish(
         now, len(people), int((group >= 0).sum()), int((group < 0).sum()), int(result.sum()),
         int((result & np.isin(people.group, extra)).sum()), len(after), fresh, len(weak),
         crowd.smallest(group), rms, float(np.median(away)) if len(away) else 0.0, whole_town,
-        candidates(crowd, labels, centroids),
+        candidates(crowd, labels, centroids), int((crowd.barred & (group < 0)).sum()),
     )  # fmt: skip
     return Epoch(group, since, after, np.sort(np.concatenate([weak, extra])), result, figures)
 

@@ -23,6 +23,17 @@ PLACE = 10.0
 """Metres: homes in one such cube are at one place, such as the flats of a building."""
 
 
+def young_limit(k: int) -> int:
+    """Return how many addresses of young people count in a group: a third of k, rounded down.
+
+    Examples
+    --------
+    >>> [young_limit(k) for k in (2, 10, 20)]
+    [0, 3, 6]
+    """
+    return k // 3
+
+
 @dataclass(eq=False)
 class Crowd:
     """The people of an epoch while it is planned: groups end, and those who were in them wait."""
@@ -52,13 +63,18 @@ class Crowd:
         return self.count(self.group)
 
     def count(self, group: Ints) -> Ints:
-        """Return how many addresses of people who count are in each group of the standing."""
-        rows = np.flatnonzero((group >= 0) & self.people.counts)
-        return _distinct(
-            np.searchsorted(self.standing.groups, group[rows]),
-            self.people.household[rows],
-            len(self.standing),
-        )
+        """Return how many addresses count in each group of the standing."""
+        at = np.where(group >= 0, np.searchsorted(self.standing.groups, group), -1)
+        return self.hiding(at, len(self.standing))
+
+    def hiding(self, labels: Ints, m: int) -> Ints:
+        """Return how many addresses count in each of m groups, those of young people up to a limit."""
+        people = self.people
+        rows = np.flatnonzero((labels >= 0) & people.counts)
+        old = rows[~people.young[rows]]
+        settled = _distinct(labels[old], people.household[old], m)
+        fresh = _distinct(labels[rows], people.household[rows], m) - settled
+        return settled + np.minimum(fresh, young_limit(self.settings.k))
 
     def smallest(self, group: Ints) -> int:
         """Return the least number of addresses that share a group; 0 where nobody is served."""
@@ -66,8 +82,19 @@ class Crowd:
         if not len(rows):
             return 0
         numbers, codes = np.unique(group[rows], return_inverse=True)
-        count = self.people.counts[rows]
-        return int(_distinct(codes[count], self.people.household[rows][count], len(numbers)).min())
+        labels = np.full(len(group), -1, np.int64)
+        labels[rows] = codes
+        return int(self.hiding(labels, len(numbers)).min())
+
+    @cached_property
+    def seeds(self) -> NDArray[np.bool_]:
+        """Who groups are formed of: those who count and are not young. The young join what is formed."""
+        return self.people.counts & ~self.people.young
+
+    @cached_property
+    def barred(self) -> NDArray[np.bool_]:
+        """Who may get no new group: with ``linked``, all who were told a place before."""
+        return self.people.published & self.settings.linked
 
     def weak(self) -> Ints:
         """Return the groups that lack something by now: k addresses, different places, or width."""
@@ -119,7 +146,7 @@ def form(crowd: Crowd, ctx: Context) -> Ints:
     Every new group has k addresses that count, at the least number of different places.
     """
     labels = np.full(len(crowd.people), -1, np.int64)
-    rows = np.flatnonzero((crowd.group < 0) & crowd.people.counts)
+    rows = np.flatnonzero((crowd.group < 0) & crowd.seeds & ~crowd.barred)
     homes, codes = np.unique(crowd.people.household[rows], return_inverse=True)
     k = crowd.settings.k
     if len(homes) < k:
@@ -127,17 +154,18 @@ def form(crowd: Crowd, ctx: Context) -> Ints:
     many = np.bincount(codes)
     middle = np.stack([np.bincount(codes, column) / many for column in crowd.points[rows].T], axis=1)
     least = min(k + crowd.settings.headroom, len(homes))
-    labels[rows] = design(middle, least, crowd.places, ctx)[codes]
+    labels[rows] = design(middle, least, crowd.places, ctx, crowd.settings.grouping)[codes]
     return obeying(crowd, labels)
 
 
-def obeying(crowd: Crowd, labels: Ints) -> Ints:
-    """Return new groups that obey all that is asked of groups, together with people who do not count.
+def obeying(crowd: Crowd, labels: Ints, room: int | None = None) -> Ints:
+    """Return new groups that obey all that is asked of groups, together with people who are young.
 
     Groups that have too few addresses, that are at too few places or too narrow, are joined to the nearest
-    other new ones; where there is none, their people wait.
+    other new ones; where there is none, their people wait. At most ``room`` people join that no group is
+    formed of, the nearest first.
     """
-    labels = _renumbered(_joined_by_others(crowd, labels))
+    labels = _renumbered(_joined_by_others(crowd, labels, room))
     while True:
         m = int(labels.max(initial=-1)) + 1
         bad = np.flatnonzero(_lacking(crowd, labels, m))
@@ -156,17 +184,19 @@ def obeying(crowd: Crowd, labels: Ints) -> Ints:
         labels = _renumbered(np.where(labels >= 0, into[labels], -1))
 
 
-def _joined_by_others(crowd: Crowd, labels: Ints) -> Ints:
-    """Let people who do not count yet join the nearest new group, those near enough who have none."""
-    rest = np.flatnonzero((crowd.group < 0) & ~crowd.people.counts)
+def _joined_by_others(crowd: Crowd, labels: Ints, room: int | None) -> Ints:
+    """Let people who are young or do not count join the nearest new group, those near enough who wait."""
+    rest = np.flatnonzero((crowd.group < 0) & ~crowd.seeds & ~crowd.barred & (labels < 0))
     inside = np.flatnonzero(labels >= 0)
     if not len(rest) or not len(inside):
         return labels
     gap, near = cKDTree(crowd.points[inside]).query(crowd.points[rest])
     usual = crowd.standing.rms or np.inf
     close = gap <= crowd.settings.compact * usual * (1.0 + crowd.waited[rest] / max(crowd.settings.wait, 1))
+    chosen = np.flatnonzero(close)
+    chosen = chosen[np.argsort(gap[chosen], kind="stable")[:room]]
     out = labels.copy()
-    out[rest[close]] = labels[inside[near[close]]]
+    out[rest[chosen]] = labels[inside[near[chosen]]]
     return out
 
 
@@ -183,7 +213,7 @@ def _middles(crowd: Crowd, labels: Ints, m: int | None = None) -> tuple[Floats, 
 def _lacking(crowd: Crowd, labels: Ints, m: int) -> NDArray[np.bool_]:
     """Which groups have too few addresses, too few different places, or too small a radius."""
     rows = np.flatnonzero((labels >= 0) & crowd.people.counts)
-    few = _distinct(labels[rows], crowd.people.household[rows], m) < crowd.settings.k
+    few = crowd.hiding(labels, m) < crowd.settings.k
     alike = _distinct(labels[rows], crowd.buildings[rows], m) < crowd.settings.homes
     if crowd.settings.radius <= 0.0:
         return np.asarray(few | alike)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from voronym_location.population import RADIUS
-
+RADIUS = 6_371_008.8
+"""Metres from the middle of the earth to its surface, in the mean."""
 Place = tuple[float, float]
 """Latitude and longitude in degrees."""
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, true, update
 
+from voronym_location.sealing import Place, Seal
 from voronym_location.store.tables import account, code, cohort, epoch, home, member, outbox, token
 
-__all__ = ["STANDING", "Standing", "forget", "put", "remove"]
+__all__ = ["STANDING", "Standing", "forget", "put", "remove", "seal_again"]
 
 _last = select(epoch).order_by(epoch.c.number.desc()).limit(1).subquery("last")
 STANDING = (
@@ -25,8 +26,10 @@ STANDING = (
         _last.c.published,
         _last.c.expires,
         _last.c.k,
+        account.c.published,
     )
     .select_from(token)
+    .join(account, account.c.id == token.c.account)
     .outerjoin(home, home.c.person == token.c.account)
     .outerjoin(_last, true())
     .outerjoin(member, (member.c.epoch == _last.c.number) & (member.c.person == token.c.account))
@@ -49,24 +52,36 @@ class Standing(NamedTuple):
     published: float
     expires: float
     k: int
+    earlier: bool
 
 
 def put(
-    connection: Connection, person: int, latitude: float, longitude: float, household: int, now: float,
-    *, vouched: bool = False,
-) -> None:  # fmt: skip
+    connection: Connection, seal: Seal, person: int, place: Place, now: float, *, vouched: bool = False
+) -> None:
     """Take down where a person lives; the next epoch will see it. The old home is gone at once.
 
     Who says again that they live at the address that is known has not moved, and keeps their group.
     """
-    values = {"latitude": latitude, "longitude": longitude, "household": household, "submitted": now}
-    same = (home.c.person == person) & (home.c.household == household)
-    if connection.execute(update(home).where(same).values(values)).rowcount:
+    values = seal.close(person, place) | {"submitted": now}
+    old = connection.execute(select(home).where(home.c.person == person).with_for_update()).first()
+    if old is not None and seal.open(person, old._mapping).household == place.household:
+        connection.execute(update(home).where(home.c.person == person).values(values))
         return
     values |= {"version": secrets.randbits(62), "vouched": vouched}
-    done = connection.execute(update(home).where(home.c.person == person).values(values))
-    if not done.rowcount:
+    if old is not None:
+        connection.execute(update(home).where(home.c.person == person).values(values))
+    else:
         connection.execute(insert(home).values(person=person, **values))
+
+
+def seal_again(connection: Connection, old: Seal, new: Seal, after: int, most: int) -> int | None:
+    """Seal some homes with another key, by ascending number; return the last one, None where all are done."""
+    query = select(home).where(home.c.person > after).order_by(home.c.person).limit(most).with_for_update()
+    rows = connection.execute(query).all()
+    for row in rows:
+        values = new.close(row.person, old.open(row.person, row._mapping))
+        connection.execute(update(home).where(home.c.person == row.person).values(values))
+    return rows[-1].person if rows else None
 
 
 def remove(connection: Connection, person: int) -> bool:

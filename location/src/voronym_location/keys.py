@@ -6,9 +6,12 @@ import base64
 import contextlib
 import hashlib
 import hmac
+import json
 import os
 import stat
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives import serialization as form
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -25,10 +28,12 @@ class ServiceKey:
     ----------
     private : Ed25519PrivateKey
         The key.
+    retired : sequence of mappings
+        Keys before it: identifier, public key, and until when statements of theirs may be around.
     """
 
-    def __init__(self, private: Ed25519PrivateKey) -> None:
-        self._private = private
+    def __init__(self, private: Ed25519PrivateKey, retired: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._private, self.retired = private, list(retired)
         raw = private.public_key().public_bytes(form.Encoding.Raw, form.PublicFormat.Raw)
         self.public = base64.b64encode(raw).decode()
         self.id = hashlib.sha256(raw).hexdigest()[:16]
@@ -56,7 +61,14 @@ class ServiceKey:
             private = None
         if not isinstance(private, Ed25519PrivateKey):
             raise InputError(f"{file.name!r} is no Ed25519 key in PEM form without a password")
-        return cls(private)
+        return cls(private, _retired(file))
+
+    def replaced(self, file: Path, until: float) -> ServiceKey:
+        """Put a fresh key in the place of this one, and return it; of this one the public half is kept."""
+        gone = [*self.retired, {"id": self.id, "key": self.public, "until": until}]
+        _write(file.with_name(f"{file.name}.retired"), json.dumps(gone).encode(), replace=True)
+        _write(file, _fresh(), replace=True)
+        return ServiceKey.open(file)
 
     def sign(self, text: bytes) -> str:
         """Return the signature of bytes, in Base64; always the same for the same bytes."""
@@ -72,8 +84,24 @@ def _make(file: Path) -> None:
     """Write a fresh key and only then give it its name, so that a key that is there is whole."""
     if file.exists():
         raise FileExistsError
+    _write(file, _fresh(), replace=False)
+
+
+def _fresh() -> bytes:
     private = Ed25519PrivateKey.generate()
-    text = private.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
+    return private.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
+
+
+def _retired(file: Path) -> list[dict[str, Any]]:
+    try:
+        return list(json.loads(file.with_name(f"{file.name}.retired").read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError):
+        raise InputError(f"{file.name + '.retired'!r} cannot be read: it lists keys as JSON") from None
+
+
+def _write(file: Path, text: bytes, *, replace: bool) -> None:
     draft = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(0o700, parents=True, exist_ok=True)
@@ -83,9 +111,12 @@ def _make(file: Path) -> None:
             out.flush()
             os.fsync(out.fileno())
         try:
-            os.link(draft, file)
+            if replace:
+                draft.replace(file)
+            else:
+                os.link(draft, file)
         finally:
-            draft.unlink()
+            draft.unlink(missing_ok=True)
     except FileExistsError:
         raise
     except OSError as error:

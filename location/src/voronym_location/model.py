@@ -23,7 +23,8 @@ from voronym.errors import InputError, ReadError, WriteError
 from voronym.quantize.density import design_density
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Sphere
-from voronym_location.population import RADIUS, Floats, degrees
+from voronym_location.globe import RADIUS
+from voronym_location.population import Floats, degrees
 
 FORMAT, VERSION = "voronym location model", 1
 LEAST = 50.0

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, func, insert, select
 from voronym_location import accounts
 from voronym_location.directory import Entry, address_key, insert_for
 from voronym_location.errors import Forbidden
+from voronym_location.sealing import Place, Seal
 from voronym_location.statements import clock_text
 from voronym_location.store.tables import account, audit, directory, epoch, home, member
 
@@ -44,6 +45,17 @@ def _plain(row: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def acts(connection: Connection, most: int = 12) -> list[dict[str, str]]:
+    """Return what operators did last; looks at figures are left out."""
+    query = (
+        select(audit.c.at, audit.c.action)
+        .where(audit.c.action != "figures read")
+        .order_by(audit.c.id.desc())
+        .limit(most)
+    )
+    return [{"at": clock_text(row.at), "action": row.action} for row in connection.execute(query)]
+
+
 def figures(connection: Connection, k: int) -> dict[str, Any]:
     """Return aggregates, see `told`. People are counted as of the epoch in force, never live.
 
@@ -62,7 +74,7 @@ def figures(connection: Connection, k: int) -> dict[str, Any]:
     }
 
 
-COUNTS = ("people", "served", "waiting", "told", "renewed")
+COUNTS = ("people", "served", "waiting", "told", "renewed", "retired")
 """Figures of an epoch that count people."""
 
 
@@ -93,7 +105,7 @@ def _sizes(number: int) -> Any:
 
 
 def enter_people(
-    connection: Connection, entries: Iterable[Entry], numbers: Mapping[str, int], now: float
+    connection: Connection, seal: Seal, entries: Iterable[Entry], numbers: Mapping[str, int], now: float
 ) -> int:
     """Make an account and a home for every entry with an e-mail address that is new; return how many were."""
     named = {one.email: one for one in entries if one.email is not None}
@@ -116,9 +128,8 @@ def enter_people(
         for number, email in connection.execute(query):
             one = named[email]
             rows.append(
-                {"person": number, "latitude": one.latitude, "longitude": one.longitude, "vouched": True,
-                 "household": numbers[address_key(one.address)], "version": secrets.randbits(62),
-                 "submitted": now}
+                {"person": number, "vouched": True, "version": secrets.randbits(62), "submitted": now,
+                 **seal.close(number, Place(one.latitude, one.longitude, numbers[address_key(one.address)]))}
             )  # fmt: skip
     if rows:
         connection.execute(insert(home), rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -19,8 +19,9 @@ from voronym.quantize.quantizer import Quantizer
 from voronym.quantize.settings import Settings as Lloyd
 from voronym.space import Euclidean
 from voronym_location.checking import check
+from voronym_location.designing import carried
 from voronym_location.epochs import Settings, Standing, plan
-from voronym_location.population import Floats, Ints, Population, points
+from voronym_location.population import Floats, Ints, Population, is_young, points
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,9 @@ class Policy(Protocol):
         ...
 
 
+EVERY = 5
+"""Epochs between two runs of PCL, where nothing else is said."""
+
 POLICIES: Registry[Callable[[Settings], Policy]] = Registry("policy")
 """Policies by name."""
 
@@ -63,19 +67,40 @@ class Cohort:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.standing = settings, Standing.empty()
-        self.person = self.group = self.since = np.empty(0, np.int64)
+        self.person = self.group = self.since = self.seen = np.empty(0, np.int64)
+        self.published = np.empty(0, bool)
 
     def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
         """Plan an epoch, check it, and tell."""
         known, at = _known(person, self.person)
-        group, since = np.full(len(person), -1, np.int64), np.full(len(person), self.standing.epoch + 1)
-        group[known], since[known] = self.group[at], self.since[at]
-        people = Population.of(person, *homes.T, group=group, since=since, household=person)
+        now = self.standing.epoch + 1
+        group = np.full(len(person), -1, np.int64)
+        since, seen = np.full(len(person), now), np.full(len(person), now)
+        published = np.zeros(len(person), bool)
+        group[known], since[known], seen[known] = self.group[at], self.since[at], self.seen[at]
+        published[known] = self.published[at]
+        people = Population.of(
+            person, *homes.T, group=group, since=since, household=person,
+            young=is_young(seen, now, self.settings.young), published=published,
+        )  # fmt: skip
         epoch = plan(people, self.standing, self.settings, ctx)
-        check(people, epoch, self.standing, self.settings.k)
+        check(people, epoch, self.standing, self.settings.k, linked=self.settings.linked)
         self.person, self.group, self.since, self.standing = person, epoch.group, epoch.since, epoch.standing
+        self.seen, self.published = seen, published | (epoch.group >= 0)
         places = epoch.places()
         return Told(epoch.group, _metres(homes, places), epoch.told, epoch.told)
+
+
+@POLICIES.register("retire")
+class Retire(Cohort):
+    """Cohorts of which nobody gets a second place: they hold against who links pseudonyms, too.
+
+    A group lives until fewer than k of it are left; the rest of it is never served again. With k, headroom h
+    and a steady rate of change, (h + 1) / (h + k) of those who ever had a place have one at a moment.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(replace(settings, linked=True, redesign=0, worse=0.0))
 
 
 @POLICIES.register("reuse")
@@ -98,6 +123,35 @@ class Reuse:
         self.person = person
         metres = np.sqrt(np.square(X - self.quantizer.centroids[cells]).sum(axis=1))
         return Told(cells, metres, result, np.zeros(len(person), bool))
+
+
+@POLICIES.register("rerun")
+class Rerun(Reuse):
+    """The paper's, to the letter: newcomers go by equation 4, and PCL is run again every so many epochs.
+
+    It starts from the old centroids, with as many cells as the people now make. The setting ``redesign`` says
+    after how many epochs; 0 means `EVERY`. All places move then, and all people are told.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.every = settings.redesign or EVERY
+        self.epoch, self.used, self.rounds = 0, 0, 0
+
+    def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
+        """Assign by the cells there are, or design them again from the old ones."""
+        again = self.quantizer is not None and self.epoch % self.every == 0
+        self.epoch += 1
+        if again and self.quantizer is not None:
+            X, old = points(*homes.T), self.quantizer
+            cells = len(X) // self.settings.k
+            sizes = equal_sizes(len(X), cells)
+            begin = carried(X, old.centroids, cells, np.random.default_rng([self.settings.seed, self.epoch]))
+            made = alternate(X, Bounds(sizes, sizes), begin, Euclidean(), Lloyd(tolerance=1e-5), ctx)
+            self.used += len(old.centroids)
+            self.quantizer, self.person = made.quantizer, np.empty(0, np.int64)
+        result = super().step(person, homes, ctx)
+        return replace(result, place=self.used + result.place)
 
 
 @POLICIES.register("afresh")

@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError
 from voronym.space import Sphere
+from voronym_location.globe import RADIUS
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-RADIUS = 6_371_008.8
-"""Metres from the middle of the earth to its surface, in the mean."""
 SAME = 1e-5
 """Degrees, about a metre: homes that are nearer than this are one address, where nobody says otherwise."""
 
@@ -39,6 +38,10 @@ class Population:
         The address of each, as a number: people of one address count once towards k.
     counts : array of bool
         Who is old enough to count towards k. Others may be served, too, but hide nobody.
+    young : array of bool
+        Who counts, but came lately: in each group addresses of young people count for a third of k at most.
+    published : array of bool
+        Who was told a place before: an intruder who links pseudonyms has a history of them.
 
     Examples
     --------
@@ -54,6 +57,8 @@ class Population:
     since: Ints
     household: Ints
     counts: NDArray[np.bool_]
+    young: NDArray[np.bool_]
+    published: NDArray[np.bool_]
 
     @classmethod
     def of(
@@ -66,8 +71,13 @@ class Population:
         since: ArrayLike | None = None,
         household: ArrayLike | None = None,
         counts: ArrayLike | None = None,
+        young: ArrayLike | None = None,
+        published: ArrayLike | None = None,
     ) -> Population:
-        """Return a population; by default all wait, all count, and equal homes are one address."""
+        """Return a population; by default all wait and count, nobody is young, equal homes are one address.
+
+        Whoever has a group was told a place before, where nothing else is said.
+        """
         places = [np.asarray(column, np.float64) for column in (latitude, longitude)]
         n = len(places[0])
         homes = _addresses(*places) if household is None else np.asarray(household, np.int64)
@@ -79,11 +89,13 @@ class Population:
             np.zeros(n, np.int64) if since is None else np.asarray(since, np.int64),
             homes,
             np.ones(n, bool) if counts is None else np.asarray(counts, bool),
+            np.zeros(n, bool) if young is None else np.asarray(young, bool),
+            _grouped(group, n) if published is None else np.asarray(published, bool),
         )
 
     def __post_init__(self) -> None:
         n = len(self.person)
-        for name in ("latitude", "longitude", "group", "since", "household", "counts"):
+        for name in ("latitude", "longitude", "group", "since", "household", "counts", "young", "published"):
             if getattr(self, name).shape != (n,):
                 raise InputError(f"there are {n} people, and {name} is not one value for each")
         if len(np.unique(self.person)) < n:
@@ -109,7 +121,10 @@ class Population:
 
     def after(self, group: Ints, since: Ints) -> Population:
         """Return the same people in the groups of an epoch."""
-        return replace(self, group=np.asarray(group, np.int64), since=np.asarray(since, np.int64))
+        now = np.asarray(group, np.int64)
+        return replace(
+            self, group=now, since=np.asarray(since, np.int64), published=self.published | (now >= 0)
+        )
 
     def __repr__(self) -> str:
         return f"Population({len(self):,} people, {int((self.group < 0).sum()):,} of them wait)"
@@ -125,6 +140,22 @@ def points(latitude: ArrayLike, longitude: ArrayLike) -> Floats:
 def degrees(places: Floats) -> Floats:
     """Return latitude and longitude of such points, or of means of them, shape (n, 2)."""
     return np.stack(Sphere.to_degrees(places), axis=1) if len(places) else np.empty((0, 2))
+
+
+def is_young(seen: ArrayLike, now: int, epochs: int) -> NDArray[np.bool_]:
+    """Return who is young: whose home an epoch after the first one saw first, fewer than so many ago.
+
+    Examples
+    --------
+    >>> is_young([1, 3, 8], 10, 5).tolist()
+    [False, False, True]
+    """
+    first = np.asarray(seen, np.int64)
+    return np.asarray((first > 1) & (now - first < epochs))
+
+
+def _grouped(group: ArrayLike | None, n: int) -> NDArray[np.bool_]:
+    return np.zeros(n, bool) if group is None else np.asarray(group, np.int64) >= 0
 
 
 def _addresses(latitude: Floats, longitude: Floats) -> Ints:

@@ -9,39 +9,34 @@ writes nothing at all where that fails.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, delete, text
 
 from voronym.core.context import Context
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, InputError
 from voronym_location.census import Census, take
 from voronym_location.checking import check
 from voronym_location.density import by_density
+from voronym_location.drafting import alone, draft, tidy
 from voronym_location.epochs import Epoch, Settings, plan
 from voronym_location.errors import Busy, Unavailable
-from voronym_location.forming import Crowd
+from voronym_location.forming import Crowd, young_limit
 from voronym_location.population import Ints, Population
 from voronym_location.settings import ServiceSettings
-from voronym_location.store import Store, told
+from voronym_location.store import Store
+from voronym_location.store.tables import desk
 
 __all__ = ["publish_next"]
 
 log = logging.getLogger("voronym_location")
 
-PIECE = 5_000
-"""Rows that are written at a time."""
-BREATH = 0.005
-"""Seconds between two pieces, in which others get their turn to write."""
-COLUMNS = "epoch, person, cohort, since, seen, version, household, counting, pseudonym"
 DAY = 86_400.0
 
 
@@ -50,21 +45,42 @@ def publish_next(
 ) -> dict[str, Any]:
     """Make the next epoch and put it in force; return its figures."""
     began = time.perf_counter()
-    with _alone(store):
-        _tidy(store, ctx)
-        with store.read(moment=True) as connection:
-            census = take(connection, settings)
-        _check_clock(census.published, clock())
-        chosen = Settings(**settings.epochs)
-        made = plan(census.people, census.before, chosen, ctx.part(0.1, 0.6), directory=census.addresses)
-        extra = {"by_density": by_density(census.people, made, chosen.k)}
-        _draft(store, census, made, ctx.part(0.6, 0.9, stage="writing"))
+    with alone(store):
+        census, made, extra = drafted(store, settings, clock, ctx)
         with store.write() as connection:
-            figures = _publish(connection, census, made, chosen, settings, clock(), extra)
-        _tidy(store, ctx)
+            figures = put_in_force(connection, census, made, settings, clock(), extra)
+        tidy(store, ctx)
     seconds = time.perf_counter() - began
     log.info("epoch published", extra={"epoch": figures["epoch"], "seconds": round(seconds, 2)})
     return figures | {"seconds": seconds}
+
+
+def drafted(
+    store: Store, settings: ServiceSettings, clock: Callable[[], float], ctx: Context
+) -> tuple[Census, Epoch, dict[str, Any]]:
+    """Plan the next epoch and write its draft; older drafts are removed, and what was shown of them."""
+    chosen = Settings(**settings.epochs)
+    with store.write() as connection:
+        connection.execute(delete(desk).where(desk.c.name == "preview"))
+    tidy(store, ctx)
+    with store.read(moment=True) as connection:
+        _check_linked(connection, chosen)
+        census = take(connection, settings)
+    _check_clock(census.published, clock())
+    made = plan(census.people, census.before, chosen, ctx.part(0.1, 0.6), directory=census.addresses)
+    extra = {"by_density": by_density(census.people, made, chosen.k), "linked": chosen.linked}
+    draft(store, census, made, ctx.part(0.6, 0.9, stage="writing"))
+    return census, made, extra
+
+
+def _check_linked(connection: Connection, chosen: Settings) -> None:
+    """Refuse to promise that k holds for whoever links pseudonyms, where people had several already."""
+    last = connection.scalar(text("select figures from epoch order by number desc limit 1"))
+    if chosen.linked and last is not None and not json.loads(last).get("linked"):
+        raise InputError(
+            "the setting 'linked' is for a service from its first epoch on: in this one people may have had "
+            "several places already. Set linked = false, or begin a new service"
+        )
 
 
 def _check_clock(published: float | None, now: float) -> None:
@@ -75,127 +91,16 @@ def _check_clock(published: float | None, now: float) -> None:
         )
 
 
-@contextlib.contextmanager
-def _alone(store: Store) -> Iterator[None]:
-    """Hold the one lock of those who make epochs; it is gone with its process."""
-    busy = "an epoch is being made already: wait until it is published"
-    if store.file is None:
-        with told(), store.engine.connect() as connection:
-            if not connection.exec_driver_sql("select pg_try_advisory_lock(7302)").scalar():
-                raise Busy(busy)
-            connection.commit()
-            try:
-                yield
-            finally:
-                connection.exec_driver_sql("select pg_advisory_unlock(7302)")
-                connection.commit()
-        return
-    import fcntl
-
-    handle = os.open(store.file.with_name(f"{store.file.name}.epoch"), os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Busy(busy) from None
-        yield
-    finally:
-        os.close(handle)
-
-
-def _tidy(store: Store, ctx: Context) -> None:
-    """Remove rows of epochs that are over, and of drafts whose makers died, piece by piece.
-
-    Each piece is a range of the primary key: looking for rows "that are not of the last epoch" would read
-    those of the last epoch again for every piece.
-    """
-    done = 1
-    while done:
-        ctx.check()
-        with store.write() as connection:
-            last = connection.scalar(text("select coalesce(max(number), 0) from epoch"))
-            ends = connection.execute(text("select min(epoch), max(epoch) from member")).one()
-            over = [number for number in ends if number is not None and number != last][:1]
-            done = sum(_remove(connection, number) for number in over)
-        time.sleep(BREATH)
-    with store.write() as connection:
-        connection.execute(
-            text("delete from cohort where born > (select coalesce(max(number), 0) from epoch)")
-        )
-
-
-def _remove(connection: Connection, number: int) -> int:
-    """Remove the first members of an epoch, and say how many."""
-    piece = {"number": number, "last": PIECE - 1}
-    query = "select person from member where epoch = :number order by person limit 1 offset :last"
-    end = connection.scalar(text(query), piece)
-    few = "" if end is None else " and person <= :end"
-    rows = connection.execute(
-        text(f"delete from member where epoch = :number{few}"),  # noqa: S608 - our own words
-        {"number": number} if end is None else {"number": number, "end": end},
-    )
-    return rows.rowcount
-
-
-def _draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
-    """Write groups and members of an epoch that nobody is shown yet."""
-    now, people = made.standing.epoch, census.people
-    fresh = made.standing.born == now
-    cohorts = zip(
-        made.standing.groups[fresh].tolist(), made.standing.born[fresh].tolist(),
-        *made.standing.centroids[fresh].T.tolist(), strict=True,
-    )  # fmt: skip
-    labels = np.unique(people.household, return_inverse=True)[1].reshape(-1)
-    labels = np.random.default_rng(int.from_bytes(os.urandom(8))).permutation(len(labels))[labels]
-    columns = (made.group, made.since, census.seen, census.version, labels)
-    members = zip(
-        [now] * len(people), people.person.tolist(), *(column.tolist() for column in columns),
-        people.counts.tolist(), _pseudonyms(census, made), strict=True,
-    )  # fmt: skip
-    for table, names, rows in (
-        ("cohort", "id, born, latitude, longitude", list(cohorts)),
-        ("member", COLUMNS, list(members)),
-    ):
-        for start in range(0, len(rows), PIECE):
-            with store.write() as connection:
-                _insert(connection, table, names, rows[start : start + PIECE])
-            time.sleep(BREATH)
-            ctx.tell(start / len(rows), whole=True)
-
-
-def _insert(connection: Connection, table: str, names: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    if connection.dialect.name == "sqlite":
-        marks = ", ".join("?" * len(rows[0]))
-        connection.exec_driver_sql(f"insert into {table} ({names}) values ({marks})", list(rows))  # noqa: S608
-        return
-    driver: Any = connection.connection.driver_connection
-    with driver.cursor() as cursor, cursor.copy(f"copy {table} ({names}) from stdin") as copy:
-        for row in rows:
-            copy.write_row(row)
-
-
-def _pseudonyms(census: Census, made: Epoch) -> list[bytes | None]:
-    """Return a fresh one for everybody who is told a place that is new to them; others keep theirs."""
-    drawn = os.urandom(16 * len(made.told))
-    served = made.group >= 0
-    return [
-        drawn[16 * row : 16 * row + 16] if new else (old if kept else None)
-        for row, (new, kept, old) in enumerate(
-            zip(made.told.tolist(), served.tolist(), census.pseudonym, strict=True)
-        )
-    ]
-
-
-def _publish(
+def put_in_force(
     connection: Connection,
     census: Census,
     made: Epoch,
-    chosen: Settings,
     settings: ServiceSettings,
     at: float,
     extra: dict[str, Any],
 ) -> dict[str, Any]:
     """Put a draft in force, or raise and leave everything as it was."""
+    chosen = Settings(**settings.epochs)
     now, k = made.standing.epoch, chosen.k
     last = connection.scalar(text("select coalesce(max(number), 0) from epoch"))
     if last != now - 1:
@@ -203,14 +108,21 @@ def _publish(
     gone = _left(connection, now)
     census, made = _without(census, made, gone, chosen)
     _settle(connection, made, now, gone)
-    check(census.people, made, census.before, k)
-    count(connection, now, k)
+    check(census.people, made, census.before, k, linked=chosen.linked)
+    count(connection, now, k, linked=chosen.linked)
+    connection.execute(
+        text(
+            "update account set published = true where not published and id in "
+            "(select person from member where epoch = :now and cohort >= 0)"
+        ),
+        {"now": now},
+    )
     figures = made.figures.to_dict()
     served = int((made.group >= 0).sum())
     figures |= {
         "people": len(made.group), "served": served, "waiting": len(made.group) - served,
         "told": int(made.told.sum()), "groups": len(made.standing),
-        "smallest": int(min(sizes(census.people, made.group).values(), default=0)),
+        "smallest": min(sizes(census.people, made.group, k).values(), default=0),
     } | extra  # fmt: skip
     connection.execute(
         text(
@@ -256,11 +168,19 @@ def _without(census: Census, made: Epoch, gone: set[int], chosen: Settings) -> t
     return replace(census, people=people), made
 
 
-def sizes(people: Population, group: Ints) -> dict[int, int]:
-    """Return how many addresses count in each group."""
-    rows = np.flatnonzero(people.counts & (group >= 0))
-    pairs = np.unique(np.stack([group[rows], people.household[rows]], axis=1), axis=0)
-    return dict(zip(*(pair.tolist() for pair in np.unique(pairs[:, 0], return_counts=True)), strict=True))
+def sizes(people: Population, group: Ints, k: int) -> dict[int, int]:
+    """Return how many addresses count in each group, those of young people up to the limit."""
+    out: dict[int, int] = {}
+    old = people.counts & ~people.young
+    served = np.flatnonzero(people.counts & (group >= 0))
+    homes = dict.fromkeys(zip(group[served].tolist(), people.household[served].tolist(), strict=True), False)
+    rows = np.flatnonzero(old & (group >= 0))
+    homes |= dict.fromkeys(zip(group[rows].tolist(), people.household[rows].tolist(), strict=True), True)
+    fresh: dict[int, int] = {}
+    for (number, _), settled in homes.items():
+        out[number] = out.get(number, 0) + settled
+        fresh[number] = fresh.get(number, 0) + (not settled)
+    return {number: many + min(fresh[number], young_limit(k)) for number, many in out.items()}
 
 
 def _settle(connection: Connection, made: Epoch, now: int, gone: set[int]) -> None:
@@ -291,15 +211,18 @@ def _settle(connection: Connection, made: Epoch, now: int, gone: set[int]) -> No
     )
 
 
-def count(connection: Connection, now: int, k: int) -> None:
+def count(connection: Connection, now: int, k: int, *, linked: bool = False) -> None:
     """Count in SQL what the promise is about, and raise where it is broken."""
     small = connection.scalar(
         text(
-            "select count(*) from cohort c left join (select cohort, count(distinct household) as homes "
-            "from member where epoch = :now and counting group by cohort) as held on held.cohort = c.id "
-            "where c.ended is null and coalesce(held.homes, 0) < :k"
+            "select count(*) from cohort c left join (select cohort, sum(settled) as settled, "
+            "sum(1 - settled) as fresh from (select cohort, household, "
+            "max(case when young then 0 else 1 end) as settled from member "
+            "where epoch = :now and counting group by cohort, household) as homes group by cohort) as held "
+            "on held.cohort = c.id where c.ended is null and coalesce(held.settled, 0) + "
+            "case when coalesce(held.fresh, 0) > :few then :few else coalesce(held.fresh, 0) end < :k"
         ),
-        {"now": now, "k": k},
+        {"now": now, "k": k, "few": k // 3},
     )
     joined = connection.scalar(
         text(
@@ -309,8 +232,17 @@ def count(connection: Connection, now: int, k: int) -> None:
         ),
         {"now": now, "before": now - 1},
     )
-    if small or joined:
+    again = connection.scalar(
+        text(
+            "select count(*) from member m join cohort c on c.id = m.cohort "
+            "join account a on a.id = m.person where m.epoch = :now and c.born = :now and a.published"
+        ),
+        {"now": now},
+    )
+    again = again if linked else 0
+    if small or joined or again:
         raise GuaranteeError(
-            f"the epoch is not published: {small or 0} groups would be below k={k}, and {joined or 0} people "
-            "would have joined a group that lives"
+            f"the epoch is not published: {small or 0} groups would be below k={k}, {joined or 0} people "
+            f"would have joined a group that lives, and {again or 0} would have a second place though "
+            "pseudonyms may be linked"
         )

@@ -63,7 +63,9 @@ class Field:
     def of(cls, crowd: Crowd, weak: Ints) -> Field:
         """Return the addresses of a crowd; those of weak groups are as good as waiting."""
         standing, settings = crowd.standing, crowd.settings
-        rows = np.flatnonzero(crowd.people.counts)
+        lost = np.isin(standing.groups, weak)
+        waits = (crowd.barred | crowd.people.young) & (crowd.group < 0)
+        rows = np.flatnonzero(crowd.people.counts & ~waits)
         at = np.where(crowd.group[rows] >= 0, np.searchsorted(standing.groups, crowd.group[rows]), -1)
         home = crowd.people.household[rows]
         order = np.lexsort([home, at])
@@ -79,7 +81,6 @@ class Field:
         np.maximum.at(waited, unit, crowd.waited[rows])
         usual = standing.rms or crowd.rms()
         price = (settings.compact * usual * (1.0 + waited / max(settings.wait, 1))) ** 2
-        lost = np.isin(standing.groups, weak)
         leave = (group < 0) | lost[group] if len(lost) else group < 0
         apart = np.square(points - crowd.places[group]).sum(axis=1) if len(standing) else price
         row = np.full(len(crowd.people), -1, np.int64)
@@ -124,7 +125,8 @@ class Search:
         inside = np.flatnonzero(field.group >= 0)
         self.member = inside[np.argsort(field.group[inside], kind="stable")]
         self.first = np.searchsorted(field.group[self.member], np.arange(m + 1))
-        self.free = np.diff(self.first) > 0  # groups that may be dissolved
+        # Groups that may be dissolved: none, where nobody may get a second place.
+        self.free = (np.diff(self.first) > 0) & ~np.bool_(crowd.settings.linked)
         self.loose = field.group < 0
         share = np.where(field.leave[self.member], 1.0, HOPE) * field.cost[self.member]
         self.hope = np.bincount(field.group[self.member], share, m)  # of each group

@@ -12,6 +12,7 @@ import threading
 from sqlalchemy import func, select
 
 from voronym.errors import VoronymError
+from voronym_location.desk_state import is_paused
 from voronym_location.errors import Unavailable
 from voronym_location.service import Service
 from voronym_location.settings import ServiceSettings
@@ -53,6 +54,8 @@ class Scheduler:
         """Return the seconds until the next epoch; 0 where it is time."""
         now, period = self._service.clock(), self._service.settings.period
         with self._service.store.read() as connection:
+            if is_paused(connection):
+                return AGAIN
             last = connection.scalar(select(func.max(epoch.c.published)))
         since = self._began if last is None else last
         if now < since:
@@ -81,13 +84,25 @@ class Scheduler:
         # A session of its own: Ctrl-C is for the service, which then ends the process.
         process = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True, text=True)  # noqa: S603
         assert process.stdin is not None  # noqa: S101 - it is a pipe
+        # The pipe stays open: where this process is killed it ends, and the other one with it.
         with process.stdin as out, contextlib.suppress(BrokenPipeError):
-            out.write(self._service.settings.to_json())
-        while process.poll() is None:
-            if self._stop.wait(0.2):
-                process.terminate()
-                process.wait()
+            out.write(self._service.settings.to_json() + "\n")
+            out.flush()
+            while process.poll() is None:
+                if self._stop.wait(0.2):
+                    process.terminate()
+                    process.wait()
         return process.returncode == 0
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone: nobody else would wait for its locks."""
+
+    def listen() -> None:
+        sys.stdin.read()
+        os._exit(1)
+
+    threading.Thread(target=listen, name="voronym-parent", daemon=True).start()
 
 
 def main() -> None:
@@ -95,7 +110,8 @@ def main() -> None:
     from voronym_location.logs import start
 
     start()
-    settings = ServiceSettings.from_json(sys.stdin.read())
+    settings = ServiceSettings.from_json(sys.stdin.readline())
+    _end_with_parent()
     with contextlib.suppress(OSError):
         os.nice(5)  # those who ask come first
     try:

@@ -11,21 +11,23 @@ from itertools import islice
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from voronym.core.context import Context
-from voronym_location import accounts, directory, homes, operators
+from voronym.errors import InputError
+from voronym_location import accounts, desk_state, directory, homes, operators
 from voronym_location.accounts import Account, Session
 from voronym_location.errors import Refused, Unavailable
 from voronym_location.keys import ServiceKey
 from voronym_location.mail import Delivery, Postman, deliver
 from voronym_location.memory import Memory
 from voronym_location.passwords import Passwords, check_password
+from voronym_location.sealing import Place, Seal
 from voronym_location.settings import ServiceSettings
 from voronym_location.statements import Signer, Statement, Waiting, clock_text
 from voronym_location.store import AWAY, Store
 from voronym_location.store.quick import Quick
-from voronym_location.store.tables import account, epoch, home, member, token
+from voronym_location.store.tables import account, cohort, desk, epoch, home, member, token
 
 __all__ = ["Service"]
 
@@ -48,6 +50,7 @@ class Service:
     def __init__(self, settings: ServiceSettings, *, clock: Callable[[], float] = time.time) -> None:
         self.settings, self.clock = settings, clock
         self.key = ServiceKey.open(settings.key_file)
+        self.seal = Seal.read(settings.home_keys)
         self.store = Store(settings.url).open()
         self._signer = Signer(self.key, settings.name)
         self._passwords = Passwords(settings.hash_memory, settings.hash_rounds)
@@ -144,20 +147,26 @@ class Service:
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
             near = directory.household(connection, *place, self.settings.reach, self.settings.snap)
-            homes.put(connection, who.id, *place, near, self.clock())
+            homes.put(connection, self.seal, who.id, Place(*place, near), self.clock())
 
     def submit_address(self, shown: str, text: str) -> None:
         """Say where one lives by an address of the directory."""
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
             near, latitude, longitude = directory.resolve(connection, str(text))
-            homes.put(connection, who.id, latitude, longitude, near, self.clock())
+            homes.put(connection, self.seal, who.id, Place(latitude, longitude, near), self.clock())
 
     def find_address(self, shown: str, text: str) -> tuple[float, float]:
         """Return where an address of the directory is; nothing is taken down."""
         with self.store.read() as connection:
             accounts.who(connection, shown, self.clock())
             return directory.resolve(connection, str(text))[1:]
+
+    def suggest_addresses(self, shown: str, text: str) -> list[str]:
+        """Return addresses of the directory that are written nearly like this."""
+        with self.store.read() as connection:
+            accounts.who(connection, shown, self.clock())
+            return directory.suggest(connection, str(text))
 
     def home(self, shown: str) -> dict[str, Any] | None:
         """Return where one said one lives."""
@@ -166,8 +175,9 @@ class Service:
             row = connection.execute(select(home).where(home.c.person == who.id)).first()
         if row is None:
             return None
+        place = self.seal.open(who.id, row._mapping)
         return {
-            "latitude": row.latitude, "longitude": row.longitude, "submitted": clock_text(row.submitted)
+            "latitude": place.latitude, "longitude": place.longitude, "submitted": clock_text(row.submitted)
         }  # fmt: skip
 
     def statement(self, shown: str) -> Statement | Waiting | None:
@@ -216,6 +226,11 @@ class Service:
                 due = clock_text(row.published + self.settings.period)
             if row.cohort is None:
                 return Waiting("your home will be seen by the next epoch", due)
+            if row.earlier and self.settings.epochs.get("linked"):
+                return Waiting(
+                    "the group that you were in has become too small, and here nobody gets a second point: "
+                    "whoever recognised you by an IP address, say, would learn more from it", None
+                )  # fmt: skip
             return Waiting("there are not enough people near you yet, or not for long enough", due)
         text, signature = self._signer.signed(row.number, row.expires, row.k, row.latitude, row.longitude)
         return Statement(
@@ -325,16 +340,134 @@ class Service:
         while part := list(islice(remaining, BATCH)):
             with self.store.write() as connection:
                 numbers = directory.enter(connection, part)
-                people += operators.enter_people(connection, part, numbers, now)
+                people += operators.enter_people(connection, self.seal, part, numbers, now)
             entered += len(part)
         self._outline = None
         return {"rows": entered, "people": people}
+
+    def forget(self, email: str) -> bool:
+        """Delete an account and all that is stored about it; say whether there was one."""
+        with self.store.write() as connection:
+            number = connection.scalar(select(account.c.id).where(account.c.email == email.strip().lower()))
+            if number is not None:
+                homes.forget(connection, number, email.strip().lower())
+                operators.note(connection, self.clock(), None, "somebody forgotten on request")
+        if number is not None:
+            self._memory.drop_person(number)
+        return number is not None
+
+    def begin_again(self) -> int:
+        """End all groups after a backup was restored, and return how many; people wait for new ones.
+
+        In the backup people are counted who left since, and its groups may have been dissolved: what
+        intruders saw meanwhile is not in it. So nobody goes on from there.
+        """
+        with self.store.write() as connection:
+            last = connection.scalar(select(func.coalesce(func.max(epoch.c.number), 0))) or 0
+            connection.execute(delete(desk))
+            connection.execute(delete(member).where(member.c.epoch > last))
+            connection.execute(delete(cohort).where(cohort.c.born > last))
+            connection.execute(update(member).values(cohort=-1, since=last, pseudonym=None))
+            ended = connection.execute(update(cohort).where(cohort.c.ended.is_(None)).values(ended=last))
+            operators.note(connection, self.clock(), None, "began again from a backup")
+        return ended.rowcount
+
+    def rotate_homes(self, *, plain: bool = False) -> int:
+        """Seal all homes with a fresh key, or open them; return how many.
+
+        The new key is in the file before any home is sealed with it, and old ones are taken out when none is
+        left that needs them. End the service before: one that runs knows the old key alone.
+        """
+        file = self.settings.home_keys
+        if file is None:
+            raise InputError("the setting 'home_key' names no file: where shall the key of homes be?")
+        new = Seal() if plain else self.seal.renewed()
+        if not plain:
+            new.write(file)
+        last: int | None = 0
+        while last is not None:
+            last = self._sealed(new, last)
+        self.seal = Seal(new.keys[:1])
+        if not plain:
+            self.seal.write(file)
+        return self._homes()
+
+    def _sealed(self, new: Seal, after: int) -> int | None:
+        old = Seal([*new.keys, *self.seal.keys])
+        with self.store.write() as connection:
+            return homes.seal_again(connection, old, new, after, BATCH)
+
+    def _homes(self) -> int:
+        with self.store.read() as connection:
+            return connection.scalar(select(func.count()).select_from(home)) or 0
+
+    def rotate_key(self) -> str:
+        """Sign with a fresh key from now on, and return its identifier; the old one is published as retired.
+
+        Statements that it signed can be checked until they run out. Codes that were mailed and not used are
+        void.
+        """
+        until = self.clock() + self.settings.valid * (self.settings.period or 86400.0)
+        self.key = self.key.replaced(self.settings.key_file, until)
+        self._signer = Signer(self.key, self.settings.name)
+        return self.key.id
 
     def run_epoch(self, ctx: Context | None = None) -> dict[str, Any]:
         """Make and publish the next epoch, and return its figures; if k cannot be kept, nothing changes."""
         from voronym_location.publishing import publish_next
 
         return publish_next(self.store, self.settings, self.clock, ctx or Context(seed=0))
+
+    # -- the operator's desk -------------------------------------------------------------------------------
+
+    def preview_epoch(self, shown: str | None = None, ctx: Context | None = None) -> dict[str, Any]:
+        """Plan the next epoch, keep it as a draft that nobody is shown, and return what may be seen of it.
+
+        Parameters
+        ----------
+        shown : str, optional
+            An operator's token; None from the command line, as for all that is done at the desk.
+        ctx : Context, optional
+        """
+        from voronym_location.previewing import make_preview
+
+        self._note(shown, "next epoch looked at")
+        return make_preview(self.store, self.settings, self.clock, ctx or Context(seed=0))
+
+    def publish_preview(self, shown: str | None = None) -> dict[str, Any]:
+        """Put the draft that was looked at in force, without those who left since."""
+        from voronym_location.previewing import publish_preview
+
+        self._note(shown, "draft put in force")
+        return publish_preview(self.store, self.settings, self.clock)
+
+    def discard_preview(self, shown: str | None = None) -> bool:
+        """Take the draft back; nothing of it was told. Say whether there was one."""
+        from voronym_location.previewing import discard
+
+        self._note(shown, "draft discarded")
+        return discard(self.store)
+
+    def pause_epochs(self, shown: str | None = None, *, on: bool = True) -> None:
+        """Stop the schedule, or let it go on."""
+        self._note(shown, "schedule paused" if on else "schedule resumed")
+        with self.store.write() as connection:
+            desk_state.pause(connection, on=on, now=self.clock())
+
+    def desk_state(self, shown: str) -> dict[str, Any]:
+        """Return what the desk shows: the draft, whether the schedule is paused, the last acts."""
+        with self.store.read() as connection:
+            operators.require(connection, shown, self.clock())
+            return {
+                "preview": desk_state.read_preview(connection, self.settings.k),
+                "paused": desk_state.is_paused(connection),
+                "acts": operators.acts(connection),
+            }
+
+    def _note(self, shown: str | None, action: str) -> None:
+        with self.store.write() as connection:
+            who = None if shown is None else operators.require(connection, shown, self.clock()).id
+            operators.note(connection, self.clock(), who, action)
 
     def in_force(self) -> dict[str, Any] | None:
         """Return number, moments and figures of the epoch in force."""

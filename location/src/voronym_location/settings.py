@@ -16,9 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from voronym.errors import InputError
-from voronym_location.epochs import Settings
+from voronym_location.rules import Settings
 
 __all__ = ["ServiceSettings"]
 
@@ -31,12 +32,24 @@ class ServiceSettings:
 
     name: str = "voronym"
     """Stands in every statement: who signed it."""
+    operator: str = ""
+    """Who runs the service, as its pages say: a name that people know."""
+    contact: str = ""
+    """How to reach them: an address, a telephone number, an e-mail address."""
+    terms: str = ""
+    """What else people should know before they sign up, in a few sentences."""
+    backups: int = 0
+    """Days for which backups are kept, as the pages say: so long somebody who left is still in one."""
+    zone: str = "UTC"
+    """The time zone in which pages write times, such as Europe/Madrid."""
     folder: Path = Path("voronym-location")
     """Where database, key and mailbox are, unless said otherwise."""
     database: str = ""
     """Address of the database; by default a SQLite file in the folder."""
     key: str = ""
     """File with the Ed25519 key that signs; by default in the folder, made when it is missing."""
+    home_key: str = ""
+    """File with the keys that homes are sealed with, outside of the database; without it they are not."""
     host: str = "127.0.0.1"
     port: int = 8750
     workers: int = 1
@@ -81,7 +94,7 @@ class ServiceSettings:
     """Settings of the groups."""
 
     def __post_init__(self) -> None:
-        for name, least in (("age", 0), ("newcomers", 0), ("attempts", 0), ("period", 0)):
+        for name, least in (("age", 0), ("newcomers", 0), ("attempts", 0), ("period", 0), ("backups", 0)):
             if getattr(self, name) < least:
                 raise InputError(f"the setting {name!r} must be {least} or more")
         for name in ("area", "snap", "reach", "valid", "token_days", "code_minutes", "body", "workers"):
@@ -89,6 +102,12 @@ class ServiceSettings:
                 raise InputError(f"the setting {name!r} must be more than 0")
         if not isinstance(self.k, int) or self.k < 2:
             raise InputError("the setting 'k' of the epochs must be a whole number, 2 or more")
+        try:
+            ZoneInfo(self.zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise InputError(
+                "the setting 'zone' must be the name of a time zone, such as Europe/Madrid"
+            ) from None
         if not 0 <= self.port < 65536:
             raise InputError("the setting 'port' must be a whole number up to 65535")
         unknown = sorted(set(self.epochs) - set(Settings.names()))
@@ -156,6 +175,11 @@ class ServiceSettings:
     def key_file(self) -> Path:
         """The file of the key that signs."""
         return Path(self.key) if self.key else self.folder / "service.key"
+
+    @property
+    def home_keys(self) -> Path | None:
+        """The file of the keys that homes are sealed with, where there is one."""
+        return Path(self.home_key) if self.home_key else None
 
     @property
     def mailbox(self) -> Path:

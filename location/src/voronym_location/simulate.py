@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,25 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """What a policy comes to with another setting, in the mean over the epochs after the town has settled.
+
+    ``setting`` is the headroom of `retire`, or the epochs between two designs of `rerun`; ``below`` and
+    ``single`` are shares of the served at the end, ``linked`` the share below k for who links pseudonyms.
+    """
+
+    policy: str
+    setting: int
+    told: float
+    served: float
+    ratio: float
+    smallest: int
+    below: float
+    single: float
+    linked: float
+
+
+@dataclass(frozen=True)
 class Simulation:
     """A town over epochs, policy by policy.
 
@@ -79,6 +98,8 @@ class Simulation:
         metres from home to the cohort's place at the end.
     points : list of Point
         What other budgets would come to.
+    trials : list of Trial
+        What `retire` comes to with other headrooms, and `rerun` with other periods.
     """
 
     settings: Settings
@@ -89,6 +110,7 @@ class Simulation:
     designs: dict[str, float]
     density: list[tuple[float, float]]
     points: list[Point]
+    trials: list[Trial] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as JSON has them."""
@@ -103,6 +125,8 @@ def simulate(
     settings: Settings | None = None,
     policies: Sequence[str] = ("cohort", "reuse", "afresh"),
     budgets: Sequence[float] = (),
+    headrooms: Sequence[int] = (),
+    periods: Sequence[int] = (),
     seed: int = 0,
     ctx: Context | None = None,
 ) -> Simulation:
@@ -122,6 +146,10 @@ def simulate(
         Which, of `voronym_location.policies.POLICIES`.
     budgets : sequence of float
         Other budgets that cohorts are tried with, each with a headroom that suits it, see `headroom_for`.
+    headrooms : sequence of int
+        Headrooms that `retire` is tried with.
+    periods : sequence of int
+        Epochs between two designs that `rerun` is tried with.
     seed : int
         Of the town and of who leaves.
     ctx : Context, optional
@@ -142,7 +170,12 @@ def simulate(
     here = Context(seed=seed) if ctx is None else ctx
     town = Town.make(3 * people, seed=seed)
     X = points(*town.homes[:people].T)
-    own = 1.0 if not budgets else 0.5
+    others = [
+        *(("cohort", replace(chosen, budget=one, headroom=headroom_for(one))) for one in budgets),
+        *(("retire", replace(chosen, headroom=one)) for one in headrooms),
+        *(("rerun", replace(chosen, redesign=one)) for one in periods),
+    ]
+    own = 1.0 if not others else 0.5
     first = here.part(0.0, 0.05, stage="designing").unhurried()
     designs = {
         "MDAV": _rms(METHODS["mdav"].partition(Problem.of(X, chosen.k), first), X),
@@ -165,15 +198,22 @@ def simulate(
         if here.over:
             break
     least = float(np.mean(list(fresh.values())))
-    result = []
-    for number, budget in enumerate(budgets):
-        part = here.part(0.525 + 0.475 * number / len(budgets), 0.525 + 0.475 * (number + 1) / len(budgets))
+    result: list[Point] = []
+    trials: list[Trial] = []
+    for number, (name, other) in enumerate(others):
+        part = here.part(0.525 + 0.475 * number / len(others), 0.525 + 0.475 * (number + 1) / len(others))
         if here.over:
             break
-        result.append(_point(budget, chosen, town, people, epochs, change, seed, least, part))
+        trial = _trial(name, other, town, _lives(people, epochs, change, seed), epochs, least, part)
+        if name == "cohort":
+            result.append(
+                Point(other.budget, other.headroom, trial.told, trial.served, trial.ratio, trial.linked)
+            )
+        else:
+            trials.append(trial)
     density = runs["cohort"].density(town, chosen.k) if "cohort" in runs else []
     rows = {name: run.rows for name, run in runs.items()}
-    return Simulation(chosen, people, change, rows, fresh, designs, density, result)
+    return Simulation(chosen, people, change, rows, fresh, designs, density, result, trials)
 
 
 class Run:
@@ -229,25 +269,29 @@ def headroom_for(budget: float) -> int:
     return 2 if budget < 0.12 else 1 if budget < 0.2 else 0
 
 
-def _point(
-    budget: float, settings: Settings, town: Town, people: int, epochs: int, change: float, seed: int,
-    least: float, ctx: Context,
-) -> Point:  # fmt: skip
-    """Run cohorts with another budget."""
-    run = Run("cohort", replace(settings, budget=budget, headroom=headroom_for(budget)))
-    for epoch, person in _lives(people, epochs, change, seed):
-        part = ctx.part((epoch - 1) / epochs, epoch / epochs, stage=f"budget {100 * budget:g} %")
+def _trial(
+    name: str, settings: Settings, town: Town, lives: Iterator[tuple[int, Ints]], epochs: int, least: float,
+    ctx: Context,
+) -> Trial:  # fmt: skip
+    """Run a policy with other settings."""
+    run = Run(name, settings)
+    setting = settings.redesign if name == "rerun" else settings.headroom
+    for epoch, person in lives:
+        part = ctx.part((epoch - 1) / epochs, epoch / epochs, stage=f"{name} {setting}")
         run.step(epoch, person, town.homes[person % len(town.homes)], part.unhurried())
         part.tell(1.0)
         if ctx.over:
             break
     rows = run.rows[min(SETTLED, len(run.rows) - 1) :]
-    return Point(
-        budget,
-        headroom_for(budget),
+    return Trial(
+        name,
+        setting,
         float(np.mean([row.told for row in rows])),
         float(np.mean([row.served for row in rows])),
         float(np.sqrt(np.mean([row.rms**2 for row in rows]))) / least,
+        min(row.linking.smallest if name == "retire" else row.pseudonym.smallest for row in run.rows),
+        rows[-1].pseudonym.below,
+        rows[-1].pseudonym.single,
         rows[-1].linking.below,
     )
 

@@ -13,7 +13,10 @@ from voronym_location.simulate import Row, Simulation
 
 add_templates("voronym_location")
 
-NAMES = {"cohort": "cohorts", "reuse": "reuse (the paper)", "afresh": "afresh"}
+NAMES = {
+    "cohort": "cohorts", "retire": "retire", "reuse": "reuse of one design", "rerun": "rerun (the paper)",
+    "afresh": "afresh",
+}  # fmt: skip
 """How policies are called on the page."""
 
 
@@ -33,7 +36,7 @@ def render(found: Simulation) -> str:
     sections = [_sets(found), _metres(found), _served(found)]
     if found.points:
         sections.insert(1, _tradeoff(found))
-    sections += [_linked(found), _design(found), _everything(found)]
+    sections += [_linked(found), *_retired(found), *_reruns(found), _design(found), _everything(found)]
     epochs = max(map(len, found.rows.values()))
     later = cohort[1:] or cohort
     return fill(
@@ -191,6 +194,65 @@ def _linked(found: Simulation) -> Part:
         "voronym_location/linked.html",
         {"figure": drawn, "table": table},
     )
+
+
+def _retired(found: Simulation) -> list[Part]:
+    trials = [one for one in found.trials if one.policy == "retire"]
+    if not trials:
+        return []
+    k = found.settings.k
+    drawn = {
+        "served": chart(
+            [Series("retire", [(float(one.setting), 100 * one.served) for one in trials])],
+            title="People served against headroom", x_name="headroom, addresses", y_name="served, %",
+            zero="x",
+        ),
+        "metres": chart(
+            [Series("retire", [(float(one.setting), one.ratio) for one in trials])],
+            title="Metres against headroom", x_name="headroom, addresses",
+            y_name="rms metres, fresh grouping = 1", zero="x",
+        ),
+    }  # fmt: skip
+    rows = [
+        (one.setting, k + one.setting, share(one.served), share((one.setting + 1) / (one.setting + k)),
+         f"{one.ratio:.2f}", share(one.told), one.smallest, share(one.linked))
+        for one in trials
+    ]  # fmt: skip
+    head = ("headroom", "formed with", "served", "in the long run", "rms, fresh = 1", "told anew",
+            "smallest set when linked", "linked: below k")  # fmt: skip
+    data = {**drawn, "table": Table.of(head, rows), "k": k}
+    return [
+        part(
+            "retired", "What it costs to hold against linking", "voronym_location/retired.html", data, "grid"
+        )
+    ]
+
+
+def _reruns(found: Simulation) -> list[Part]:
+    trials = [one for one in found.trials if one.policy == "rerun"]
+    if not trials:
+        return []
+    drawn = {
+        name: chart(
+            [Series("rerun", [(round(100 * one.told, 1), 100 * getattr(one, what)) for one in trials])],
+            title=title, x_name="told anew in an epoch, %", y_name=f"{words}, % of the served", zero="xy",
+        )
+        for name, what, title, words in (
+            ("below", "below", "Below k against people told anew", "below k"),
+            ("single", "single", "Singled out against people told anew", "singled out"),
+        )
+    }  # fmt: skip
+    rows = [
+        (one.setting, share(one.told), f"{one.ratio:.2f}", one.smallest, share(one.below), share(one.single))
+        for one in trials
+    ]
+    head = ("epochs between designs", "told anew", "rms, fresh = 1", "smallest set", "below k", "singled out")
+    data = {**drawn, "table": Table.of(head, rows)}
+    return [
+        part(
+            "reruns", "The paper's way: designs again and again", "voronym_location/reruns.html", data, "grid"
+        )
+    ]
 
 
 def _design(found: Simulation) -> Part:

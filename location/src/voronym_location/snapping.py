@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import cKDTree
 
-from voronym_location.population import RADIUS, Floats, Ints, degrees, points
+from voronym_location.globe import RADIUS
+from voronym_location.population import Floats, Ints, degrees, points
 
 if TYPE_CHECKING:
     from voronym_location.forming import Crowd

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from voronym_location.globe import Place
-from voronym_location.population import RADIUS, Floats
+from voronym_location.globe import RADIUS, Place
 
 METRES = math.radians(RADIUS)
 """Of a degree of latitude."""
@@ -58,7 +58,7 @@ def streets(rows: Iterable[tuple[str, float, float]], least: int) -> list[tuple[
     return [(name, line) for _, name, line in result]
 
 
-def _lines(places: Floats, least: int) -> list[tuple[float, list[Place]]]:
+def _lines(places: NDArray[np.float64], least: int) -> list[tuple[float, list[Place]]]:
     """Return the lines of a street and their lengths in metres."""
     middle = places.mean(axis=0)
     scale = np.array([METRES, METRES * max(math.cos(math.radians(middle[0])), 1e-6)])

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voronym_location.population import RADIUS, Floats
+from voronym_location.globe import RADIUS
+from voronym_location.population import Floats
 
 MIDDLE = (48.2716, 11.4684)
 SIDE = 1500.0

@@ -8,82 +8,84 @@ the tests.
 `cells` has the one state that searches change: who is in which cell. What a cell costs is known to a *cost
 model* beside it, a named tuple of arrays (`squares`, `levels`); `operation` and `implement` let one loop
 serve all of them, at no cost at run time.
+
+The machine code of what everyday commands call comes with an installed package (`_native`, `_build`); Numba
+is imported, and compiles, for the rest (`_jit`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import pickle
+import threading
 from collections.abc import Callable
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
-import numba
-from numba.core import types
-from numba.core.caching import FunctionCache
-from numba.core.typing.templates import AbstractTemplate, infer_global
+from voronym.core.clock import compiling
+
+_lock = threading.RLock()
+_operations: list[Any] = []
+"""Operations of which Numba was not told yet."""
 
 
-def _stamp() -> tuple[tuple[str, int, int], ...]:
-    """Return what changes when any kernel's source does."""
-    with contextlib.suppress(OSError):
-        files = sorted(Path(__file__).parent.glob("*.py"))
-        return tuple((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files)
-    return ()
+def _with_numba() -> Any:
+    """Load Numba, and tell it about every operation; deadlines do not count that."""
+    with _lock:
+        compiling.on_start()
+        try:
+            jit = import_module("._jit", __name__)
+            while _operations:
+                jit.register(_operations.pop())
+        finally:
+            compiling.on_end()
+        return jit
 
 
-_STAMP = _stamp()
+class Loop:
+    """A loop: called as machine code that came with the package, or compiled when it is first called.
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False, "no_cfunc_wrapper": True}
-"""Kernels own no memory, so nothing is to be counted: counting the references to each array of a tuple took
-twenty times as long as the work in the innermost functions. Nobody calls them from C: a way in from there
-would be a tenth of the time that compiling takes."""
-
-
-class _Cache(FunctionCache):  # type: ignore[misc]
-    """Machine code on disk, for the models of this folder only.
-
-    Numba asks only whether the kernel's own file is unchanged; kernels call each other across files, so the
-    stamp here is that of the whole folder. A model from elsewhere is compiled in each process: its source has
-    no part in the stamp, and whoever reads the cache later may not be able to import it.
+    To Numba it is the dispatcher that it would have made; everything else is asked of that, too.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file._source_stamp = (self._cache_file._source_stamp, _STAMP)
+    def __init__(self, function: Callable[..., Any], *, called: bool, **options: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._called, self._options = called, options
+        self._dispatcher: Any = None
+        self._codes: Any = None
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        if not _own(sig):
-            return None
-        try:
-            return super().load_overload(sig, target_context)
-        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
-            # Numba reads the file before it compares stamps: another version wrote names that are gone.
-            self.flush()
-            return None
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's own object."""
+        if self._dispatcher is None:
+            with _lock:
+                jit = _with_numba()
+                if self._dispatcher is None:
+                    options = (
+                        {**jit.OPTIONS, **self._options} if "inline" not in self._options else self._options
+                    )
+                    self._dispatcher = jit.compiled(self.py_func, options, kept=self._called)
+        return self._dispatcher
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        if _own(sig):
-            super().save_overload(sig, data)
+    @property
+    def _numba_type_(self) -> Any:
+        return _with_numba().kind_of(self.dispatcher)
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
 
-def _own(signature: Any) -> bool:
-    """Whether all named tuples among the arguments belong to this folder."""
-    kinds = (getattr(item, "instance_class", None) for item in getattr(signature, "args", signature))
-    return all(kind is None or kind.__module__.startswith(__name__ + ".") for kind in kinds)
+    def __call__(self, *args: Any) -> Any:
+        codes = self._codes
+        if codes is None:
+            codes = self._codes = import_module("._native", __name__).codes(self.py_func)
+        return codes(self, args)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a loop on its first call, and keep the machine code where there is a place to keep it.
-
-    Numba raises when the package lies in a folder it cannot write to (a read-only container, a zip file); the
-    kernel then compiles once per process, rather than making ``import voronym`` fail.
-    """
-    compiled: Any = numba.njit(function, **_OPTIONS)
-    with contextlib.suppress(RuntimeError):
-        compiled._cache = _Cache(function)
-    return compiled  # type: ignore[no-any-return]
+    """Make a loop that Python calls; its machine code is kept where there is a place to keep it."""
+    return Loop(function, called=True)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,7 +93,7 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
     For inner loops that take tuples of arrays: a call would copy the tuples and count their references.
     """
-    return numba.njit(function, inline="always")  # type: ignore[no-any-return]
+    return Loop(function, called=False, inline="always")
 
 
 def inner(function: Callable[..., Any], *, inline: bool = False) -> Callable[..., Any]:
@@ -100,9 +102,7 @@ def inner(function: Callable[..., Any], *, inline: bool = False) -> Callable[...
     With ``inline`` it becomes a part of every caller: for inner loops, as a call that is not inlined copies
     the tuple of many arrays that a model is.
     """
-    return numba.njit(  # type: ignore[no-any-return]
-        function, forceinline=inline, no_cpython_wrapper=True, **_OPTIONS
-    )
+    return Loop(function, called=False, forceinline=inline, no_cpython_wrapper=True)
 
 
 def operation(default: Callable[..., Any] | None = None, *, inline: bool = False) -> Callable[..., Any]:
@@ -114,24 +114,10 @@ def operation(default: Callable[..., Any] | None = None, *, inline: bool = False
     """
     if default is None:
         return functools.partial(operation, inline=inline)
-    ways: dict[Any, Any] = {}
-    compiled: dict[Any, Any] = {}
-    fallback = inner(default, inline=inline)
-
-    class Way(AbstractTemplate):  # type: ignore[misc]
-        key = default
-
-        def generic(self, args: Any, kws: Any) -> Any:
-            way = types.Dispatcher(ways.get(getattr(args[0], "instance_class", None), fallback))
-            signature = way.get_call_type(self.context, args, kws)
-            compiled[signature.args] = way.get_overload(signature)
-            return signature
-
-        def get_impl_key(self, sig: Any) -> Any:
-            return compiled[sig.args]
-
-    infer_global(default, types.Function(Way))
-    default.ways, default.inline = ways, inline  # type: ignore[attr-defined]
+    default.ways, default.inline = {}, inline  # type: ignore[attr-defined]
+    default.fallback = inner(default, inline=inline)  # type: ignore[attr-defined]
+    with _lock:
+        _operations.append(default)
     return default
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import special
 
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import Share, share
@@ -28,9 +27,10 @@ from voronym.evaluate.pair import codes, common, numbers, plain
 from voronym.table.frame import as_frame
 
 cdist = later.called("scipy.spatial.distance", "cdist")
+special = later.module("scipy.special")
 
-PAIRS = 5
-"""Times that the people are halved; a release is made of each half."""
+PAIRS, BRIEF_PAIRS = 5, 3
+"""Times that the people are halved; a release is made of each half. The second where time is short."""
 LEAST = 25
 """People in a table below whom nothing can be said about false alarms."""
 ALARMS = 0.01
@@ -59,7 +59,7 @@ def membership(scene: Scene, ctx: Context) -> Found:
     if scene.control is not None:
         trials, basis = _strangers(scene, ctx), "people who are not in the table"
     elif scene.rerun is not None and scene.table is not None:
-        trials, basis = _halves(scene, ctx), f"releases of {2 * PAIRS} random halves of the table"
+        trials, basis = _halves(scene, ctx), f"releases of {2 * _pairs(scene)} random halves"
     else:
         raise Inapplicable(
             "it needs people who are not in the table (--control FILE), or the recipe, to make releases "
@@ -75,7 +75,7 @@ def membership(scene: Scene, ctx: Context) -> Found:
         whole.auc.low - 0.5,
         whole.auc.high - 0.5,
         int((~half).sum()),
-        _said(whole, keys),
+        _said(whole, keys, trials.people),
         details={
             "auc": whole.auc.value,
             "auc_interval": [whole.auc.low, whole.auc.high],
@@ -95,12 +95,13 @@ def membership(scene: Scene, ctx: Context) -> Found:
     )
 
 
-def _said(whole: Verdict, keys: Verdict) -> str:
+def _said(whole: Verdict, keys: Verdict, people: int) -> str:
     return (
         f"Of two people, one of them in the table, who knows both records names that one in "
         f"{whole.auc.value:.0%} of the cases, by the keys alone in {keys.auc.value:.0%}; where 1 in 100 "
         f"others is taken for a member, {whole.hits.value:.0%} of the members are recognised "
-        f"({whole.hits.low:.0%} to {whole.hits.high:.0%}), by the keys alone {keys.hits.value:.0%}."
+        f"({whole.hits.low:.0%} to {whole.hits.high:.0%}), by the keys alone {keys.hits.value:.0%}. "
+        f"{people:,} people were looked at."
     )
 
 
@@ -286,8 +287,9 @@ def _halves(scene: Scene, ctx: Context) -> Trials:
     whose = np.unique(unit[rows], return_inverse=True)[1].reshape(-1)
     people = table.rows(rows)
     frame = pl.DataFrame([plain(people.frame[name]) for name in people.columns])
-    inside = np.zeros((2 * PAIRS, len(chosen)), bool)
-    for pair in range(PAIRS):
+    pairs = _pairs(scene)
+    inside = np.zeros((2 * pairs, len(chosen)), bool)
+    for pair in range(pairs):
         inside[2 * pair] = ctx.rng.permutation(len(chosen)) < len(chosen) // 2
         inside[2 * pair + 1] = ~inside[2 * pair]
     made: dict[str, list[Floats]] = {}
@@ -306,6 +308,10 @@ def _halves(scene: Scene, ctx: Context) -> Trials:
     signals = {name: np.array(item) for name, item in made.items()}
     signals |= {f"{name}, compared": _compared(entry, inside) for name, entry in signals.items()}
     return Trials(signals, inside, np.arange(len(chosen)), len(chosen) // 2)
+
+
+def _pairs(scene: Scene) -> int:
+    return PAIRS if scene.brief is None else BRIEF_PAIRS
 
 
 def _units(scene: Scene, n: int) -> Ints:

@@ -18,6 +18,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.attacks.worlds import fingerprint
+from voronym.core.clock import now
 from voronym.core.context import Context
 from voronym.errors import VoronymError
 from voronym.evaluate.pair import plain
@@ -28,8 +29,9 @@ PEOPLE = 12
 """People whose cells are reconstructed, of each column; those at its ends are looked at besides."""
 VALUES = 12
 """Values tried in a cell: the true one, and others of the column, drawn at random."""
-MOST = 5_000
-"""Records beyond which so many runs would take hours."""
+MOST, BRIEF = 5_000, 150
+"""Records of which releases are made again, at most; the second where time is short."""
+_FEW = 5  # people, and values, where time is short
 
 
 @attack(
@@ -51,18 +53,14 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
     table = scene.table
     if table is None or scene.rerun is None:
         raise Inapplicable(scene.lacks("rerun") or "")
-    if table.n > MOST:
-        raise Inapplicable(
-            f"{table.n:,} records are too many for making the release again and again; try it on a part of "
-            f"the table with at most {MOST:,}"
-        )
+    whole, table = table.n, _sample(scene, table, ctx)
     tool = _Tool(scene, table)
     kept = [name for name in scene.confidential if name in scene.untouched]
     names = [name for name in (*scene.keys, *scene.confidential) if name in tool.columns and name not in kept]
     cells = [cell for name in names for cell in _cells(scene, tool, name, ctx)]
     if not cells:
         raise Inapplicable("every column has one value for everybody, so there is nothing to reconstruct")
-    done = ctx.map(tool.fits, cells)
+    done = _in_time(tool, cells, scene.brief, ctx)
     drawn = [item for item in done if item.cell.drawn]
     worst = min(done, key=lambda one: (one.many, one.cell.row))
     alone = sum(entry.many <= 1.0 for entry in drawn)
@@ -75,6 +73,11 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
             f"Who knows all other cells and runs the method again is left with {many:.1f} of {others:.1f} "
             f"values of a key on average, with {worst.many:.0f} for the worst person ({worst.cell.name!r}); "
             f"in {alone} of {len(drawn)} cells only the true one fits"
+            + (
+                ""
+                if table.n == whole
+                else f" (releases of {table.n:,} of the {whole:,} records, drawn by lot)"
+            )
         )
         if kept:
             text += f". Published as they are, and so left with 1: {', '.join(map(repr, kept))}"
@@ -87,7 +90,7 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
         clusters=np.array([one.cell.row for one in drawn]),
         confidence=scene.confidence,
         details={
-            "columns": {name: _of_column([one for one in done if one.cell.name == name]) for name in names},
+            "columns": {name: _of_column(own) for name in names if (own := _of(done, name))},
             "kept": kept,
             "worst": worst.many,
             "worst_column": worst.cell.name,
@@ -96,8 +99,47 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
             "only_the_true_value": alone / len(drawn),
             "cells": len(drawn),
             "reruns": sum(len(one.cell.others) for one in done),
+            "records": table.n,
         },
     )
+
+
+def _sample(scene: Scene, table: Table, ctx: Context) -> Table:
+    """Return a table that releases can be made of again and again: whole people, drawn by lot."""
+    most = MOST if scene.brief is None else BRIEF
+    if table.n <= most:
+        return table
+    units = table.units
+    unit = np.arange(table.n)
+    if units is not None:
+        unit = units.household if units.household is not None else np.asarray(units.person)
+    drawn = ctx.rng.permutation(int(unit.max()) + 1)
+    upto = np.cumsum(np.bincount(unit)[drawn])
+    return table.rows(
+        np.flatnonzero(np.isin(unit, drawn[: max(1, int(np.searchsorted(upto, most, "right")))]))
+    )
+
+
+def _in_time(tool: _Tool, cells: list[Cell], seconds: float | None, ctx: Context) -> list[Fits]:
+    """Try the cells, one of each column first, as long as the time lasts."""
+    if seconds is None:
+        return ctx.map(tool.fits, cells)
+    turns: dict[str, int] = {}
+    place = []
+    for cell in cells:
+        place.append(turns.get(cell.name, 0))
+        turns[cell.name] = place[-1] + 1
+    begun, done = now(), []
+    for at in np.argsort(place, kind="stable"):
+        if len(done) >= len(turns) and now() - begun > seconds:
+            break
+        done.append(tool.fits(cells[at]))
+        ctx.tell(len(done) / len(cells), whole=True)
+    return done
+
+
+def _of(done: list[Fits], name: str) -> list[Fits]:
+    return [one for one in done if one.cell.name == name]
 
 
 def _of_column(fitss: list[Fits]) -> dict[str, float]:
@@ -164,16 +206,17 @@ def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
     if len(values) < 2:
         return []
     there = np.flatnonzero(column.is_not_null().to_numpy())
-    if scene.own is not None and len(scene.own) == len(column):
+    if scene.own is not None and len(scene.own) == len(column):  # else a sample, of whom all are published
         there = there[scene.own[there] >= 0]
-    drawn = ctx.rng.permutation(there)[:PEOPLE]
+    many, tries = (PEOPLE, VALUES) if scene.brief is None else (_FEW, _FEW)
+    drawn = ctx.rng.permutation(there)[:many]
     ends = [] if scene.schema[name].kind == "nominal" else [column.arg_min(), column.arg_max()]
     place = {value: at for at, value in enumerate(values)}
     out = []
     for row in [*drawn.tolist(), *(end for end in ends if end in there and end not in drawn)]:
         own = place[column[row]]
         other = np.delete(np.arange(len(values)), own)
-        some = np.sort(ctx.rng.permutation(other)[: VALUES - 1])
+        some = np.sort(ctx.rng.permutation(other)[: tries - 1])
         out.append(
             Cell(
                 name, int(row), values[own], tuple(values[at] for at in some), float(often[own]),

@@ -81,6 +81,9 @@ class Scene:
         Published rules of a channel.
     targets, confidence :
         People attacked at most, and the coverage of the intervals.
+    brief : float, optional
+        Seconds that an attack which makes the release again may take, or little more: it then takes a sample,
+        and says so.
     notes : tuple of str
         What was done to the tables to compare them.
     texts : mapping
@@ -103,6 +106,7 @@ class Scene:
     matrices: tuple[Matrix, ...] = ()
     targets: int = TARGETS
     confidence: float = 0.95
+    brief: float | None = None
     notes: tuple[str, ...] = ()
     texts: Mapping[str, pl.Series] = field(default_factory=dict)
     sets: Mapping[str, ValueSets] = field(default_factory=dict)

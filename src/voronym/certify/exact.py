@@ -13,6 +13,7 @@ from voronym.certify.bound import UNIT, Bound, percent, shave
 from voronym.core.context import Context
 from voronym.method import METHODS
 from voronym.partition import Partition
+from voronym.space.base import square_distances
 from voronym.problem import Problem
 from voronym.space.published import PublishedPoints
 
@@ -79,12 +80,10 @@ def optimum(X: NDArray[np.float64], k: int, part: Partition, seconds: float, *, 
 
 def distances(X: NDArray[np.float64], ctx: Context) -> NDArray[np.float64]:
     """Return all squared distances, shape (n, n), summed from squares of differences: no cancellation."""
-    from scipy.spatial.distance import cdist
-
     out = np.empty((len(X), len(X)))
     for start in range(0, len(X), 512):
         ctx.check()
-        cdist(X[start : start + 512], X, "sqeuclidean", out=out[start : start + 512])
+        out[start : start + 512] = square_distances(X[start : start + 512], X)
     return out
 
 

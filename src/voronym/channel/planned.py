@@ -1,4 +1,4 @@
-"""The rule of a release: solved on blurred counts, cleared of traces, held against the exact ones."""
+"""The rule of a release: solved on noisy counts, cleared of traces, its limit held with a margin."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from voronym.channel.alphabet import Array, check_alphabet
+from voronym.channel.alphabet import Alphabet, Array, check_alphabet
 from voronym.channel.base import FiniteChannel, one_limit
+from voronym.channel.budget import NoisyCounts, nearly_all
 from voronym.channel.function import best_rule
 from voronym.channel.traces import without_traces
 from voronym.channel.worst import cleared, limited_rule, worst_of
@@ -17,7 +18,8 @@ from voronym.core.context import Context
 from voronym.core.promise import meets
 
 HALVINGS = 8
-"""How often a limit on the risk is halved before the one rule is taken that tells nothing."""
+"""How often a limit is halved before the one rule is taken that tells nothing."""
+_CLOSER = 2  # times that the largest part of a limit is looked for between a halving and the one before
 
 WORST = {"max_t": ("t", "total-variation"), "max_delta": ("delta", "delta")}
 """Limits for every published letter: their names in `worst_case`, and what they measure."""
@@ -34,26 +36,36 @@ class Planned:
     channel : FiniteChannel
         The rule; its ``joint``, ``risk`` and ``bound`` are those of the blurred law.
     counted : float
-        Its risk by the exact counts, in nats.
-    halvings : int
-        How often the limit was halved until the exact counts kept it: the one number of the rule that
-        depends on them.
+        Its risk by the exact counts, in nats. Nothing that is published depends on it.
+    limited : float
+        What is limited (the risk, or the worst of all letters), by the exact counts.
+    made_for : float
+        The part of the limit that the rule was made for: the rest is a margin for the noise.
     """
 
     channel: FiniteChannel
     counted: float
-    halvings: int = 0
+    limited: float = 0.0
+    made_for: float = 1.0
 
 
 def plan_rule(
-    exact: Array, law: Array, d: Array, ctx: Context, limits: Mapping[str, float], *, invariant: bool = False
+    exact: Array,
+    noisy: NoisyCounts,
+    d: Array,
+    ctx: Context,
+    limits: Mapping[str, float],
+    *,
+    invariant: bool = False,
 ) -> Planned:
-    """Find a rule for a blurred law that keeps its limit under the exact one, too.
+    """Find a rule for noisy counts that keeps its limit with a margin for the noise.
 
     Parameters
     ----------
-    exact, law : arrays, shape (k, n)
-        The joint law of the records, and the blurred one with the same margins.
+    exact : array, shape (k, n)
+        The joint law of the records: for the figures of the data holder, and for nothing else.
+    noisy : NoisyCounts
+        What the rule is a function of.
     d : array, shape (n, n)
         Distortions.
     limits : mapping
@@ -61,47 +73,57 @@ def plan_rule(
     invariant : bool
         Whether the expected counts of all letters stay: see `invariant_rule`.
     """
-    truth = check_alphabet(exact, d)[0]
+    law = noisy.law
 
     def solve(value: float) -> FiniteChannel:
         result = _cleared(law, d, ctx, name, value)
         return _invariant(result, law, d, ctx, name, value) if invariant else result
 
-    def weights(finite_channel: FiniteChannel) -> Array:
-        return np.asarray(finite_channel.matrix[truth.used] * truth.p[:, None])
+    def tells(truth: Alphabet, rule: FiniteChannel, *, worst: bool) -> float:
+        weights = np.asarray(rule.matrix[truth.used] * truth.p[:, None])
+        return worst_of(truth, weights, WORST[name][1]) if worst else truth.risk(weights)
 
-    def counted(finite_channel: FiniteChannel) -> float:
-        return truth.risk(weights(finite_channel))
-
-    def limited(finite_channel: FiniteChannel) -> float:
-        return (
-            worst_of(truth, weights(finite_channel), WORST[name][1])
-            if name in WORST
-            else counted(finite_channel)
-        )
+    def most(rule: FiniteChannel) -> float:
+        return nearly_all([tells(law, rule, worst=name in WORST) for law in plausible])
 
     name, value = one_limit(**limits)
     if name == "max_distortion":
-        outcome = solve(value)
-        return Planned(outcome, counted(outcome))
-    last = _silent(law, d)
-    silent = invariant_rule(last) if invariant else last
-    outcome, times = tightened(solve, limited, value, silent)
-    return Planned(outcome, counted(outcome), times)
+        outcome, part = solve(value), 1.0
+    else:
+        plausible = [check_alphabet(law, d)[0] for law in noisy.plausible(ctx.rng)]
+        last = _silent(law, d)
+        outcome, part = tightened(solve, most, value, invariant_rule(last) if invariant else last)
+    truth = check_alphabet(exact, d)[0]
+    counted = tells(truth, outcome, worst=False)
+    return Planned(outcome, counted, tells(truth, outcome, worst=True) if name in WORST else counted, part)
 
 
 def tightened(
-    solve: Callable[[float], C], counted: Callable[[C], float], limit: float, silent: C
-) -> tuple[C, int]:
-    """Return the first of the rules for a limit, its half, its quarter, ... that keeps it by exact counts.
+    solve: Callable[[float], C], tells: Callable[[C], float], limit: float, silent: C
+) -> tuple[C, float]:
+    """Return a rule made for a part of a limit, so that ``tells`` keeps all of it; and the part.
 
-    The last one is ``silent``, which tells nothing whatever the counts are.
+    The part is halved until the rule does, and then looked for a little closer. The last rule is ``silent``,
+    which tells nothing whatever the counts are. Nothing here looks at exact counts: the part of the limit
+    that is found is as public as the rule.
     """
+    low, high = 0.0, 1.0
+    best = silent
     for times in range(HALVINGS if limit > 0.0 else 0):
-        result = solve(limit / 2**times)
-        if meets(counted(result), limit):
-            return result, times
-    return silent, HALVINGS
+        part = 0.5**times
+        result = solve(limit * part)
+        if meets(tells(result), limit):
+            best, low = result, part
+            break
+        high = part
+    for _ in range(_CLOSER if 0.0 < low < 1.0 else 0):
+        middle = 0.5 * (low + high)
+        result = solve(limit * middle)
+        if meets(tells(result), limit):
+            best, low = result, middle
+        else:
+            high = middle
+    return best, low
 
 
 def _cleared(law: Array, d: Array, ctx: Context, name: str, value: float) -> FiniteChannel:

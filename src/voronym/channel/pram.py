@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.channel.base import FiniteChannel, Ints, draw, joint_counts, one_limit
-from voronym.channel.budget import BUDGET, blurred
+from voronym.channel.budget import BUDGET, NoisyCounts
 from voronym.channel.planned import plan_rule
 from voronym.core.chance import masking
 from voronym.core.context import Context, ProgressCallback
@@ -87,7 +87,7 @@ def pram(
     With a limit, the matrix is the one that minimises the risk ``I(W; X̂)`` about the confidential column for
     the distortion, or the distortion for the risk (see `voronym.channel.privacy_distortion`), for the joint
     frequencies in the table with noise: so the matrix may be published, see `voronym.channel.budget`. A limit
-    on the risk is kept by the exact frequencies, too. Or give a matrix.
+    on the risk is kept with a margin for the noise. Or give a matrix.
 
     Parameters
     ----------
@@ -137,12 +137,13 @@ def pram(
     cost = np.asarray(1.0 - np.eye(int(letters.max()) + 1) if d is None else d, dtype=np.float64)
     if invariant and (cost.ndim != 2 or cost.shape[0] != cost.shape[1]):
         raise InputError("an invariant matrix publishes the categories that there are: d must be square")
-    rng, ctx = masking(seed), Context(progress=progress)
+    rng = masking(seed)
+    ctx = Context(seed=rng, progress=progress)
     name, value = one_limit(max_distortion=max_distortion, max_risk=max_risk)
     counts = joint_counts(about, letters)
-    law = blurred(counts, float(number(above=0.0)("budget", budget)), rng)
+    noisy = NoisyCounts.draw(counts, float(number(above=0.0)("budget", budget)), rng)
     exact = counts / counts.sum()
-    channel = plan_rule(exact, law, cost, ctx, {name: value}, invariant=invariant).channel
+    channel = plan_rule(exact, noisy, cost, ctx, {name: value}, invariant=invariant).channel
     ctx.done()
     return Pram(channel.apply(letters, seed=rng), channel.matrix, channel)
 

@@ -230,7 +230,7 @@ def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
     return Perturbed(
         made.frame,
         figures,
-        _judge(found, rules, max(risk, counted), options.max_risk) + _coarse(rules, options),
+        _judge(found, rules, risk, options.max_risk) + _above(rules, options) + _coarse(rules, options),
         (*map(str, rules), f"Measured in this table: {found}."),
         distortion=distortion,
         risk=risk,
@@ -295,6 +295,22 @@ def _judge(found: Revealed, rules: Sequence[Rule], risk: float, max_risk: float 
     if not meets(low, risk):
         return (f"in the masked table {_more(found)}; the rules state {risk:.3g}. {_why(found)}",)
     return ()
+
+
+def _above(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
+    """Tell the data holder where exact counts are above the limit: a refusal would tell everybody."""
+    name, value = one_limit(**options.limits)
+    if name == "max_distortion":
+        return ()
+    told = sum(rule.limited for rule in rules) if name == "max_risk" else max(rule.limited for rule in rules)
+    if meets(told, value):
+        return ()
+    return (
+        f"by the exact counts it is {told:.3g} where {name}={value:g} was asked for: rules are made from "
+        "counts with noise and hold it with a margin of 99 %; this table is an exception. To run it again "
+        "because of that would tell something about the exact counts; to ask for less from the start does "
+        "not",
+    )
 
 
 def _coarse(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:

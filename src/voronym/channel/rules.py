@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.channel.base import FiniteChannel, information_of, joint_counts, one_limit
-from voronym.channel.budget import blurred, blurred_source
+from voronym.channel.budget import NoisyCounts, NoisyCovariances, nearly_all
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, best_noise, only_noise, risk_of
 from voronym.channel.measured import coarse_confidential
 from voronym.channel.planned import plan_rule, tightened
@@ -54,8 +54,10 @@ class Rule:
     """What analysts need to correct for it: the transition matrix, or the noise (see `published_matrix`)."""
     counted: float = 0.0
     """The risk by the exact counts, or covariances: for the data holder alone."""
-    halvings: int = 0
-    """How often the limit on the risk was halved until the exact counts kept it."""
+    limited: float = 0.0
+    """What the limit is about, by the exact counts: for the data holder alone."""
+    made_for: float = 1.0
+    """The part of the limit that the rule was made for: the rest is a margin for the noise."""
     complete: bool = False
     """Whether it was counted for all confidential values apart, under no model."""
 
@@ -81,7 +83,7 @@ class Rule:
             "gap": self.gap,
             "note": self.note,
             "counted": self.counted if np.isfinite(self.counted) else None,
-            "halvings": self.halvings,
+            "made_for": self.made_for,
             **self.published,
         }
 
@@ -99,6 +101,7 @@ class Rule:
 class Noise:
     """The numeric keys together, by a Gaussian channel. They are masked where any of them varies."""
 
+    noisy: NoisyCovariances
     source: GaussianSource
     exact: GaussianSource
     information: float
@@ -117,21 +120,24 @@ class Noise:
     def blur(self, mu: float, rng: np.random.Generator) -> None:
         """Take covariances with noise of a budget; the rule is made from them."""
         X, W = self.X[:, self.at], confidential_points(self.table)
-        self.exact, self.source = GaussianSource.estimate(X, W), blurred_source(X, W, mu, rng)
+        self.noisy = NoisyCovariances.draw(X, W, mu, rng)
+        self.exact, self.source = self.noisy.margins, self.noisy.source
         self.information = self.source.information
 
     def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
         """Add noise, then round to values that the columns can have."""
         name, value = one_limit(**limits)
         if name == "max_distortion":
-            channel, times = best_noise(self.source, ctx, {name: value * self.source.variance}), 0
+            channel, part = best_noise(self.source, ctx, {name: value * self.source.variance}), 1.0
         else:
-            channel, times = tightened(
+            plausible = self.noisy.plausible(ctx.rng)
+            channel, part = tightened(
                 lambda limit: best_noise(self.source, ctx, {name: limit}, tolerance=1e-6),
-                lambda made: risk_of(made, self.exact),
+                lambda made: nearly_all([risk_of(made, source) for source in plausible]),
                 value,
                 only_noise(self.source),
             )
+        counted = risk_of(channel, self.exact)
         noisy = self.X.copy()
         noisy[:, self.at] = channel.apply(self.X[:, self.at], seed=ctx.rng)
         if channel.share > 0.0:  # else all values are published as they are
@@ -149,8 +155,9 @@ class Noise:
             f"round numbers near the ends of its range, of {_ENDS} people or more, which cannot raise it",
             channel,
             {"noise": self._published(channel)},
-            risk_of(channel, self.exact),
-            times,
+            counted,
+            counted,
+            part,
         )
         return {name: decoded[name] for name in self.columns}, rule
 
@@ -191,7 +198,7 @@ class Noise:
 class Matrix:
     """Nominal keys, by the optimal transition matrix of their joint alphabet."""
 
-    law: Array
+    noisy: NoisyCounts
     information: float
 
     def __init__(self, table: Table, columns: tuple[str, ...], *, invariant: bool = False) -> None:
@@ -208,13 +215,13 @@ class Matrix:
 
     def blur(self, mu: float, rng: np.random.Generator) -> None:
         """Take counts with noise of a budget; the rule is made from them."""
-        self.law = blurred(self.counts, mu, rng)
-        self.information = information_of(self.law)
+        self.noisy = NoisyCounts.draw(self.counts, mu, rng)
+        self.information = information_of(self.noisy.law)
 
     def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
         """Draw a letter for each record from the row of its own."""
         exact = self.counts / self.counts.sum()
-        planned = plan_rule(exact, self.law, self.d, ctx, limits, invariant=self.invariant)
+        planned = plan_rule(exact, self.noisy, self.d, ctx, limits, invariant=self.invariant)
         channel = planned.channel
         drawn = channel.apply(self.codes, seed=ctx.rng)
         rows = self.first[drawn]  # a row that has the letter: its own spelling and dtype
@@ -226,12 +233,13 @@ class Matrix:
             float(self.d[self.codes, drawn].mean()),
             self.information,
             f"{len(self.d)} combinations, {int((drawn != self.codes).sum())} of {len(drawn)} records changed"
-            f"; confidential columns in {len(self.law)} classes"
+            f"; confidential columns in {len(self.counts)} classes"
             + ("; expected counts are kept" if self.invariant else ""),
             channel,
             {"matrix": published_matrix(channel.matrix, self.codes, drawn, self._names())},
             planned.counted,
-            planned.halvings,
+            planned.limited,
+            planned.made_for,
             self.complete,
         )
         return series, rule

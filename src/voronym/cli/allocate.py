@@ -68,6 +68,7 @@ def allocate(
 
     from voronym import quantize
     from voronym.quantize import Quantizer
+    from voronym.space import Sphere
     from voronym.table.read import read
     from voronym.table.write import write
 
@@ -111,16 +112,22 @@ def allocate(
         f"{count(len(X), 'record')} to {count(len(C), 'place')}, numbered from 1 as in {places}{where}",
         err=aside,
     )
-    for line in _lines(plan, ways):
+    for line in _lines(plan, ways, isinstance(space, Sphere)):
         typer.echo(line, err=aside)
 
 
-def _lines(plan: Allocation, ways: Mapping[str, float]) -> Iterator[str]:
-    """Say what each place gets, what it costs, and that nothing costs less."""
+def _lines(plan: Allocation, ways: Mapping[str, float], globe: bool) -> Iterator[str]:
+    """Say what each place gets, what it costs, and that nothing costs less; on the globe in km²."""
+    from voronym.space.metrics.globe import EARTH
+
+    scale, unit = (EARTH**2, " km²") if globe else (1.0, "")  # on a sphere of radius 1 before
     for number, (load, price) in enumerate(zip(plan.loads, plan.costs, strict=True), 1):
-        yield f"  place {number}: {load:,.6g}" + (f", price of room {price:,.4g}" if price else "")
-    near = f", to within {plan.gap:.2g}" if plan.gap > 1e-9 * abs(plan.cost) else ""
-    yield f"Total cost {plan.cost:,.6g}, the least there is{near}."
+        yield f"  place {number}: {load:,.6g}" + (
+            f", price of room {scale * price:,.4g}{unit}" if price else ""
+        )
+    near = f", to within {scale * plan.gap:.2g}{unit}" if plan.gap > 1e-9 * abs(plan.cost) else ""
+    words = "Sum of squared distances" if globe else "Total cost"
+    yield f"{words} {scale * plan.cost:,.6g}{unit}, the least there is{near}."
     for name, value in ways.items():
         yield f"{name.replace('_', ' ')}: {value:,.6g}"
     if len(plan.divided):

@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -54,22 +54,50 @@ _NAMED = {
 _VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "Path": "FILE", "list[str]": "NAMES"}
 
 
+class Commands(MutableMapping[str, Any]):
+    """The commands of all verbs, each made when it is asked for: making all takes longer than reading one."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            if name not in VERBS:
+                raise KeyError(name)
+            try:
+                made = VERBS[name].commands()[name]
+            except Exception as error:
+                if not plugin.expel(VERBS, name, error):
+                    raise
+                raise KeyError(name) from error
+            for command in _all_of(made):
+                command.format_help = partial(format_help, command)
+                if not hasattr(command, "commands"):
+                    command.invoke = partial(_begin, command.invoke)
+            self._made[name] = made
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([name for name in list(VERBS) if name in self])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
 class Group(TyperGroup):
     """The program: its verbs are those of the registry, to which plug-ins add theirs."""
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
         plugin.load(verbs=True)
-        for name, verb in VERBS.items():
-            try:
-                self.commands.update(verb.commands())
-            except Exception as error:
-                if not plugin.expel(VERBS, name, error):
-                    raise
-        for command in _all_of(self):
-            command.format_help = partial(format_help, command)
-            if not hasattr(command, "commands"):
-                command.invoke = partial(_begin, command.invoke)
+        self.commands = Commands()
+        self.format_help = partial(format_help, self)  # type: ignore[method-assign]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the verb that was typed; of one that is not there say where it would come from."""
@@ -83,7 +111,7 @@ class Group(TyperGroup):
 def _begin(invoke: Callable[[Any], Any], ctx: Any) -> Any:
     """Load the numerical libraries once the command has been read, and let it run."""
     with signals.leaving():
-        import voronym._public  # noqa: F401
+        import voronym.run.door  # noqa: F401
     return invoke(ctx)
 
 

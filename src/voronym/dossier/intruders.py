@@ -38,8 +38,13 @@ def scene_of(release: Release, **beside: Any) -> Scene:
 
 
 def quick_exposure(release: Release, ctx: Context) -> Exposure:
-    """Make the attacks that take seconds at most; the same figures as `voronym.attack` gives."""
-    return assault(scene_of(release), quick_attacks(), ctx)
+    """Make the attacks that take seconds at most, as `voronym.attack` does, where they were not made yet."""
+    before = release.exposure
+    known = set() if before is None else {outcome.attack for outcome in before.outcomes} | set(before.skipped)
+    lacking = [name for name in quick_attacks() if name not in known]
+    if before is not None and not lacking:
+        return before
+    return assault(scene_of(release), lacking, ctx).having(before)
 
 
 def _matrices(figures: Mapping[str, Any]) -> tuple[Matrix, ...]:

@@ -298,7 +298,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
 def _membership(release: Release, evidence: Evidence) -> float | None:
     """Return how many members an attack finds, where the release is differentially private."""
     recipe = release.recipe
-    if recipe.private is None or evidence.table.n < SMALL:
+    if recipe.private is None or recipe.strata or evidence.table.n < SMALL:  # it is tried on whole tables
         return None
     options = recipe.method_options
     assert isinstance(options, DifferentialOptions)  # noqa: S101 - those of the method

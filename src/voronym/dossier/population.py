@@ -68,6 +68,10 @@ class InPopulation:
         Most keys of a minimal unique that was looked for.
     columns : tuple of Share
         What each key contributes to the risk of the originals, the most first.
+    bound : bool
+        Whether the figures after are no more than upper bounds. Keys with noise cannot be looked up in a
+        population; but whoever knows keys alone cannot tell people with the same true keys apart, whatever
+        was done to the keys since. So a match is right no more often than with the original keys.
     """
 
     before: PopulationFigures
@@ -77,6 +81,7 @@ class InPopulation:
     minimal: dict[int, int]
     size: int
     columns: tuple[Share, ...]
+    bound: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,7 @@ def _people(frame: nw.DataFrame[Any], table: Table) -> nw.DataFrame[Any]:
 def outlook(table: Table, recipe: Recipe, ctx: Context) -> Outlook | None:
     """Return what is public: from the release alone, so never by a table of the population."""
     drawn = Drawn.of(recipe)
-    if drawn is None or drawn.population is not None:
+    if drawn is None or drawn.population is not None or not recipe.makes_groups:
         return None
     if drawn.weights is not None and drawn.weights not in table.columns:
         return None
@@ -186,9 +191,11 @@ def in_population(recipe: Recipe, evidence: Evidence, released: Table, ctx: Cont
     known = drawn.known(table, recipe.reading)
     back = released.rows(np.argsort(evidence.order))
     before = assess(_sample(table, **known), THRESHOLD, _own(ctx.part(0.0, 0.4)))
-    if drawn.population is not None:
-        known["original"] = table.frame
-    after = assess(_sample(back, units=table, **known), THRESHOLD, _own(ctx.part(0.4, 0.6)))
+    after = before
+    if recipe.makes_groups:
+        if drawn.population is not None:
+            known["original"] = table.frame
+        after = assess(_sample(back, units=table, **known), THRESHOLD, _own(ctx.part(0.4, 0.6)))
     size = _affordable(table)
     special = find_uniques(table.frame, table.keys, size, None, ctx.part(0.6, 0.8))
     left = _alone(back, back.keys)
@@ -201,6 +208,7 @@ def in_population(recipe: Recipe, evidence: Evidence, released: Table, ctx: Cont
         dict(special.by_size),
         size,
         _columns(table, special, ctx.part(0.9, 1.0)),
+        not recipe.makes_groups,
     )
 
 

@@ -7,9 +7,11 @@
 ``order``       groups by rank in a total order from a public point
 ``individual``  groups by rank in each column, whose noisy centres make a grid with noisy counts
 ``tree``        a k-d tree with drawn cuts
+``presence``    a noisy number of rows, where it is private who is in the table at all
 
-Two tables are neighbours where the values of one unit differ; the number of rows is public. What each
-grouping's sums can change between neighbours is proven in the documentation and attacked in the tests.
+Two tables are neighbours where the values of one unit differ and the number of rows is public; or, with the
+help of `presence`, where one has a unit more. What each grouping's sums can change between neighbours is
+proven in the documentation and attacked in the tests.
 """
 
 from voronym.dp import individual as _individual

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-
-REPLACE = "replace"
-"""Two tables are neighbours where the values of one unit differ; the number of rows is public."""
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -21,6 +18,8 @@ class Budget:
     rows : int
         The most rows of a unit. A release that is private for a row is so for `rows` of them at that many
         times the ε, or at its square times the ρ; so each row gets a part of the budget.
+    left : float
+        The part of the budget that is not spent yet.
 
     Examples
     --------
@@ -31,6 +30,7 @@ class Budget:
     epsilon: float
     delta: float = 0.0
     rows: int = 1
+    left: float = 1.0
 
     @property
     def pure(self) -> bool:
@@ -45,7 +45,11 @@ class Budget:
     @property
     def share(self) -> float:
         """What mechanisms may spend on a row: ε, or ρ where there is a δ."""
-        return self.epsilon / self.rows if self.pure else self.rho / self.rows**2
+        return self.left * (self.epsilon / self.rows if self.pure else self.rho / self.rows**2)
+
+    def after(self, spent: float) -> Budget:
+        """Return what is left for the groups once a part of a row's share is spent."""
+        return replace(self, left=self.left - spent / self.share * self.left)
 
 
 def rho_of(epsilon: float, delta: float) -> float:

@@ -31,11 +31,22 @@ class Records:
         Places in the public domains of the other columns.
     sizes : tuple of int
         How many values each of these domains has.
+    weights : tuple of float
+        How much each column counts, the ordered ones first; all alike where there are none.
+    medians : tuple of int
+        The ordered columns of which cells publish medians; the others publish means.
     """
 
     ordered: Floats
     nominal: Ints
     sizes: tuple[int, ...] = ()
+    weights: tuple[float, ...] = ()
+    medians: tuple[int, ...] = ()
+
+    @property
+    def importance(self) -> Floats:
+        """How much each column counts where groups are made, the ordered ones first: public numbers."""
+        return np.array(self.weights or (1.0,) * (self.d + self.e))
 
     @property
     def n(self) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from voronym.errors import InputError
 from voronym.table.build import build
 from voronym.table.frame import DAY, sample, time_unit
-from voronym.table.schema import Column
+from voronym.table.schema import RECODED, Column
 from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -146,11 +146,9 @@ def bounds_of(
     trees : mapping
         The values of declared hierarchies.
     """
-    strange = [name for name in given if name not in table.schema or table.schema[name].role == "identifier"]
+    strange = [name for name in given if name not in table.schema]  # those of dropped columns do no harm
     if strange:
-        raise InputError(
-            f"bounds names {', '.join(map(repr, strange))}, and the table has no such column to publish"
-        )
+        raise InputError(f"bounds names {', '.join(map(repr, strange))}, and the table has no such column")
     return [_of(table, table.schema[name], given.get(name), trees.get(name)) for name in columns]
 
 
@@ -189,6 +187,8 @@ def _listed(table: Table, column: Column, given: Any, leaves: Sequence[str] | No
     name, origin = column.name, "declared"
     if given is None and column.kind == "ordinal" and column.declared and column.categories:
         given, origin = column.categories, "the declared order"
+    elif given is None and column.note == RECODED and column.categories:
+        given, origin = column.categories, "the ranges of a step"
     elif given is None and leaves is not None:
         given, origin = leaves, "the declared hierarchy"
     elif given is None and table.form(name) == "boolean":

@@ -79,7 +79,8 @@ def individual(records: Records, k: int, budget: Budget) -> Cells:
         drawn, _ = noisy(counts, 2, math.sqrt(2.0), part, pure=budget.pure)
         scales.append(_levels(whole_counts(drawn, records.n)))
         spent[f"values {column + 1}"] = part
-    many = allotted([scale.losses for scale in scales], records.n / k)
+    weighed = [scale.losses * weight for scale, weight in zip(scales, records.importance, strict=True)]
+    many = allotted(weighed, records.n / k)
     of = np.zeros(records.n, np.int64)
     for number, (scale, cells) in enumerate(zip(scales, many, strict=True)):
         values = records.ordered[:, number] if number < d else records.nominal[:, number - d]

@@ -18,7 +18,8 @@ def total_order(records: Records) -> Ints:
     the order of the values themselves, so that the place of a record depends on nothing but values: whoever
     is equal in all of them may stand for the other.
     """
-    far = np.square(records.ordered).sum(axis=1) + (records.nominal > 0).sum(axis=1)
+    weights = records.importance
+    far = np.square(records.ordered) @ weights[: records.d] + (records.nominal > 0) @ weights[records.d :]
     columns = [*records.nominal.T[::-1], *records.ordered.T[::-1], far]
     return np.asarray(np.lexsort(columns), np.int64)
 

@@ -53,10 +53,11 @@ class Box:
     rows: Ints
     path: tuple[int, ...] = ()
 
-    def widest(self, sizes: Ints) -> int:
+    def widest(self, sizes: Ints, weights: Floats) -> int:
         """Return the column to cut, by the box alone: where it is widest of the public range; -1 for none."""
-        widths = np.concatenate(
-            [self.high - self.low, (self.last - self.first - 1) / np.maximum(sizes - 1, 1)]
+        widths = (
+            np.concatenate([self.high - self.low, (self.last - self.first - 1) / np.maximum(sizes - 1, 1)])
+            * weights
         )
         column = int(np.argmax(widths)) if len(widths) else -1
         if len(self.low) and column < len(self.low) and widths[len(self.low) - 1] == widths[column]:
@@ -112,8 +113,11 @@ def _cut_along(records: Records, levels: int) -> Records:
     """
     if records.d < 2 or levels > records.d + records.e:
         return records
-    far = np.sqrt(np.square(records.ordered).mean(axis=1))
-    return replace(records, ordered=np.column_stack([records.ordered, far]))
+    weights = records.importance
+    own = weights[: records.d] / max(float(weights[: records.d].max()), 1e-12)
+    far = np.sqrt((np.square(records.ordered) * own).mean(axis=1))
+    longest = (*weights[: records.d], float(weights.max()), *weights[records.d :])
+    return replace(records, ordered=np.column_stack([records.ordered, far]), weights=longest)
 
 
 def _drawn_levels(n: int, levels: int, budget: Budget) -> int:
@@ -142,22 +146,19 @@ def _grown(records: Records, levels: int, drawn: int, structure: float, budget: 
 
 
 def _halves(records: Records, box: Box, sizes: Ints, share: float, pure: bool) -> list[Box]:
-    column, d = box.widest(sizes), records.d
+    column, d = box.widest(sizes, records.importance), records.d
     if column < 0:
         return [box]
     if column < d:
         low, high = box.low[column], box.high[column]
-        values = records.ordered[box.rows, column]
-        places = low + (high - low) * np.arange(1, CUTS) / CUTS
-        bins = np.clip(np.ceil((values - low) / (high - low) * CUTS).astype(np.int64) - 1, 0, CUTS - 1)
-        below = np.cumsum(np.bincount(bins, minlength=CUTS))[:-1]
+        places, bins, scores = _scored(records.ordered[box.rows, column], low, high)
     else:
         first, last = int(box.first[column - d]), int(box.last[column - d])
         bins = records.nominal[box.rows, column - d] - first
         places = np.arange(first + 1, last)
         below = np.cumsum(np.bincount(bins, minlength=last - first))[:-1]
+        scores = -np.abs(2 * below - len(bins))
     if share > 0.0 and len(places) > 1:
-        scores = -np.abs(2 * below - len(bins))  # whole; one record changes it by 2 at most
         at = int(largest(scores[None, :], share, sensitivity=2, pure=pure)[0])
     else:
         at = (len(places) - 1) // 2
@@ -241,22 +242,26 @@ def publish(
     part, spent = share / max(d + e, 1), {}
     many = np.maximum(tally, 1.0)[:, None]
     ordered = np.empty((cells, d))
-    if d:
-        low = np.stack([leaf.low[:d] for leaf in leaves])
-        high = np.stack([leaf.high[:d] for leaf in leaves])
+    own = [column for column in range(d) if column not in records.medians]
+    if own:
+        low = np.stack([leaf.low[own] for leaf in leaves])
+        high = np.stack([leaf.high[own] for leaf in leaves])
         middle, half = (low + high) / 2.0, (high - low) / 2.0
-        inside = (records.ordered - middle[of]) / half[of]
+        inside = (records.ordered[:, own] - middle[of]) / half[of]
         drawn, variance = noisy(
             sums_of(of, cells, steps_of(inside)),
-            2 * STEPS * d,
-            2.0 * STEPS * math.sqrt(d),
-            d * part,
+            2 * STEPS * len(own),
+            2.0 * STEPS * math.sqrt(len(own)),
+            len(own) * part,
             pure=budget.pure,
         )
-        spent["sums"] = d * part
+        spent["sums"] = len(own) * part
         means = np.clip(drawn / (STEPS * many), -1.0, 1.0)
         noise = np.broadcast_to(variance / np.square(STEPS * many), means.shape)
-        ordered = middle + half * np.clip(shrunk(means, noise, many[:, 0]), -1.0, 1.0)
+        ordered[:, own] = middle + half * np.clip(shrunk(means, noise, many[:, 0]), -1.0, 1.0)
+    for column in records.medians:
+        spent[f"median {column + 1}"] = part
+        ordered[:, column] = _medians(records, leaves, column, part, budget)
     nominal = np.empty((cells, e), np.int64)
     for column, size in enumerate(records.sizes):
         table = np.bincount(of * size + records.nominal[:, column], minlength=cells * size).reshape(
@@ -265,6 +270,27 @@ def publish(
         spent[f"mode {column + 1}"] = part
         nominal[:, column] = _modes(table, leaves, column, part, budget)
     return ordered, nominal, spent
+
+
+def _medians(records: Records, leaves: list[Box], column: int, share: float, budget: Budget) -> Floats:
+    """Return the median of a column in each box, drawn as a cut is: the score of a place changes as there."""
+    out = np.empty(len(leaves))
+    for number, leaf in enumerate(leaves):
+        low, high = float(leaf.low[column]), float(leaf.high[column])
+        places, _, scores = _scored(records.ordered[leaf.rows, column], low, high)
+        out[number] = places[largest(scores[None, :], share, sensitivity=2, pure=budget.pure)[0]]
+    return out
+
+
+def _scored(values: Floats, low: float, high: float) -> tuple[Floats, Ints, Ints]:
+    """Return places in a range, the part of it in which each value is, and how even each place divides them.
+
+    The score is whole; one record changes it by 2 at most, and by 1 where it enters or leaves.
+    """
+    places = low + (high - low) * np.arange(1, CUTS) / CUTS
+    bins = np.clip(np.ceil((values - low) / (high - low) * CUTS).astype(np.int64) - 1, 0, CUTS - 1)
+    below = np.cumsum(np.bincount(bins, minlength=CUTS))[:-1]
+    return places, bins, -np.abs(2 * below - len(bins))
 
 
 def _modes(table: Ints, leaves: list[Box], column: int, share: float, budget: Budget) -> Ints:

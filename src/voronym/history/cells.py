@@ -2,7 +2,11 @@
 
 The difference of two such figures is that of the people by whom they differ: if one person joined the tail,
 what they have; if one left, what they had. So a figure is computed again only where every set of people that
-any such difference is about has k or more of them. Otherwise the one that was published is published again.
+any such difference is about has k or more of them, none of whom has nearly all of it (rule of p percent).
+Otherwise the one that was published is published again. So it is where the people are the same and what some
+of them have was corrected: the difference would be the correction.
+
+What people have who are gone is in no ledger: for them k is counted, and the rule of p percent is not looked at.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from voronym.history.ledger import Entry
 from voronym.history.people import Prints
 from voronym.steps import numbers
 from voronym.steps.base import ColumnStep
-from voronym.steps.limits import Limit
+from voronym.steps.limits import DOMINANCE, Limit
 from voronym.table.table import Table
 
 
@@ -118,7 +122,8 @@ class Cells:
             homes = None if before.units is None else before.units.household
             cell = Cell(str(step), name, float(values[tail][0]), np.unique(rows[tail]))
             old = self.earlier(name)
-            if old and not self._safe(old, cell, rows, homes):
+            far = _beyond(before, name, tail, rows, cell.people)
+            if old and not (self._safe(old, cell, rows, homes) and self._even(old, cell, far)):
                 cell = self._standing(old, cell)
                 made[name] = numbers.write(before, name, np.where(tail, cell.value, values), gone, keep=~tail)
             self.now.append(cell)
@@ -138,19 +143,44 @@ class Cells:
         pairs = np.unique(np.column_stack([kind[at[mine]], homes[mine]]), axis=0)
         return bool((np.bincount(pairs[:, 0])[np.unique(pairs[:, 0])] >= self.k).all())
 
+    @staticmethod
+    def _even(old: list[Cell], cell: Cell, far: NDArray[np.float64]) -> bool:
+        """Whether no difference to an earlier figure is nearly all what one person has."""
+        for earlier in old:
+            new = ~np.isin(cell.people, earlier.people)
+            left = ~np.isin(earlier.people, cell.people)
+            if not new.any() and not left.any():
+                if cell.value != earlier.value:
+                    return False
+            elif new.any():
+                largest = np.sort(far[new])[::-1]
+                if largest[2:].sum() < DOMINANCE * largest[0]:
+                    return False
+        return True
+
     def _standing(self, old: list[Cell], cell: Cell) -> Cell:
         """Return the figure that is published again."""
         same = [item for item in old if item.step == cell.step]
         if not same:
             raise GuaranteeError(
                 f"step '{cell.step}': earlier releases publish a mean of {cell.column!r} of nearly the same "
-                f"people, and fewer than k={self.k} of them make the difference: it would tell what they "
-                f"have. Nothing was released. Take the step of the release before ('{old[-1].step}'), or "
+                f"people, and fewer than k={self.k} of them, or one of them alone, make the difference: it would "
+                f"tell what they have. Nothing was released. Take the step of the release before ('{old[-1].step}'), or "
                 "leave out publish=mean"
             )
         last = same[-1]
         self.notes.append(
             f"step '{cell.step}': the mean of {cell.column!r} is that of an earlier release, because fewer "
-            f"than k={self.k} people make the difference to it and a new one would tell what they have"
+            f"than k={self.k} people, or one of them alone, make the difference to it and a new one would tell "
+            "what they have"
         )
         return last
+
+
+def _beyond(
+    table: Table, name: str, tail: NDArray[np.bool_], rows: Prints, people: Prints
+) -> NDArray[np.float64]:
+    """Return how far each of the people of a tail is from its inner end, in all their rows together."""
+    values = numbers.read(table, name)[0][tail]
+    inner = values.min() if values.mean() >= np.median(numbers.read(table, name)[0]) else values.max()
+    return np.bincount(np.searchsorted(people, rows[tail]), np.abs(values - inner), len(people))

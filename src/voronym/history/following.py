@@ -96,6 +96,7 @@ def follow(
         lambda frame, numbers: put_back(frame, frozen, numbers),
         sentence,
         None if follower.frame is None else follower.frame[rows.tolist()],
+        follower.schema,
     )
     booking.stay(rows)
     return (table if made.published.all() else table.rows(rows)), rows, kept
@@ -111,7 +112,7 @@ def facts_of(choices: ReleaseChoices, schema: Schema) -> dict[str, Any]:
         "hierarchies": sorted(set(choices.hierarchies or {}) & set(schema.keys)),
         "weights": choices.weights,
         "publish_weights": choices.publish_weights if choices.weights else None,
-        "published values": "centres" if method.groups else method.name,
+        "published values": "centres" if method.groups else " / ".join([method.name, *choices.blocks]),
     }
 
 
@@ -132,6 +133,8 @@ class _Follower:
         self.method, self.options, self.choices = METHODS[choices.method], options, choices
         self.frame = None if self.method.groups else table.frame.select(list(table.keys))
         """What a method publishes that says itself what groups publish, row by row."""
+        self.schema: Schema | None = None
+        """The schema of that, where the method changes kinds."""
         strata = (
             equivalence_classes(crowd.table.frame, choices.strata).labels
             if choices.strata
@@ -179,7 +182,8 @@ class _Follower:
         assert self.frame is not None  # noqa: S101
         place = np.full(len(self.frame), -1, np.int64)
         place[rows] = np.arange(len(rows))
-        both = nw.concat([self.frame, made.frame.select(self.frame.columns)])
+        self.schema = made.schema
+        both = nw.concat(_alike(self.frame, made.frame.select(self.frame.columns)))
         self.frame = both[np.where(place >= 0, len(self.frame) + place, np.arange(len(place))).tolist()]
         if self.crowd.of_row is None:
             return np.array(made.partition.labels)
@@ -239,3 +243,11 @@ class _Follower:
         formed = len(np.unique(groups[(groups >= 0) & began]))
         kept = len(np.unique(groups[(groups >= 0) & ~began]))
         return replace(made, groups=groups, began=began, waited=waited, formed=formed, kept=kept)
+
+
+def _alike(first: nw.DataFrame[Any], second: nw.DataFrame[Any]) -> list[nw.DataFrame[Any]]:
+    """Return two frames with the same types: where one has ranges in place of values, both have texts."""
+    texts = [name for name in first.columns if first[name].dtype != second[name].dtype]
+    return [
+        frame.with_columns(nw.col(texts).cast(nw.String())) if texts else frame for frame in (first, second)
+    ]

@@ -52,6 +52,11 @@ def put_back(
         values = [
             new if row is None else _value(row[at]) for new, row in zip(column.to_list(), old, strict=True)
         ]
+        if column.dtype.is_numeric() and any(isinstance(value, str) for value in values):
+            # Ranges were published in the place of numbers.
+            texts = [None if value is None else str(value) for value in values]
+            made.append(nw.new_series(name, texts, nw.String(), backend=frame.implementation))
+            continue
         fresh = nw.new_series(name, values, _dtype(column), backend=frame.implementation)
         made.append(fresh if fresh.dtype == column.dtype else fresh.cast(column.dtype))
     return frame.with_columns(*made)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from voronym.core.context import Context
 from voronym.core.options import Options, read_value
 from voronym.errors import InputError
+from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS, release_method
 from voronym.methods.crowd import Crowd
 from voronym.methods.grouped import demands_of, group, make_obey, publish_groups
@@ -179,6 +180,8 @@ def _choices(choices: ReleaseChoices, block: Block) -> ReleaseChoices:
         } or None
 
     plain = {name: getattr(choices, name) for name in ReleaseChoices.names()}
+    if not METHODS[block.method].groups:  # it compares no records
+        plain |= {"space": DEFAULT_SPACE, "metrics": None}
     return ReleaseChoices(
         **plain
         | {"blocks": (), "method": block.method, "options": dict(block.options) or None, "strata": ()}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -12,12 +13,14 @@ import numpy as np
 from voronym.core.context import Context
 from voronym.core.options import Options, by_column, entry_of, option
 from voronym.dp import GROUPINGS, Budget, Cells, Records, caught, meet, odds
-from voronym.dp.budget import REPLACE
+from voronym.dp.cells import Ints
 from voronym.dp.domain import Bounds, Domain, Range, bounds_of
 from voronym.dp.noise import library
+from voronym.dp.presence import counted, resized
 from voronym.errors import InputError
 from voronym.method import table_method
 from voronym.privacy import DifferentialPrivacy, parse_model
+from voronym.privacy.differential import REPLACE
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Masked
 from voronym.table.hierarchy import Hierarchy
@@ -45,6 +48,9 @@ class DifferentialOptions(Options):
     bounds: Mapping[str, Any] | None = option(None, "public bounds by column", check=by_column)
     hierarchies: Mapping[str, Any] | None = option(
         None, "hierarchies, whose values are public", check=by_column
+    )
+    importance: Mapping[str, float] | None = option(
+        None, "how much columns count where groups are cut; public numbers", check=by_column
     )
 
 
@@ -118,6 +124,7 @@ def mask_private(
     model: DifferentialPrivacy,
     options: DifferentialOptions,
     k: int | None,
+    medians: Sequence[str] = (),
 ) -> Masked:
     """Mask a table by differential privacy.
 
@@ -133,6 +140,8 @@ def mask_private(
         The grouping, the bounds and the hierarchies.
     k : int, optional
         The size of groups; by default what suits the number of rows and columns, and ε.
+    medians : sequence of str
+        Columns of which groups publish medians; categories have none.
     """
     library()
     bounds = public_bounds(table, model, options)
@@ -141,22 +150,91 @@ def mask_private(
     assert epsilon is not None  # noqa: S101 - a recipe refuses to be without
     budget = Budget(epsilon, model.delta, rows)
     records, outside = encode(table, bounds)
+    lines = [bound.name for bound in bounds if isinstance(bound, Range)]
+    places = tuple(lines.index(name) for name in medians if name in lines)
+    records = replace(records, weights=column_weights(bounds, options), medians=places)
     ctx.tell(0.3, whole=True)
-    chosen = GROUPINGS[AUTO if options.grouping == "auto" else options.grouping]
-    # k counts units, and a group of k times the most rows of a unit has k of them
-    size = k * rows if k is not None else chosen.size(table.n, len(bounds), epsilon / rows)
-    cells = chosen.function(records, max(min(size, table.n), 1), budget)
+    grouping = AUTO if options.grouping == "auto" else options.grouping
+    if places and grouping != "tree":
+        raise InputError(
+            f"grouping {grouping!r} publishes means, and no medians: leave out the medians, or --grouping"
+        )
+    cells, size, stayed = cells_of(records, model, budget, grouping, k)
     ctx.tell(0.8, whole=True)
-    of = meet(cells.of, cells.counts, np.random.default_rng())
-    frame = _published(table, bounds, cells, of)
-    facts = told(table, model, bounds, chosen.name, size, cells, rows)
+    rng = np.random.default_rng()
+    of = meet(cells.of, cells.counts, rng)
+    beside = None
+    if stayed is not None:
+        fills = np.flatnonzero(stayed < 0)
+        beside = stayed.copy()
+        beside[fills] = np.resize(_first_rows(table), len(fills))
+    frame = _published(table if beside is None else table.rows(beside), bounds, cells, of)
+    facts = told(table, model, bounds, grouping, size, cells, rows)
     notes = tuple(
         f"{many:,} values of {item.name!r} were outside its bounds and count as the nearer bound"
         for item, many in zip(bounds, outside, strict=True)
         if many
     )
     public = (KEPT_ALONE,) if model.scope == "keys" and len(bounds) < len(frame.columns) else ()
-    return Masked(frame, {FIGURES: facts}, (*notes, *public), _log(facts), public_notes=public)
+    return Masked(frame, {FIGURES: facts}, (*notes, *public), _log(facts), public_notes=public, rows=beside)
+
+
+def cells_of(
+    records: Records, model: DifferentialPrivacy, budget: Budget, grouping: str, k: int | None
+) -> tuple[Cells, int, Ints | None]:
+    """Return the cells of a release, the size that groups have about, and the record behind each row.
+
+    The last is None where all records are published, one row for each; -1 is a row that stands for nobody.
+    """
+    chosen, stayed, spent = GROUPINGS[grouping], None, {}
+    rows = budget.rows
+    if model.hides_presence:
+        many, share = counted(records.n, budget)
+        records, stayed = resized(records, many)
+        spent["number of rows"] = share
+        budget = budget.after(share)
+    # k counts units, and a group of k times the most rows of a unit has k of them; a row that stands for
+    # nobody is counted as one of somebody's
+    most = rows + (stayed is not None and rows > 1)
+    width = records.d + records.e
+    size = k * most if k is not None else chosen.size(records.n, width, budget.epsilon / rows)
+    cells = chosen.function(records, max(min(size, records.n), 1), budget)
+    return replace(cells, spent=spent | cells.spent), size, stayed
+
+
+def public_width(bounds: Sequence[Any]) -> float:
+    """Return the width of published ranges where none is given: a round number, about a tenth of the bounds.
+
+    Examples
+    --------
+    >>> public_width((0, 120)), public_width((0.0, 3.0))
+    (10, 0.2)
+    """
+    rough = (float(bounds[1]) - float(bounds[0])) / 10.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    width = max(step for step in (1.0, 2.0, 5.0) if step * power <= rough * (1.0 + 1e-9)) * power
+    return int(width) if width >= 1.0 else width
+
+
+def column_weights(bounds: list[Bounds], options: DifferentialOptions) -> tuple[float, ...]:
+    """Return how much columns count, in the order of records: ordered ones, then categories."""
+    given = options.importance
+    if not given:
+        return ()
+    ordered = [bound.name for bound in bounds if isinstance(bound, Range)]
+    nominal = [bound.name for bound in bounds if isinstance(bound, Domain)]
+    weights = tuple(float(given.get(name, 1.0)) for name in (*ordered, *nominal))
+    if not any(weights):
+        raise InputError("importance must be above 0 for one column at least")
+    return weights
+
+
+def _first_rows(table: Table) -> Ints:
+    """Return a row of each unit."""
+    if table.units is None:
+        return np.arange(table.n)
+    codes = table.units.household if unit_of(table) == "household" else table.units.person
+    return np.unique(np.asarray(codes), return_index=True)[1].astype(np.int64)
 
 
 def public_bounds(table: Table, model: DifferentialPrivacy, options: DifferentialOptions) -> list[Bounds]:
@@ -217,7 +295,7 @@ def told(
         "delta": delta,
         "rho": budget.rho,
         "scope": model.scope,
-        "relation": REPLACE,
+        "relation": model.neighbours,
         "unit": unit,
         "rows": rows,
         "grouping": grouping,
@@ -230,14 +308,35 @@ def told(
         "bounds": [{"column": bound.name, "bounds": bound.says, "origin": bound.origin} for bound in bounds],
         "odds": odds(epsilon),
         "caught": caught(epsilon, delta),
-        "not_private": _not_private(table, unit, kept),
+        "not_private": _not_private(table, model, unit, kept),
     }
 
 
-def _not_private(table: Table, unit: str, kept: list[str]) -> list[str]:
+def in_strata(made: Sequence[Mapping[str, Any]], strata: Sequence[str]) -> dict[str, Any]:
+    """Return the facts of a release whose strata were masked one by one.
+
+    A record is in one stratum, which is public and stays; so what is spent in each is spent once. Of a unit
+    with rows in several, each stratum costs the share that its rows are of all that are allowed.
+    """
+    out = dict(made[0])
+    cells = [facts["cells"] for facts in made]
+    out["cells"] = {name: sum(cell[name] for cell in cells) for name, value in cells[0].items()
+                    if isinstance(value, int) and all(name in cell for cell in cells)}  # fmt: skip
+    out["size"] = min(facts["size"] for facts in made)
+    out["not_private"] = [
+        f"{', '.join(strata)}: the stratum of every row, and the number of rows of each stratum",
+        *(line for line in made[0]["not_private"] if not line.startswith("the number of rows")),
+    ]
+    return out
+
+
+def _not_private(table: Table, model: DifferentialPrivacy, unit: str, kept: list[str]) -> list[str]:
     """Return what the promise does not cover."""
     out = ["the names, kinds and order of the columns, and their declared bounds"]
-    if unit == "row":
+    if model.hides_presence:
+        if unit != "row":
+            out.append(f"that no {unit} has more than {model.rows} rows")
+    elif unit == "row":
         out.append(f"the number of rows, {table.n:,}, and so that somebody is in the table at all")
     else:
         out.append(f"the number of rows, {table.n:,}, and how many of them each {unit} has")
@@ -254,9 +353,15 @@ def _log(facts: Mapping[str, Any]) -> tuple[str, ...]:
     promise = f"ε = {facts['epsilon']:g}" + (f", δ = {facts['delta']:g}" if facts["delta"] else "")
     what = "the keys" if facts["scope"] == "keys" else "all columns"
     spent = ", ".join(f"{name} {share:.3g}" for name, share in facts["spent"].items())
+    values = "its values" if facts["unit"] == "row" else "the values of its rows"
+    between = (
+        f"by replacing {values}"
+        if facts["relation"] == REPLACE
+        else f"by adding or removing it, or by replacing {values}"
+    )
     return (
-        f"Differential privacy of {what} for each {facts['unit']}: {promise}, neighbours by replacing "
-        f"{'its values' if facts['unit'] == 'row' else 'the values of its rows'}.",
+        f"Differential privacy of {what} for each {facts['unit']}: {promise}, neighbours {between}.",
+        *(() if facts["relation"] == REPLACE else ("The number of published rows is a noisy count.",)),
         f"Groups of about {facts['size']:,} by '{facts['grouping']}', {facts['cells'].get('groups', 0):,} in "
         f"all; {facts['noise']} noise by OpenDP.",
         f"The {'ε' if not facts['delta'] else 'ρ'} went to: {spent}.",

@@ -15,7 +15,7 @@ from voronym.certify import Bound
 from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import InputError
-from voronym.keyspaces import DEFAULT_SPACE, Published
+from voronym.keyspaces import DEFAULT_SPACE, Coordinates, Published
 from voronym.method import METHODS, Method
 from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
@@ -34,6 +34,7 @@ from voronym.ranges.publish import published_ranges
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Cost, Grouped, Stratum
 from voronym.space.published import PublishedPoints
+from voronym.table.schema import Schema
 from voronym.table.table import Table
 from voronym.table.units import fresh_names
 from voronym.table.values import first_rows
@@ -61,12 +62,15 @@ class Kept:
         What was done.
     frame : narwhals DataFrame, optional
         Of methods that say themselves what groups publish: the keys of each row, of new groups.
+    schema : Schema, optional
+        The schema of these, where the method changes kinds.
     """
 
     numbers: NDArray[np.int64]
     publish: Callable[[nw.DataFrame[Any], NDArray[np.int64]], nw.DataFrame[Any]] | None
     sentence: str
     frame: nw.DataFrame[Any] | None = None
+    schema: Schema | None = None
 
 
 def mask_by_groups(
@@ -182,11 +186,36 @@ def _published(
     published = crowd.keys.publish(part)
     if published.schema is None:  # else the space publishes ranges itself
         published = published_ranges(crowd.table, crowd.keys, part, published, choices, k)
+    elif centred := [name for name, way in (choices.publish or {}).items() if way in ("mean", "median")]:
+        published = _centred(crowd, part, published, choices, centred, k)
     if kept is None or kept.publish is None:
         return published
     numbers = kept.numbers[first_rows(part.labels, part.n_cells)]
     frame = kept.publish(published.frame, numbers)
     return replace(published, frame=frame, log=(*published.log, kept.sentence))
+
+
+def _centred(
+    crowd: Crowd, part: Partition, published: Published, choices: ReleaseChoices, names: list[str], k: int
+) -> Published:
+    """Put the means or medians of groups in place of the ranges of some keys."""
+    table = crowd.table if crowd.rows is None else crowd.rows
+    keys, rows = Coordinates.of(table), crowd.spread(part)
+    alone = replace(choices, publish={name: choices.way(name) for name in names}, widths=None)
+    own = published_ranges(table, keys, rows, keys.publish(rows), replace(alone, hierarchies=None), k)
+    assert published.schema is not None  # noqa: S101 - of ranges
+    columns = tuple(
+        table.schema[column.name] if column.name in names else column for column in published.schema.columns
+    )
+    return replace(
+        published,
+        frame=published.frame.with_columns(**{name: own.frame[name] for name in names}),
+        schema=replace(published.schema, columns=columns),
+        published_as={
+            **{name: way for name, way in published.published_as.items() if name not in names},
+            **{name: way for name, way in own.published_as.items() if name in names},
+        },
+    )
 
 
 def _groups(

@@ -17,7 +17,7 @@ from voronym.methods import blank_bound
 from voronym.methods.blank_models import obey, shared
 from voronym.methods.blank_search import anneal
 from voronym.methods.blank_wildcard import wildcard_gaps
-from voronym.methods.blanks import Choices, Search
+from voronym.methods.blanks import SAME, Choices, Search
 from voronym.methods.crowd import check_heads, household_demands
 from voronym.methods.grouped import demands_of
 from voronym.methods.said import said
@@ -83,6 +83,7 @@ def suppress_locally(
     exact: bool = False,
     homes: Ints | None = None,
     judges: Sequence[Judge] = (),
+    lots: np.random.Generator | None = None,
 ) -> Gaps:
     """Choose values to make missing so that each record looks like k or more, gaps included.
 
@@ -107,12 +108,16 @@ def suppress_locally(
         The household of each record: then k counts households.
     judges : sequence of Judge
         What classes must obey beyond k: those that do not are joined with others.
+    lots : Generator, optional
+        Draws which of several equal records gets a gap, and where records of equal cost go: by default from
+        the system, so that nobody who has the program and the seed draws the same.
 
     Returns
     -------
     Gaps
         O(n 2^d) in the worst case, less where few records share many columns.
     """
+    lots = np.random.default_rng() if lots is None else lots
     d = codes.shape[1]
     prices = np.ones(d) if price is None else np.asarray(price, np.float64)
     rows, which, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
@@ -127,12 +132,36 @@ def suppress_locally(
         search.publish(which, labels)
         if programme and search.cost > proven * (1.0 + 1e-6) + 1e-6:
             proven = max(proven, blank_bound.polish(search, ctx.part(0.8, 1.0), exact=exact) or 0.0)
-        labels = search.labels(which, ctx.rng)
+        labels = scattered(choices, which, search.labels(which, lots), lots)
     if judges:
         labels = obey(codes, labels, judges, prices, ctx.part(0.95, 1.0, stage="enforcing models"))
     labels, kept = unveiled(codes, labels)
     cost = float(((codes >= 0) & ~kept).sum(axis=0) @ prices)
     return Gaps(labels, kept, cost, min(proven, cost))
+
+
+def scattered(choices: Choices, which: Ints, labels: Ints, lots: np.random.Generator) -> Ints:
+    """Move records that have gaps to other classes in use that fit them and cost the same, by lot.
+
+    Whoever knows all other cells runs the search again for each value that a gap may have. Of several choices
+    that cost the same it should not be known which the search ends with.
+    """
+    labels = labels.copy()
+    load = np.bincount(labels, minlength=len(choices.kept))
+    own = choices.whole[which] - choices.worth[labels]
+    for record in lots.permutation(np.flatnonzero(own > SAME)):
+        here = labels[record]
+        if load[here] <= choices.k:
+            continue
+        pairs = slice(choices.start[which[record]], choices.start[which[record] + 1])
+        same = np.abs(choices.cost[pairs] - own[record]) <= SAME
+        open_to = choices.of[pairs][same]
+        open_to = open_to[load[open_to] >= choices.k]
+        there = lots.choice(open_to)
+        load[here] -= 1
+        load[there] += 1
+        labels[record] = there
+    return labels
 
 
 def unveiled(codes: Ints, labels: Ints) -> tuple[Ints, NDArray[np.bool_]]:

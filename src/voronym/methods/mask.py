@@ -18,10 +18,18 @@ from numpy.typing import NDArray
 from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError
-from voronym.keyspaces import Coordinates, Published
+from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
-from voronym.methods.differential import DifferentialOptions, mask_private, private_of
+from voronym.methods.differential import (
+    FIGURES,
+    DifferentialOptions,
+    in_strata,
+    mask_private,
+    private_of,
+    rows_of,
+)
 from voronym.methods.grouped import Kept, demands_of, enforcement, mask_by_groups, with_pseudonyms
+from voronym.methods.row_ranges import in_widths, joined_schema
 from voronym.methods.said import against, within
 from voronym.methods.strata import check_strata, strata_of
 from voronym.methods.weights import publish_weights
@@ -29,10 +37,9 @@ from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.privacy.enforce.blind import SURE, chance, grid
 from voronym.privacy.enforce.rules import Requirements
-from voronym.ranges.publish import published_ranges
+from voronym.ranges.publish import published_ranges, ranged_schema
 from voronym.request.choices import EVERY, ReleaseChoices
 from voronym.result import Grouped, Masked, Stratum
-from voronym.table.schema import Schema
 from voronym.table.table import Table
 from voronym.table.units import first_of_each
 from voronym.table.values import first_rows
@@ -70,26 +77,49 @@ def mask(
         Groups that are given: then none are made.
     """
     method = METHODS[choices.method]
-    if (private := private_of(choices)) is not None:
-        assert isinstance(options, DifferentialOptions)  # noqa: S101 - other methods were refused
-        return mask_private(table, ctx, model=private, options=options, k=k if k > 1 else None)
+    # Some options are choices of the run, which the steps before changed.
+    shared = {name: getattr(choices, name) for name in ("bounds", "hierarchies") if name in options.names()}
+    options = replace(options, **shared) if shared else options
     given: dict[str, Any] = {"choices": choices, "options": options, "k": k, "models": models}
     if method.groups:
         return mask_by_groups(table, ctx, kept=kept, **given)
     if kept is not None:
         return _kept(table, kept)
-    return _by_strata(table, ctx, **given) if choices.strata else _whole(table, ctx, **given)
+    masked = _by_strata(table, ctx, **given) if choices.strata else _whole(table, ctx, **given)
+    return in_widths(table, masked, choices) if method.makes == "table" else masked
 
 
 def _whole(
     table: Table, ctx: Context, *, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
 ) -> Masked:
     """Mask a table, or a stratum, by a method that is not asked to divide records into groups."""
+    if isinstance(options, DifferentialOptions):
+        return _private(table, ctx, choices, options, k)
     if METHODS[choices.method].makes == "table":
         return _perturbed(table, ctx, choices, options)
     if enforcement(choices) == "blind" and demands_of(table, models):
         return _blind(table, ctx, choices, options, k, models)
     return _released(table, ctx, choices, options, k, models)
+
+
+def _private(
+    table: Table, ctx: Context, choices: ReleaseChoices, options: DifferentialOptions, k: int
+) -> Masked:
+    """Mask a table, or a stratum, by differential privacy; weights are no part of what is private."""
+    model = private_of(choices)
+    assert model is not None  # noqa: S101 - the method was refused without
+    middle = [name for name in table.columns if choices.way(name) == "median"] if choices.publish else []
+    masked = mask_private(table, ctx, model=model, options=options, k=k if k > 1 else None, medians=middle)
+    if choices.weights is None or model.scope == "all":
+        return masked
+    frame, figures, log, notes = publish_weights(table, masked.frame, choices, max(k, 1))
+    return replace(
+        masked,
+        frame=frame,
+        figures={**masked.figures, **figures},
+        notes=(*masked.notes, *notes),
+        log=(*masked.log, *log),
+    )
 
 
 def _kept(table: Table, kept: Kept) -> Grouped:
@@ -103,10 +133,13 @@ def _kept(table: Table, kept: Kept) -> Grouped:
     shown = publish(frame[first.tolist()], numbers[first])
     keys = {name: nw.maybe_reset_index(shown[name][of_row.labels]) for name in table.keys}
     names = [name for name in table.columns if name in table.schema]
+    ranged = [name for name, column in keys.items() if column.dtype != table.frame[name].dtype]
+    schema = kept.schema or (ranged_schema(table.schema, ranged) if ranged else None)
     return Grouped(
         with_pseudonyms(table, table.frame.select(names).with_columns(**keys)),
         log=(kept.sentence,),
         partition=of_row,
+        schema=schema,
     )
 
 
@@ -137,6 +170,9 @@ def _in_other_ways(table: Table, made: Grouped, choices: ReleaseChoices, k: int)
     Where local suppression leaves a gap, a group can publish its range instead: all of its records get the
     same one, so that k of them still look alike.
     """
+    if choices.space == "ranges" and choices.method != "lattice":  # whose levels are ranges
+        lines = [name for name in table.keys if table.schema[name].kind not in ("nominal", "text")]
+        choices = replace(choices, publish={**dict.fromkeys(lines, "interval"), **(choices.publish or {})})
     given = {*(choices.publish or {}), *((choices.hierarchies or {}) if choices.method != "lattice" else {})}
     asked = [name for name in table.keys if {name, EVERY} & given]
     if not asked:
@@ -155,20 +191,8 @@ def _in_other_ways(table: Table, made: Grouped, choices: ReleaseChoices, k: int)
         made,
         frame=frame,
         published_as={**made.published_as, **ways},
-        schema=_joined(made.schema, published, asked, table.schema),
+        schema=joined_schema(made.schema, published, asked, table.schema),
     )
-
-
-def _joined(
-    schema: Schema | None, published: Published, asked: Sequence[str], original: Schema
-) -> Schema | None:
-    """Return the schema of what is published: some columns by the method, some by a way of their own."""
-    if schema is None and published.schema is None:
-        return None
-    base = original if schema is None else schema
-    other = original if published.schema is None else published.schema
-    columns = tuple(other[column.name] if column.name in asked else column for column in base.columns)
-    return replace(base, columns=columns)
 
 
 def _blind(
@@ -277,7 +301,12 @@ def _by_strata(
     if not bare.keys:
         raise InputError("strata: every key is a stratum, and nothing is left to mask: leave out one of them")
     alone = replace(choices, strata=())
-    of, label = strata_of(table, strata, k if METHODS[choices.method].keeps_k else 1)
+    private = private_of(choices)
+    if private is not None:
+        rows_of(table, private)  # the rows of a unit count in all strata together
+    of, label = strata_of(
+        table, strata, 1 if METHODS[choices.method].makes == "table" and private is None else k
+    )
     made: list[Masked] = []
     parts: list[Stratum] = []
     order: list[Ints] = []
@@ -317,6 +346,10 @@ def _by_strata(
         "log": within(strata, parts) or (f"Each of {len(made)} strata was masked by itself.",),
         "schema": schema,
     }
+    if private is not None:
+        return Masked(
+            frame, {FIGURES: in_strata([masked.figures[FIGURES] for masked in made], strata)}, **shared
+        )
     if not groups:
         return Masked(frame, **shared)
     return Grouped(

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.dp import GROUPINGS, Budget, Cells, Records
-from voronym.methods.differential import AUTO, DifferentialOptions, encode, public_bounds, rows_of
+from voronym.dp import Budget, Cells, Records
+from voronym.methods.differential import (
+    AUTO,
+    DifferentialOptions,
+    cells_of,
+    column_weights,
+    encode,
+    public_bounds,
+    rows_of,
+)
 from voronym.privacy.differential import DifferentialPrivacy
 from voronym.table.table import Table
 
@@ -37,20 +47,16 @@ def membership(
     """
     bounds = public_bounds(table, model, options)
     records, _ = encode(table, bounds)
-    rows = rows_of(table, model)
-    chosen = GROUPINGS[AUTO if options.grouping == "auto" else options.grouping]
+    records = replace(records, weights=column_weights(bounds, options))
+    budget = Budget(float(model.epsilon or 0.0), model.delta, rows_of(table, model))
+    grouping = AUTO if options.grouping == "auto" else options.grouping
     rng = np.random.default_rng()
     caught = []
     for _ in range(HALVES):
         order = rng.permutation(records.n)
         inside, others = order[: records.n // 2], order[records.n // 2 :]
         half = _some(records, inside)
-        size = (
-            k * rows if k is not None else chosen.size(half.n, len(bounds), float(model.epsilon or 0) / rows)
-        )
-        cells = chosen.function(
-            half, max(min(size, half.n), 1), Budget(float(model.epsilon or 0.0), model.delta, rows)
-        )
+        cells, _, _ = cells_of(half, model, budget, grouping, k)
         near = [_nearest(_some(records, some[:MOST]), cells) for some in (inside, others)]
         limit = np.quantile(near[1], WRONG, method="lower")
         ties = np.mean(near[1] < limit), np.mean(near[1] <= limit)
@@ -61,7 +67,7 @@ def membership(
 
 
 def _some(records: Records, rows: NDArray[np.int64]) -> Records:
-    return Records(records.ordered[rows], records.nominal[rows], records.sizes)
+    return replace(records, ordered=records.ordered[rows], nominal=records.nominal[rows])
 
 
 def _nearest(records: Records, cells: Cells) -> NDArray[np.float64]:

@@ -14,6 +14,11 @@ from voronym.privacy.text import TextModel, number, whole
 from voronym.table.table import Table
 
 SCOPES = ("keys", "all")
+REPLACE = "replace"
+"""Two tables are neighbours where the values of one unit differ; the number of rows is public."""
+ADD_REMOVE = "add-remove"
+"""Two tables are neighbours where one has a unit more; the number of rows is private."""
+RELATIONS = (REPLACE, ADD_REMOVE)
 
 
 @partial(checked, texts=True)
@@ -33,13 +38,18 @@ class DifferentialPrivacy(TextModel):
         and finds that no table shows it.
     delta : float
         The probability with which the factor may be missed: 0, or far below 1 divided by the number of
-    people. scope : {"keys", "all"}
+        people.
+    scope : {"keys", "all"}
         What is private. "keys": the table of the published keys by itself; other columns stay beside them as
         they are, and whoever recognises somebody by these learns the group of that person. "all": the whole
         published table.
     rows : int, optional
         The most rows that a person or a household may have; needed where these are declared. Without them any
         so many rows are protected together.
+    neighbours : {"replace", "add-remove"}
+        What is compared. "replace": the same table with other values of one unit; the number of rows is
+        public. "add-remove": the table with one unit more or less, too; the number of rows is noisy, and
+        nothing may be published as it was.
 
     References
     ----------
@@ -60,6 +70,7 @@ class DifferentialPrivacy(TextModel):
     delta: float = 0.0
     scope: str = "keys"
     rows: int | None = None
+    neighbours: str = "replace"
 
     def __post_init__(self) -> None:
         self._set(epsilon=number(self.name, "epsilon", self.epsilon, above=True))
@@ -69,6 +80,15 @@ class DifferentialPrivacy(TextModel):
         if self.scope not in SCOPES:
             raise InputError(f"{self.name}: scope must be 'keys' or 'all', not {self.scope!r}")
         self._set(rows=whole(self.name, "rows", self.rows, least=1))
+        if self.neighbours not in RELATIONS:
+            raise InputError(
+                f"{self.name}: neighbours must be 'replace' or 'add-remove', not {self.neighbours!r}"
+            )
+
+    @property
+    def hides_presence(self) -> bool:
+        """Whether it is private that somebody is in the table at all."""
+        return self.neighbours == ADD_REMOVE
 
     def measure(self, table: Table) -> Finding:
         """Find that a table by itself promises nothing: ε is a property of how it was made."""
@@ -84,6 +104,11 @@ class DifferentialPrivacy(TextModel):
             float(self.epsilon or 0.0),
             self.required,
             True,
-            detail={"epsilon": self.epsilon, "delta": self.delta, "scope": self.scope},
+            detail={
+                "epsilon": self.epsilon,
+                "delta": self.delta,
+                "scope": self.scope,
+                "neighbours": self.neighbours,
+            },
             about=f"{about}of {'the keys' if self.scope == 'keys' else 'all columns'}, by how it was made",
         )

@@ -14,18 +14,28 @@ from voronym.space import Sphere
 
 WIDE = 720  # pixels
 NUMBERED = 100  # cells up to which each has its number
+METRES = 111_195.08  # of a degree of latitude on the sphere
 GRID = 180  # squares in a row, where borders are not straight
 
 Box = tuple[float, float, float, float]
 Placing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
-def cell_map(quantizer: Quantizer, box: Box, *, title: str = "Cells", first: int = 0) -> str:
+def cell_map(
+    quantizer: Quantizer,
+    box: Box,
+    *,
+    title: str = "Cells",
+    first: int = 0,
+    points: NDArray[np.float64] | None = None,
+) -> str:
     """Return a map of the cells within (left, bottom, right, top), as the text of an SVG file.
 
     In the plane, with straight borders, cells are polygons. On the sphere the box is in degrees, longitude
     and latitude, and cells are drawn as small squares. Dots are the centroids, with the numbers of the cells
-    from ``first`` on, where there are up to a hundred; no points of people are drawn.
+    from ``first`` on, where there are up to a hundred. A bar tells a round length: metres on the sphere,
+    units of the columns in the plane. No points of people are drawn, unless ``points`` gives them, in the
+    coordinates of the box: such a map is not for publishing.
 
     Examples
     --------
@@ -54,15 +64,42 @@ def cell_map(quantizer: Quantizer, box: Box, *, title: str = "Cells", first: int
         + (f'<text x="{x + 6:.1f}" y="{y + 5:.1f}">{cell}</text>' if len(centres) <= NUMBERED else "")
         for cell, (x, y) in enumerate(place(centres), first)
     ]
+    people = (
+        []
+        if points is None
+        else [
+            f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="1.5" fill="#222" fill-opacity="0.55"/>'
+            for x, y in place(np.asarray(points, np.float64))
+        ]
+    )
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {tall:.0f}" role="img" '
             'font-family="sans-serif" font-size="15">',
             f"<title>{_escaped(title)}</title>",
             *shapes,
+            *people,
             *dots,
+            _bar(right - left, tall, 0.5 * (bottom + top) if globe else None),
             "</svg>\n",
         ]
+    )
+
+
+def _bar(across: float, tall: float, latitude: float | None) -> str:
+    """Return a bar of a round length at the lower left, with the length beside it."""
+    if latitude is not None:
+        across *= METRES * max(0.1, float(np.cos(np.radians(latitude))))
+    room = across / 5
+    power = 10.0 ** np.floor(np.log10(room))
+    length = max(step * power for step in (1, 2, 5) if step * power <= room)
+    label = f"{length:g}"
+    if latitude is not None:
+        label = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
+    long, y = length / across * WIDE, tall - 14
+    return (
+        f'<g class="scale"><path d="M14 {y - 6:.1f}v6h{long:.1f}v-6" fill="none" stroke="#111" '
+        f'stroke-width="1.5"/><text x="{14 + long + 6:.1f}" y="{y:.1f}">{label}</text></g>'
     )
 
 

@@ -43,16 +43,16 @@ class RangeKeys(Keys):
 
     @cached_property
     def columns(self) -> list[RangeColumn]:
-        """All keys; by default categories by hierarchies where there are some, and the rest as intervals."""
+        """All keys; by default categories by hierarchies where there are some, and the rest as intervals.
+
+        Groups are made of the ranges of all keys, of those, too, that publish a mean or a median instead.
+        """
         ways = ways_of(self.choices, self.table.keys, "")
         trees = self.choices.hierarchies or {}
-        chosen = {name: way or ("hierarchy" if name in trees else "interval") for name, way in ways.items()}
-        points = [name for name, way in chosen.items() if way not in RANGES]
-        if points:
-            raise InputError(
-                f"in the space 'ranges' every key is published as a range, and {points[0]!r} is not: leave "
-                "out the space, or --publish for it"
-            )
+        chosen = {
+            name: way if way in RANGES else "hierarchy" if name in trees else "interval"
+            for name, way in ways.items()
+        }
         return ranges_of(self.choices, self.table, self.k, chosen)
 
     @cached_property

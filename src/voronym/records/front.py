@@ -3,7 +3,7 @@
 # promise: doc-records
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +29,10 @@ from voronym.records.split import split
 from voronym.records.stir import flatten, shuffle, stir_alone
 from voronym.result import Masked
 from voronym.space.field import Field
+from voronym.space.metrics import Taxonomy
 from voronym.space.mixed import Mixed
 from voronym.table.frame import listing
+from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 
@@ -238,7 +240,8 @@ class _Plan:
         both = [name for name in asked if name in flattened]
         if both:
             raise InputError(f"columns are either flattened or shuffled, not both: {listing(both)}")
-        metrics = options.metrics or {}
+        trees = {name: Taxonomy(Hierarchy.of(tree)) for name, tree in (options.hierarchies or {}).items()}
+        metrics: Mapping[str, Any] = {**trees, **(options.metrics or {})}
         used = [name for name in (*flattened, *asked) if name not in table.keys]
         own = {name: item for name, item in metrics.items() if name in table.keys}
         keys, notes = make_fields(table, table.keys, own)

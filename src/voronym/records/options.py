@@ -69,6 +69,8 @@ class RecordsOptions(Options):
         flattened. A confidential column gets a permutation of its own.
     divergence, bound : {"kl", "emd"}, float
         What shuffling, and blending by noise, keep within which bound, in nats or from 0 to 1.
+    hierarchies : mapping, optional
+        Hierarchies of columns: steps up to a common ancestor are their distance, where no metric is named.
     metrics : mapping, optional
         By column: a metric's name, a metric, a function of two values, or labels and a matrix; otherwise the
         kind decides (`voronym.records.DEFAULTS`).
@@ -117,6 +119,10 @@ class RecordsOptions(Options):
     metrics: Mapping[str, Choice] | None = option(
         None, "by column, its metric where the kind should not decide", check=by_column, shape="by column"
     )
+    hierarchies: Mapping[str, Any] | None = option(
+        None, "by column, the hierarchy by which its values are near each other", check=by_column,
+        shape="by column",
+    )  # fmt: skip
     importance: Mapping[str, float] | None = option(
         None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
     )

@@ -25,6 +25,7 @@ from voronym.core.atomic import placed
 from voronym.core.context import Context
 from voronym.dossier import Dossier, public_of
 from voronym.errors import InputError, WriteError
+from voronym.intruder import expose
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
 from voronym.report.section import Audience, sections
@@ -210,7 +211,12 @@ def write_report(
     publisher: str | None = None,
     date: str | None = None,
 ) -> Path:
-    """Write the page to a file that appears whole or not at all."""
+    """Write the page to a file that appears whole or not at all.
+
+    An internal page of a release has the figures of membership and reconstruction, see `voronym.intruder`.
+    """
+    if audience == "internal" and not isinstance(given, Dossier):
+        expose(given)
     text = render(given, audience=audience, title=title, publisher=publisher, date=date)
     return write_page(text, path)
 

@@ -6,7 +6,7 @@ import json
 import platform
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -80,9 +80,8 @@ class Recipe(ReleaseChoices):
             raise InputError(f"schema must be a Schema, not {type(self.schema).__name__}")
         if self.private is not None and self.method == "auto":
             self._set("method", "dp")
-        if self.blocks:
-            self._set("blocks", tuple(str(Block.parse(text)) for text in self.blocks))
-            self._set("method", BLOCKS if self.method == "auto" else self.method)
+        if self.blocks and self.private is None:
+            self._settle_blocks()
         if self.makes_groups:  # methods that mask record by record promise no k, and draw a seed afresh
             self._set("k", 5 if self.k is None else self.k)
             self._set("seed", 0 if self.seed is None else self.seed)
@@ -99,6 +98,30 @@ class Recipe(ReleaseChoices):
         from voronym.request.rules import check_recipe  # rules read recipes
 
         check_recipe(self)
+
+    def _settle_blocks(self) -> None:
+        """Write out the parts of the keys: strata are in none; keys that no part names are the last one.
+
+        The method of the recipe, with its options, is that of the last part.
+        """
+        parts = [Block.parse(text) for text in self.blocks]
+        if self.strata:
+            masked = [(part, [name for name in part.columns if name not in self.strata]) for part in parts]
+            parts = [replace(part, columns=tuple(names)) for part, names in masked if names]
+        named = {*self.strata, *(name for part in parts for name in part.columns)}
+        rest = tuple(name for name in self.schema.keys if name not in named)
+        if rest and self.method != BLOCKS:  # else this was done before
+            parts.append(Block.parse(str(Block(rest, self.method, self.options or {}))))
+            self._set("options", None)
+        if rest or self.method == "auto":
+            self._set("method", BLOCKS)
+        self._set("blocks", tuple(map(str, parts)))
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that mask keys: that of the recipe, or those of the parts of the keys."""
+        parts = tuple(Block.parse(text).method for text in self.blocks)
+        return parts or (self.method,)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -127,7 +150,8 @@ class Recipe(ReleaseChoices):
     @cached_property
     def column_steps(self) -> tuple[ColumnStep, ...]:
         """The steps, in their order."""
-        return tuple(parse_step(text).informed(self.hierarchies or {}) for text in self.steps)
+        steps = (parse_step(text).informed(self.hierarchies or {}) for text in self.steps)
+        return tuple(steps if self.private is None else (step.in_public() for step in steps))
 
     @property
     def trees(self) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from voronym.errors import InputError
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
+from voronym.methods.public_steps import uncounted_steps
+from voronym.request.choices import EVERY
 
 if TYPE_CHECKING:
     from voronym.request.choices import ReleaseChoices
@@ -34,9 +36,10 @@ class Rule:
     reason: Callable[[Recipe], str]
 
 
-GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance",
-          "sampling_fraction", "population")  # fmt: skip
+GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance")
 """Choices about groups and what they publish: a method that makes none has no use for them."""
+COMPARED = (("records", "mixed"), ("lattice", "ranges"), ("local-suppression", "ranges"))
+"""Methods that make no groups of a space's records, and yet use it: for distances, or to publish ranges."""
 HISTORY = ("headroom", "dissolved")
 """Choices about groups that are kept."""
 BEFORE = ("waiting", "changed")
@@ -47,37 +50,38 @@ def _perturbs(recipe: Recipe) -> bool:
     return not recipe.makes_groups
 
 
+def _alone(recipe: Recipe, name: str, way: str) -> bool:
+    """Whether a row can publish a key in that way without a group: by a given width, or by public bounds."""
+    bounds, private = (recipe.bounds or {}).get(name), recipe.private is not None
+    if way == "interval":
+        numbers = recipe.schema[name].kind == "numeric" if name in recipe.schema else False
+        return name in (recipe.widths or {}) or (private and bounds is not None and numbers)
+    return private and way in ("mean", "median")
+
+
 def _useless(recipe: Recipe) -> list[str]:
     """Return what is asked of a method without groups that it has no use for."""
     own = METHODS[recipe.method].options.names()
     stepped = any(set(step.columns) & set(recipe.hierarchies or {}) for step in recipe.column_steps)
-    used = {*own, *(("hierarchies",) if stepped else ())}
+    ways = recipe.publish or {}
+    alone = bool(ways) and all(_alone(recipe, name, way) for name, way in ways.items())
+    used = {*own, *(("hierarchies",) if stepped else ()), *(("publish", "widths") if alone else ())}
     return [name for name in GROUPS if name in recipe.given and name not in used]
 
 
-def _about_population(names: list[str]) -> str:
-    if not {"population", "sampling_fraction"} & set(names):
-        return ""
-    return (
-        ". Keys with noise cannot be looked up in a population: `voronym measure` tells that risk of the "
-        "table as it is now, and `voronym attack` what an intruder finds in the release"
-    )
+PRIVATE = {
+    "suppress": "who is left out depends on the others, which ε does not count",
+    "keep_groups": "who stays in which group is told again each time, and ε does not count it",
+    "seed": "whoever had the seed could take the noise off; noise is drawn from the system",
+    "space": "records are compared by their public bounds, and spaces look at the data",
+    "metrics": "records are compared by their public bounds, and metrics look at the data",
+}
+"""What cannot be had with differential privacy, and why."""
 
 
-def _useless_private(recipe: Recipe) -> list[str]:
+def _uncounted(recipe: Recipe) -> list[str]:
     """Return what looks at data in ways that differential privacy does not count."""
-    names = (
-        "steps",
-        "weights",
-        "strata",
-        "suppress",
-        "keep_groups",
-        "seed",
-        "space",
-        "metrics",
-        "time_limit",
-    )
-    return [name for name in names if name in recipe.given]
+    return [name for name in PRIVATE if name in recipe.given]
 
 
 RULES: list[Rule] = [
@@ -110,11 +114,37 @@ RULES: list[Rule] = [
         "leave them out",
     ),
     Rule(
-        ("models", "steps", "weights", "strata", "suppress", "keep_groups", "seed", "space", "metrics"),
-        lambda recipe: recipe.private is not None and bool(_useless_private(recipe)),
-        lambda recipe: f"{', '.join(_useless_private(recipe))} cannot be had with dp: what it looks up in "
-        "the data, or lets others draw again, is not counted in ε. Leave it out; change columns by public "
-        "rules before, in the table itself",
+        ("models", *PRIVATE),
+        lambda recipe: recipe.private is not None and bool(_uncounted(recipe)),
+        lambda recipe: f"{_uncounted(recipe)[0]} cannot be had with dp: {PRIVATE[_uncounted(recipe)[0]]}. "
+        f"Leave out {', '.join(_uncounted(recipe))}",
+    ),
+    Rule(
+        ("models", "blocks"),
+        lambda recipe: recipe.private is not None and bool(recipe.blocks),
+        lambda _: "dp makes groups of all keys at once, by --grouping: leave out the parts",
+    ),
+    Rule(
+        ("models", "steps"),
+        lambda recipe: recipe.private is not None and bool(uncounted_steps(recipe)),
+        lambda recipe: f"step '{uncounted_steps(recipe)[0]}' cannot be had with dp: it looks at other rows, "
+        "and ε does not count that. Give the numbers yourself (top age=90, recode cuts=20,40, "
+        "pram matrix=FILE), or do it after, to published columns alone",
+    ),
+    Rule(
+        ("models", "strata"),
+        lambda recipe: recipe.private is not None and bool(recipe.strata)
+        and (recipe.private.scope == "all" or recipe.private.hides_presence),
+        lambda _: "a stratum is published as it is, row by row, and dp is to cover all columns or the number "
+        "of rows, too: leave out strata, or scope=all and neighbours",
+    ),
+    Rule(
+        ("models", "confidential", "other"),
+        lambda recipe: recipe.private is not None and recipe.private.hides_presence
+        and recipe.private.scope == "keys" and bool(recipe.schema.confidential or recipe.schema.other),
+        lambda recipe: "dp: neighbours=add-remove hides how many rows there are, and columns that stay as "
+        f"they are show it ({', '.join((*recipe.schema.confidential, *recipe.schema.other))}): add "
+        "scope=all, or drop them",
     ),
     Rule(
         ("models", "pseudonyms"),
@@ -131,22 +161,10 @@ RULES: list[Rule] = [
     Rule(
         ("method", "blocks"),
         lambda recipe: bool(recipe.blocks) != (recipe.method == "blocks"),
-        lambda recipe: "parts of the keys have methods of their own: leave out the method"
+        lambda recipe: "every key is in a part, which has a method of its own: leave out the method"
         if recipe.blocks
         else "the method 'blocks' needs the parts of the keys: give some, such as --part 'roof,walls: "
         "local-suppression' --part 'income: mdav'",
-    ),
-    Rule(
-        ("blocks", "keep_groups"),
-        lambda recipe: recipe.keep_groups and bool(recipe.blocks),
-        lambda _: "groups of parts lie within each other, and those that are kept would not: leave out "
-        "keep_groups, or the parts",
-    ),
-    Rule(
-        ("blocks", "intruder"),
-        lambda recipe: bool(recipe.blocks) and (recipe.intruder == "method" or recipe.enforce != "auto"),
-        lambda _: "parts obey models by leaving classes whole, and know no other way: leave out intruder and "
-        "enforce, or the parts",
     ),
     Rule(
         ("blocks", "pseudonyms"),
@@ -163,8 +181,9 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("method", "space"),
-        lambda recipe: recipe.space != DEFAULT_SPACE and not METHODS[recipe.method].groups
-        and (recipe.method, recipe.space) != ("records", "mixed"),
+        lambda recipe: recipe.space != DEFAULT_SPACE
+        and not any(METHODS[name].groups for name in recipe.methods)
+        and (recipe.method, recipe.space) not in COMPARED,
         lambda recipe: f"method {recipe.method!r} compares no records in a space: leave out the space",
     ),
     Rule(
@@ -176,8 +195,7 @@ RULES: list[Rule] = [
         ("method", *GROUPS),
         lambda recipe: _perturbs(recipe) and bool(_useless(recipe)),
         lambda recipe: f"method {recipe.method!r} makes no groups and has no use for "
-        f"{', '.join(_useless(recipe))}: leave it out, or take a method that makes groups, such as 'auto'"
-        f"{_about_population(_useless(recipe))}",
+        f"{', '.join(_useless(recipe))}: leave it out, or take a method that makes groups, such as 'auto'",
     ),
     Rule(
         ("keep_groups", *HISTORY),
@@ -188,9 +206,9 @@ RULES: list[Rule] = [
     Rule(
         ("space", "publish"),
         lambda recipe: recipe.space == "ranges"
-        and bool({"mean", "median"} & set((recipe.publish or {}).values())),
-        lambda _: "in the space 'ranges' every key is published as a range: leave out the space, or publish "
-        "no mean and no median",
+        and (recipe.publish or {}).get(EVERY) in ("mean", "median"),
+        lambda _: "in the space 'ranges' keys are published as ranges: leave out the space, or name the keys "
+        "that publish a mean or a median",
     ),
     Rule(
         ("weights", "publish_weights"),
@@ -199,7 +217,7 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("method", "publish_weights"),
-        lambda recipe: recipe.publish_weights == "mean" and _perturbs(recipe),
+        lambda recipe: recipe.publish_weights == "mean" and _perturbs(recipe) and recipe.private is None,
         lambda recipe: f"method {recipe.method!r} makes no groups, whose mean weight could be published: "
         "publish weights as they are, or take a method that makes groups",
     ),
@@ -211,9 +229,15 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("method", "keep_groups"),
-        lambda recipe: recipe.keep_groups and (_perturbs(recipe) or recipe.method == "lattice"),
+        lambda recipe: recipe.keep_groups and _perturbs(recipe),
         lambda recipe: f"method {recipe.method!r} makes no groups that could keep what they published: take "
         "another method, or leave out keep_groups",
+    ),
+    Rule(
+        ("method", "keep_groups", "person"),
+        lambda recipe: recipe.keep_groups and "lattice" in recipe.methods and bool(recipe.schema.person),
+        lambda _: "method 'lattice' masks row by row, and groups that are kept have all rows of a person: "
+        "leave out keep_groups, or take another method",
     ),
     Rule(
         ("models", "keep_groups"),
@@ -244,10 +268,6 @@ def check_ledger(recipe: Recipe, ledger: str | None) -> None:
     if ledger is None and set(BEFORE) & set(recipe.given):
         given = ", ".join(name for name in BEFORE if name in recipe.given)
         raise InputError(f"{given} is about earlier releases, which a ledger knows: give ledger, too")
-    if ledger is not None and not recipe.makes_groups and recipe.private is None:
-        raise InputError(
-            f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
-        )
 
 
 def check_parts(choices: ReleaseChoices) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voronym._cuda.device import choose
 from voronym.core.clock import now
@@ -22,21 +22,19 @@ from voronym.errors import InputError
 from voronym.history.booking import Booking
 from voronym.history.ledger import Ledger
 from voronym.history.people import naming_columns
-from voronym.policy.case import Facts
-from voronym.policy.checklist import Added
-from voronym.policy.complete import complete
-from voronym.policy.policy import Policy
 from voronym.release import Release
 from voronym.request.choices import PARTS
 from voronym.request.recipe import Recipe
 from voronym.request.request import DECLARED, Request, takes_choices
 from voronym.request.rules import check_ledger
 from voronym.run.memory import make_release
-from voronym.run.parts.door import release_parts
-from voronym.run.parts.plan import Plan, plan_parts
 from voronym.run.source import as_files, collected, engine_of_frame, has_parts, is_frame
 from voronym.table.read import load, read
 from voronym.table.table import Table
+
+if TYPE_CHECKING:
+    from voronym.policy.checklist import Added
+    from voronym.run.parts.plan import Plan
 
 
 @takes_choices
@@ -141,6 +139,10 @@ def anonymize(
         )
     added: tuple[Added, ...] = ()
     if recipe is None and request.release.policy is not None:
+        from voronym.policy.case import Facts  # with the attacks, which take a while to load
+        from voronym.policy.complete import complete
+        from voronym.policy.policy import Policy
+
         policy = Policy.load(request.release.policy)
         made = complete(request, data, policy, Facts.of(policy, request.release.facts))
         request, added = made.request, made.added
@@ -213,6 +215,8 @@ def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any
     target = Path(private) / "release" if private is not None else Path(output)  # type: ignore[arg-type]
     try:
         with as_files(data, request.run.work or target.absolute().parent) as files:
+            from voronym.run.parts.door import release_parts  # not waited for by a table in memory
+
             release = release_parts(files, target, request, **how)
     except BaseException:
         if private is not None:
@@ -253,6 +257,8 @@ def plan(
     """
     request = Request.of(choices, function="plan")
     request.refuse_beside(recipe)
+    from voronym.run.parts.plan import plan_parts
+
     return plan_parts(data, request, recipe=recipe, reading=reading)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -26,12 +26,9 @@ from voronym.methods.differential import cost_of
 from voronym.methods.grouped import Kept
 from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
+from voronym.methods.public_steps import stepped_bounds
 from voronym.methods.weights import MEAN
 from voronym.partition import Partition
-from voronym.policy.case import Facts
-from voronym.policy.checklist import Added
-from voronym.policy.judge import judge_release
-from voronym.policy.policy import Policy
 from voronym.problem import check_k
 from voronym.release import Release
 from voronym.request.choices import EVERY
@@ -43,6 +40,9 @@ from voronym.steps import run as run_steps
 from voronym.table import tidy
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
+
+if TYPE_CHECKING:
+    from voronym.policy.checklist import Added
 
 EARLY = (
     "the search was finished early, on request: the release keeps its promises, with the best groups found "
@@ -113,9 +113,12 @@ def make_release(
         original = original.rows(rows)  # some people wait
         stayed = rows if stayed is None else stayed[rows]
         masking = ctx.part(0.7, 0.9, stage="masking")
-    masked = _mask(table, recipe, masking, kept)
-    while booking is not None and kept is None and recipe.private is None:
-        assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
+    masked, booked = _mask(table, recipe, masking, kept), table
+    if masked.rows is not None:  # the number of rows is private
+        table, original = table.rows(masked.rows), original.rows(masked.rows)
+        stayed = masked.rows if stayed is None else stayed[masked.rows]
+    while booking is not None and kept is None and recipe.makes_groups:
+        assert isinstance(masked, Grouped)  # noqa: S101 - the method makes groups
         assert masked.partition is not None  # noqa: S101
         homes = None if table.units is None else table.units.household
         late = booking.who_waits(masked.partition, k=recipe.required_k, share=recipe.waiting, homes=homes)
@@ -179,8 +182,12 @@ def make_release(
     )
     clock.lap("measuring")
     if booking is not None:
-        _check_history(booking, release, masked, grouped_frame, table)
+        _check_history(booking, release, masked, grouped_frame, table if masked.rows is None else booked)
     if recipe.policy is not None:
+        from voronym.policy.case import Facts  # with the attacks, which take a while to load
+        from voronym.policy.judge import judge_release
+        from voronym.policy.policy import Policy
+
         policy = Policy.load(recipe.policy)
         release.checklist = judge_release(
             release,
@@ -221,27 +228,50 @@ def _check_history(
         "steps": list(recipe.steps),
         "plain": masked.schema is None,
     }
-    part = _books_of(recipe, masked, frame, about)
+    part = _books_of(recipe, masked, frame, about, table.n)
     homes = None if table.units is None else table.units.household
     true = not METHODS[recipe.method].groups and mean is None and not (recipe.publish or {})
     shown = frame.select([*keys, *([mean] if mean else [])])
     booking.check(part, shown, k=recipe.required_k, about=about, homes=homes, computed=not true)
-    release.warnings = (*booking.notes(chosen="dissolved" in recipe.given), *release.warnings)
+    noisy = (
+        (noise_note(booking, recipe.method),) if not recipe.makes_groups and recipe.private is None else ()
+    )
+    release.warnings = (*noisy, *booking.notes(chosen="dissolved" in recipe.given), *release.warnings)
     release.booking = booking
 
 
-def _books_of(recipe: Recipe, masked: Masked, frame: nw.DataFrame[Any], about: dict[str, Any]) -> Partition:
+def noise_note(booking: Booking, method: str) -> str:
+    """Say what a ledger knows of a release without groups, and how often its people had noise before."""
+    earlier = [entry for entry in booking.entries if entry.about.get("method") == method]
+    again = np.isin(booking.rows, np.concatenate([entry.people for entry in earlier])) if earlier else []
+    said = (
+        f"method {method!r} makes no groups: the ledger remembers who is in this release, and does not count "
+        "it against the groups of others"
+    )
+    if not np.any(again):
+        return said
+    return (
+        f"{said}. {int(np.sum(again)):,} rows are of people who were released by {method!r} before: noise "
+        "that is drawn afresh for the same values is averaged away"
+    )
+
+
+def _books_of(
+    recipe: Recipe, masked: Masked, frame: nw.DataFrame[Any], about: dict[str, Any], rows: int
+) -> Partition:
     """Return the groups that a ledger remembers; add the price of a private release to what it knows."""
+    if recipe.private is None and not recipe.makes_groups:
+        return Partition(np.zeros(rows, np.int64))  # no group is told, and none is counted
     if recipe.private is None:
-        assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
+        assert isinstance(masked, Grouped)  # noqa: S101 - the method makes groups
         assert masked.partition is not None  # noqa: S101
         return masked.partition
     facts = masked.figures[PRIVATE_FIGURES]
     about[PRIVATE] = {name: facts[name] for name in ("epsilon", "delta", "rho", "relation", "unit", "scope")}
     # What is private as a whole tells nobody's group; beside columns that stay as they are, keys do.
-    alone = recipe.private.scope == "all"
+    alone = recipe.private.scope == "all" or recipe.private.hides_presence
     keys = list(recipe.schema.keys)
-    return Partition(np.zeros(len(frame), np.int64) if alone else equivalence_classes(frame, keys).labels)
+    return Partition(np.zeros(rows, np.int64) if alone else equivalence_classes(frame, keys).labels)
 
 
 def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
@@ -285,7 +315,7 @@ def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:
 
 
 def with_trees(recipe: Recipe) -> Recipe:
-    """Return the recipe with the hierarchies that groups use: as the steps before left them."""
+    """Return the recipe with the hierarchies and bounds that groups use: as the steps before left them."""
     trees: dict[str, Any] = dict(recipe.hierarchies or {})
     for step in _steps(recipe, "before"):
         left = step.left_of(trees)
@@ -294,7 +324,10 @@ def with_trees(recipe: Recipe) -> Recipe:
             used = {name for name in used if recipe.way(name) == "hierarchy"}  # else the step had it
             left = {name: tree for name, tree in left.items() if name not in step.columns or name in used}
         trees = left
-    return recipe if trees == (recipe.hierarchies or {}) else replace(recipe, hierarchies=trees or None)
+    bounds = None if recipe.private is None else stepped_bounds(recipe)
+    if trees == (recipe.hierarchies or {}) and bounds == recipe.bounds:
+        return recipe
+    return replace(recipe, hierarchies=trees or None, bounds=bounds)
 
 
 def _check_k(recipe: Recipe, n: int) -> None:

@@ -8,7 +8,7 @@ costs are squared distances between coordinates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from voronym._kernels.cells import Cells
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
-from voronym.space.base import Space
+from voronym.space.base import Space, square_distances
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,6 +28,8 @@ Ints = NDArray[np.int64]
 PIVOTS = 4
 """Pairs of records from which coordinates are made where a space has none."""
 
+COMPARED = 2_000
+"""Points up to which each is compared with all."""
 EXACT_BELOW = 10_000
 """Points from which on the lists of neighbours are approximate."""
 
@@ -361,15 +363,22 @@ class Points(Records):
 
 def _nearest(points: Array, width: int, ctx: Context, slack: float) -> Ints | None:
     """Return the nearest other points of each, shape (n, width); None where the time was up before."""
-    from scipy.spatial import cKDTree  # takes a while to load
-
-    n, tree = len(points), cKDTree(points)
+    n = len(points)
     near, done = np.empty((n, width), np.int64), 0
+    if n <= COMPARED:
+        look = partial(_compared, points, width=width + 1)
+    else:
+        from scipy.spatial import cKDTree  # takes longer to load than to compare two thousand points
+
+        tree = cKDTree(points)
+
+        def look(rows: Ints) -> Ints:
+            return np.atleast_2d(tree.query(points[rows], width + 1, eps=slack)[1])
 
     def work(budget: int) -> bool:
         nonlocal done
         rows = np.arange(done, min(n, done + budget))
-        found = np.atleast_2d(tree.query(points[rows], width + 1, eps=slack)[1])
+        found = look(rows)
         own = found == rows[:, None]
         own[~own.any(axis=1), -1] = True  # among many equal points it may be missing: drop the last
         near[rows] = found[~own].reshape(len(rows), width)
@@ -379,6 +388,18 @@ def _nearest(points: Array, width: int, ctx: Context, slack: float) -> Ints | No
     for _ in ctx.search(work, budget=256):
         ctx.tell(done / n)
     return near if done == n else None
+
+
+def _compared(points: Array, rows: Ints, width: int) -> Ints:
+    """Return the points nearest to some of them, compared with all; of equally near ones the first."""
+    squares = square_distances(points[rows], points)
+    if width < len(points):
+        nearest = np.argpartition(squares, width - 1, axis=1)[:, :width]
+        nearest.sort(axis=1)
+    else:
+        nearest = np.broadcast_to(np.arange(len(points)), squares.shape)
+    order = np.argsort(np.take_along_axis(squares, nearest, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(nearest, order, axis=1)
 
 
 def records_of(space: Space, X: ArrayLike) -> Records:

@@ -108,6 +108,24 @@ class ColumnStep(ABC):
         """Return the hierarchies of columns as they are after the step."""
         return dict(trees)
 
+    @property
+    def by_row(self) -> bool:
+        """Whether the new values of a row depend on nothing but its own values and public rules."""
+        return False
+
+    @property
+    def cuts_lines(self) -> bool:
+        """Whether it makes ranges, which are categories, of numbers or dates."""
+        return False
+
+    def becomes(self, values: Sequence[str]) -> list[str]:
+        """Return what each of some categories becomes."""
+        return list(values)
+
+    def in_public(self) -> ColumnStep:
+        """Return the step as it is done where nothing may be looked up in the data."""
+        return self
+
     def warns(self, before: Table, after: Table) -> str | None:
         """Return what a data holder should know about what it did; None where there is nothing."""
         return None

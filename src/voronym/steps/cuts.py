@@ -14,12 +14,10 @@ from voronym.core.options import read_value
 from voronym.errors import InputError, SchemaError
 from voronym.steps import numbers
 from voronym.table.encoders.numeric import _places
-from voronym.table.schema import Schema
+from voronym.table.schema import RECODED, Schema
 from voronym.table.spans import written
 from voronym.table.table import Table
 
-RECODED = "recoded to ranges"
-"""Why a column is ordinal."""
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
@@ -39,7 +37,9 @@ def labels(table: Table, name: str, cuts: Sequence[str], step: object) -> tuple[
     range is written by its two cuts, and the lower one belongs to it.
     """
     at, form = _read(table, name, cuts, step), table.form(name)
-    digits = None if form in ("date", "datetime") else 0 if form == "integer" else _digits(table, name)
+    digits = None if form in ("date", "datetime") else 0
+    if digits is not None and form != "integer":
+        digits = None if getattr(step, "public", False) else _digits(table, name)
     if form == "date":
         days = np.ceil(at).astype(int)
         low, high = [_day(day) for day in days], [_day(item - 1) for item in days]

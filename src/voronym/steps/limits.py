@@ -124,6 +124,11 @@ class Limit(ColumnStep):
         whole = table.form(name) not in ("float", "decimal")
         return self.sign * shared_limit(values, start, least, whole=whole, persons=persons)
 
+    @property
+    def by_row(self) -> bool:
+        """Whether the limit is a given number, and is published itself."""
+        return self.publish == "limit" and not (isinstance(self.limit, str) and self.limit.endswith("%"))
+
     def warns(self, before: Table, after: Table) -> str | None:
         """Say where a share of the records was meant as a percentile: 99% are nearly all of them."""
         if not (isinstance(self.limit, str) and self.limit.endswith("%")) or _share(self.limit) <= MOST:

@@ -107,6 +107,11 @@ class Pram(ColumnStep):
             )
         return np.asarray(result / result.sum(axis=1, keepdims=True))
 
+    @property
+    def by_row(self) -> bool:
+        """Whether the chances are given, and not made of the shares of categories."""
+        return self.matrix is not None and not self.invariant
+
     def asks(self) -> tuple[str, ...]:
         """Return the columns of the strata."""
         return self.by

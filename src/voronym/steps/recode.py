@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,6 +85,31 @@ class Recode(ColumnStep):
             return None
         return cuts.ordinal(table.schema, {name: cuts.labels(table, name, self.cuts, self)
                                            for name in self.columns})  # fmt: skip
+
+    @property
+    def by_row(self) -> bool:
+        """Whether it looks at nothing but the row: always."""
+        return True
+
+    @property
+    def cuts_lines(self) -> bool:
+        """Whether it makes ranges."""
+        return bool(self.cuts)
+
+    def becomes(self, values: Sequence[str]) -> list[str]:
+        """Return what each of some categories becomes."""
+        if self.level is not None:
+            tree, level = self.tree, self.level
+            return [_cut(value, level) if tree is None else tree.generalise(value, level) for value in values]
+        return [str(self.to) if value in self.values else value for value in values]
+
+    def in_public(self) -> Recode:
+        """Return the step with ranges that are written by their cuts, whatever decimals the data have."""
+        made = replace(self)
+        if hasattr(self, "_given"):
+            object.__setattr__(made, "_given", self._given)
+        object.__setattr__(made, "public", True)
+        return made
 
     def informed(self, trees: Mapping[str, Any]) -> Recode:
         """Return the step with the hierarchy of the recipe, where it takes a level and names no file."""

@@ -37,6 +37,11 @@ class Round(ColumnStep):
             made[name] = numbers.write(table, name, whole * size, gone)
         return made
 
+    @property
+    def by_row(self) -> bool:
+        """Whether it looks at nothing but the row: always."""
+        return True
+
     def says(self) -> str:
         """Return what it does."""
         down = "down " if self.how == "down" else ""

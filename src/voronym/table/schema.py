@@ -21,6 +21,8 @@ Role = Literal["identifier", "key", "confidential", "other"]
 Kind = Literal["numeric", "ordinal", "nominal", "datetime", "location", "text"]
 
 _TINTS = {"identifier": "red", "key": "blue", "confidential": "amber", "other": "grey"}
+RECODED = "recoded to ranges"
+"""Why a column is ordinal whose ranges a step made: all of them are known beforehand."""
 
 
 @dataclass(frozen=True)

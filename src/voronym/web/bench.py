@@ -20,7 +20,7 @@ from voronym.core.atomic import together
 from voronym.core.context import FinishEarly, Progress
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
-from voronym.intruder import attack
+from voronym.intruder import attack, expose
 from voronym.method import METHODS
 from voronym.privacy import split_models
 from voronym.problem import check_k
@@ -271,6 +271,7 @@ class Bench:
             wishes.tell({"step": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
             receipt = release.write(place / f"release{suffix}")
             release.recipe.save(place / "recipe.toml")
+            expose(release)  # which the report shows, and the page as well
             dossier = release.dossier(progress=wishes.progress(0.65, 0.95), attacked=True)
             wishes.tell({"step": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
             release.report(place / "report.html")

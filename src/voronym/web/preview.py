@@ -119,7 +119,7 @@ def _point(k: int | None, release: Release, *, exact: bool) -> dict[str, Any]:
 def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -> dict[str, Any]:
     """Return what is shown of a release before it is written."""
     if whole:
-        exposure = release.exposure = release.exposure or quick_exposure(release, Context())
+        exposure = release.exposure = quick_exposure(release, Context())
     else:
         exposure = assault(scene_of(release), [name for name in quick_attacks() if name not in LATER])
     ladder = ladder_of(exposure, release.schema.keys)

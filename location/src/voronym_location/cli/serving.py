@@ -10,18 +10,13 @@ import typer
 
 from voronym.cli import common, signals
 from voronym.errors import InputError
+from voronym_location.cli import keeping
 
 if TYPE_CHECKING:
     from voronym_location.service import Service
     from voronym_location.settings import ServiceSettings
 
-Config = Annotated[
-    Path | None,
-    typer.Option("--config", envvar="VORONYM_LOCATION_CONFIG", help="The settings (TOML); see the docs."),
-]
-Folder = Annotated[
-    Path | None, typer.Option("--folder", help="Where database, key and mailbox are; by default as set.")
-]
+Config, Folder = keeping.Config, keeping.Folder
 
 
 def register(parent: typer.Typer) -> None:
@@ -29,6 +24,7 @@ def register(parent: typer.Typer) -> None:
     for verb in (serve, epoch, operator, migrate):
         parent.command()(verb)
     parent.command("import")(import_directory)
+    keeping.register(parent)
 
 
 def serve(
@@ -50,9 +46,21 @@ def serve(
     typer.echo("the service has ended; all that was acknowledged is stored", err=True)
 
 
-def epoch(config: Config = None, folder: Folder = None, json: common.Json = False) -> None:
+def epoch(
+    config: Config = None,
+    folder: Folder = None,
+    look: Annotated[
+        bool, typer.Option("--look", help="Keep it as a draft that nobody is shown, and say what it is.")
+    ] = False,
+    publish: Annotated[bool, typer.Option("--publish", help="Put the draft in force.")] = False,
+    discard: Annotated[bool, typer.Option("--discard", help="Take the draft back.")] = False,
+    json: common.Json = False,
+) -> None:
     """Make the next epoch and put it in force; exit code 3 if k cannot be kept, and nothing changes."""
     from voronym.core.context import Context
+
+    if look + publish + discard > 1:
+        raise InputError("--look, --publish and --discard are three acts: choose one")
 
     file = _missing(_settings(config, folder=folder))
     if file is not None:  # a mistyped folder would become a service of nobody
@@ -62,10 +70,25 @@ def epoch(config: Config = None, folder: Folder = None, json: common.Json = Fals
         )
     with _service(config, folder) as service, common.ticker(not json) as progress:
         ctx = Context(seed=0, progress=progress)
-        figures = service.run_epoch(ctx)
+        if discard:
+            done = service.discard_preview()
+            typer.echo("the draft is gone" if done else "there was no draft", err=True)
+            return
+        if look:
+            draft = service.preview_epoch(ctx=ctx)["figures"]
+            figures = {"seconds": 0.0} | draft
+        else:
+            figures = {"seconds": 0.0} | (service.publish_preview() if publish else service.run_epoch(ctx))
         ctx.done()
     if json:
         common.emit(figures)
+        return
+    if look:
+        told = ", ".join(
+            f"{words} {'under k' if figures[name] is None else figures[name]}"
+            for name, words in (("people", "people"), ("served", "served"), ("told", "told anew"))
+        )
+        typer.echo(f"epoch {figures['epoch']} is a draft, counts to the next k: {told}", err=True)
         return
     typer.echo(
         f"epoch {figures['epoch']} is in force: {figures['people']:,} people, {figures['served']:,} served, "

@@ -27,7 +27,8 @@ def simulate(
         float, typer.Option("--change", help="Share of the people who leave at each epoch; as many join.")
     ] = 0.01,
     policy: Annotated[
-        list[str] | None, typer.Option("--policy", help="cohort, reuse, afresh; repeat, or use commas.")
+        list[str] | None,
+        typer.Option("--policy", help="cohort, retire, reuse, rerun, afresh; or several."),
     ] = None,
     headroom: Annotated[
         int, typer.Option("--headroom", help="People beyond k with which a group is formed.", min=0)
@@ -42,6 +43,15 @@ def simulate(
         str,
         typer.Option("--budgets", help="Other budgets to try cohorts with, for the report; '' for none."),
     ] = "0.03,0.05,0.1,0.2,0.3",
+    headrooms: Annotated[
+        str, typer.Option("--headrooms", help="Headrooms to try the policy retire with, for the report.")
+    ] = "5,10,20,40",
+    periods: Annotated[
+        str, typer.Option("--periods", help="Epochs between two designs of the policy rerun, for the report.")
+    ] = "1,5,10,20",
+    young: Annotated[
+        int, typer.Option("--young", help="Epochs for which newcomers are young; see the docs.", min=0)
+    ] = 14,
     report: Annotated[Path | None, typer.Option("--report", help="Write a page with curves (HTML).")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     time_limit: Annotated[
@@ -57,9 +67,10 @@ def simulate(
 
     files.refuse_stdout(report=report)
     common.check_outputs([report], source="", overwrite=overwrite)
-    settings = Settings(k=k, headroom=headroom, wait=wait, budget=budget, seed=seed)
+    settings = Settings(k=k, headroom=headroom, wait=wait, budget=budget, young=young, seed=seed)
     names = common.names(policy) or ["cohort", "reuse", "afresh"]
-    others = _budgets(budgets) if report is not None or json else []
+    more = report is not None or json
+    others = _budgets(budgets) if more else []
     with common.ticker(not json) as progress:
         ctx = Context(seed=seed, time_limit=time_limit, progress=progress)
         found = run(
@@ -69,6 +80,8 @@ def simulate(
             settings=settings,
             policies=names,
             budgets=others,
+            headrooms=_wholes(headrooms, "--headrooms") if more else [],
+            periods=[one for one in _wholes(periods, "--periods") if one < epochs] if more else [],
             seed=seed,
             ctx=ctx,
         )
@@ -123,6 +136,15 @@ def _budgets(text: str) -> list[float]:
     if any(not 0.0 <= one <= 1.0 for one in found):
         raise InputError(f"--budgets takes shares from 0 to 1 with commas, such as 0.05,0.3; not {text!r}")
     return found
+
+
+def _wholes(text: str, flag: str) -> list[int]:
+    from voronym.errors import InputError
+
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise InputError(f"{flag} takes whole numbers with commas, such as 5,10; not {text!r}")
+    return [int(part) for part in parts]
 
 
 def _show(found: Simulation) -> None:

@@ -15,8 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from voronym.report.svg import escape, num, rect, width
-from voronym_location.globe import Place
-from voronym_location.population import RADIUS
+from voronym_location.globe import RADIUS, Place
 
 Corner = tuple[float, float]
 """Metres east and south of the middle."""
@@ -32,6 +31,8 @@ PIN = (
     '<path d="M0 0C-3-8-11-14-11-23a11 11 0 1 1 22 0C11-14 3-8 0 0Z"/><circle class="dot" cy="-23" r="4.5"/>'
 )
 RING = '<circle r="13"/><circle class="dot" r="4"/>'
+DOT = ('<circle r="6"/>', '<path d="M0-8 8 6H-8Z"/>')
+"""The point of a group, and of one that is marked: shapes, not colours alone."""
 LEAST, MOST = 150.0, 200_000.0
 """How many metres a map may show from side to side."""
 EDGE = 89.9
@@ -129,10 +130,12 @@ def draw(
     *,
     home: Place | None = None,
     seen: Place | None = None,
+    put: bool = True,
+    groups: Sequence[tuple[Place, bool]] = (),
     title: str,
     desc: str,
 ) -> Markup:
-    """Draw a view of a town, a home as a pin and what providers see as a ring.
+    """Draw a view of a town, a home as a pin and what providers see as a ring, or the points of groups.
 
     Parameters
     ----------
@@ -140,6 +143,10 @@ def draw(
     view : View
     home, seen : (latitude, longitude), optional
         With both, a dashed line joins them.
+    put : bool
+        Whether the pin was put by somebody; otherwise it is there for the script alone, unseen.
+    groups : sequence of (place, bool)
+        Points of groups, and whether each is marked.
     title, desc : str
         What a reader hears instead of the picture.
 
@@ -158,7 +165,9 @@ def draw(
     if seen is not None:
         body.append(_mark(outline.at(seen), unit, "seen", RING))
     if home is not None:
-        body.append(_mark(outline.at(home), unit, "pin", PIN))
+        body.append(_mark(outline.at(home), unit, "pin" if put else "pin unset", PIN))
+    for place, marked in groups:
+        body.append(_mark(outline.at(place), unit, "group tight" if marked else "group", DOT[marked]))
     body.append(_scale(box, unit))
     frame = " ".join(num(value) for value in (*box[:2], view.span, view.span))
     return Markup(  # noqa: S704

@@ -87,7 +87,7 @@ def _seen(desk: Desk, token: str) -> dict[str, Any]:
             "moving": result.moving,
             "seen": (f"{seen[0]:.6f}", f"{seen[1]:.6f}"),
             "pseudonym": result.pseudonym,
-            "until": write_time(result.expires),
+            "until": desk.time(result.expires),
             "over": datetime.fromisoformat(result.expires).timestamp() <= desk.service.clock(),
             "picture": chart.draw(
                 outline,
@@ -101,7 +101,7 @@ def _seen(desk: Desk, token: str) -> dict[str, Any]:
         return known
     return known | {
         "why": sentence(result.reason if result is not None else "your home will be seen by the next epoch"),
-        "due": write_time(result.until) if result is not None and result.until else "",
+        "due": desk.time(result.until) if result is not None and result.until else "",
         "picture": chart.draw(
             outline,
             chart.around([place], outline),
@@ -121,18 +121,6 @@ def write_metres(far: float) -> str:
     ('142\xa0m', '1.8\xa0km')
     """
     return f"{far:.0f}\u00a0m" if far < 1000 else f"{far / 1000:.1f}\u00a0km"
-
-
-def write_time(text: str) -> str:
-    """Write a moment as people read it; it comes as in statements.
-
-    Examples
-    --------
-    >>> write_time("2026-03-01T08:05:00Z")
-    '1 March 2026, 08:05 UTC'
-    """
-    at = datetime.fromisoformat(text)
-    return f"{at.day} {at:%B %Y}, {at:%H:%M} UTC"
 
 
 def _download(data: Mapping[str, Any], name: str) -> Response:

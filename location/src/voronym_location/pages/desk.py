@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import anyio
 import anyio.to_thread
@@ -45,6 +47,10 @@ class Desk:
         """Return the desk of a service."""
         attempts = Attempts(service.settings.attempts)
         return cls(service, guards.Cookies(secure=secure), attempts, anyio.CapacityLimiter(2))
+
+    def time(self, text: str) -> str:
+        """Write a moment in the time zone of the service."""
+        return write_time(text, self.service.settings.zone)
 
     @property
     def k(self) -> int:
@@ -126,6 +132,7 @@ class Desk:
             here=here,
             signed_in=account is not None,
             is_operator=account is not None and account.operator,
+            runs=self.service.settings.operator,
             **data,
         )
         answer = HTMLResponse(text, status_code=status)
@@ -180,6 +187,18 @@ class Desk:
         if isinstance(error, TooMany):
             made.headers["retry-after"] = str(max(1, round(error.wait)))
         return made
+
+
+def write_time(text: str, zone: str = "UTC") -> str:
+    """Write a moment as people read it; it comes as in statements.
+
+    Examples
+    --------
+    >>> write_time("2026-03-01T08:05:00Z"), write_time("2026-07-01T08:05:00Z", "Europe/Madrid")
+    ('1 March 2026, 08:05 UTC', '1 July 2026, 10:05 CEST')
+    """
+    at = datetime.fromisoformat(text).astimezone(ZoneInfo(zone))
+    return f"{at.day} {at:%B %Y}, {at:%H:%M} {at:%Z}"
 
 
 def sentence(result: object) -> str:

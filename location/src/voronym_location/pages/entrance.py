@@ -19,6 +19,10 @@ from voronym_location.passwords import LEAST
 
 WRONG_CODE = "That code does not fit, or it has run out. Check it, or sign up again for a new one."
 WRONG_PASSWORD = "The address and the password do not fit together."  # noqa: S105 - a sentence
+WRONG_FACTOR = (
+    "Address, password and code do not fit together. A code is good for half a minute, and once: wait for "
+    "the next one if yours was used."
+)
 HINT = f"At least {LEAST} characters; a few words that you remember are best."
 
 
@@ -36,6 +40,15 @@ def _accounts(router: APIRouter, desk: Desk) -> None:
     @router.get("/")
     def welcome(request: Request) -> Response:
         return desk.page(request, "welcome.html", account=desk.visitor(request), k=desk.k)
+
+    @router.get("/about")
+    def about(request: Request) -> Response:
+        given = service.settings
+        return desk.page(
+            request, "about.html", here="about", account=desk.visitor(request), contact=given.contact,
+            terms=given.terms, backups=given.backups, days=f"{given.token_days:g}", k=desk.k,
+            period=_hours(given.period),
+        )  # fmt: skip
 
     @router.get("/sign-up")
     def ask_sign_up(request: Request) -> Response:
@@ -60,11 +73,34 @@ def _accounts(router: APIRouter, desk: Desk) -> None:
         email, wrong = form.get("email", ""), WRONG_CODE
         try:
             if service.verify(email, form.get("code", "").strip(), form.get("password", "")):
+                try:  # who reads the mail and chose the password need not type it again
+                    session = service.sign_in(email, form.get("password", ""))
+                except (Refused, TooMany):
+                    session = None  # an operator shows a second factor, too
+                if session is not None:
+                    answer = desk.to("/me")
+                    desk.cookies.write(request, answer, SESSION, session.token)
+                    desk.cookies.drop(request, answer, VISIT)
+                    return answer
                 result = "Your address is verified. Sign in now."
                 return desk.page(request, "sign_in.html", here="sign-in", wrong="", said=result, email=email)
         except BadRequest as error:
             wrong = sentence(error)
         return desk.page(request, "verify.html", status=400, wrong=wrong, email=email, password_hint=HINT)
+
+
+def _hours(seconds: float) -> str:
+    """Write how often epochs are made.
+
+    Examples
+    --------
+    >>> _hours(86400.0), _hours(3600.0), _hours(0.0)
+    ('every 24 hours', 'every hour', 'when the operator asks for it')
+    """
+    if not seconds:
+        return "when the operator asks for it"
+    hours = seconds / 3600
+    return "every hour" if hours == 1 else f"every {hours:.3g} hours"
 
 
 def _sessions(router: APIRouter, desk: Desk) -> None:
@@ -83,7 +119,7 @@ def _sessions(router: APIRouter, desk: Desk) -> None:
             # One sentence and one status, whatever was wrong.
             slow = isinstance(error, TooMany)
             again: dict[str, Any] = {
-                "wrong": sentence(error) if slow else WRONG_PASSWORD,
+                "wrong": sentence(error) if slow else WRONG_FACTOR if form.get("code") else WRONG_PASSWORD,
                 "said": "",
                 "email": email,
             }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from fastapi import APIRouter
@@ -11,11 +12,15 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
+from voronym.errors import GuaranteeError
 from voronym.report.bars import bars
 from voronym.report.curves import Series, chart
 from voronym.report.write import Table, plural
-from voronym_location.pages.citizen import write_metres, write_time
-from voronym_location.pages.desk import Desk
+from voronym_location.errors import BadRequest, Busy, TooMany
+from voronym_location.pages import chart as maps
+from voronym_location.pages.citizen import write_metres
+from voronym_location.pages.desk import Desk, sentence
+from voronym_location.statements import clock_text
 
 
 @dataclass(frozen=True)
@@ -32,18 +37,93 @@ def routes(desk: Desk) -> APIRouter:
     """Return the operator's routes."""
     router = APIRouter(include_in_schema=False)
 
+    service = desk.service
+
     @router.get("/operator")
     def figures(request: Request) -> Response:
-        token = desk.token(request)
-        result = desk.service.operator_figures(token)
-        return desk.page(
-            request, "operator.html", here="operator", account=desk.service.whoami(token), **_told(result)
-        )
+        return _page(desk, request)
 
+    def add(name: str, act: Callable[[str], Any], done: str) -> None:
+        @desk.post(router, f"/operator/{name}")
+        def answer(request: Request, form: Mapping[str, str]) -> Response:
+            del form
+            try:
+                act(desk.token(request))
+            except (BadRequest, Busy, TooMany, GuaranteeError) as error:
+                return _page(desk, request, wrong=sentence(error), status=getattr(error, "status", 409))
+            return _page(desk, request, said=done)
+
+    add("preview", service.preview_epoch, "This is what the next epoch would be, as people are now.")
+    add("publish", service.publish_preview, "The epoch is in force.")
+    add("discard", service.discard_preview, "The draft is gone. Nothing of it was told.")
+    add("pause", service.pause_epochs, "No epoch is made by itself from now on.")
+    add("resume", lambda token: service.pause_epochs(token, on=False), "Epochs are made on schedule again.")
     return router
 
 
-def _told(result: Mapping[str, Any]) -> dict[str, Any]:
+def _page(desk: Desk, request: Request, *, said: str = "", wrong: str = "", status: int = 200) -> Response:
+    token = desk.token(request)
+    result = desk.service.operator_figures(token)
+    state = desk.service.desk_state(token)
+    acts = [{"at": desk.time(act["at"]), "action": act["action"]} for act in state["acts"]]
+    return desk.page(
+        request, "operator.html", here="operator", status=status, account=desk.service.whoami(token),
+        said=said, wrong=wrong, paused=state["paused"], acts=acts, schedule=_schedule(desk, result, state),
+        preview=_preview(desk, token, result, state["preview"]), **_told(desk, result),
+    )  # fmt: skip
+
+
+def _schedule(desk: Desk, result: Mapping[str, Any], state: Mapping[str, Any]) -> str:
+    """Say when the next epoch comes by itself."""
+    period = desk.service.settings.period
+    if not period:
+        return "Epochs are made by hand here: there is no schedule."
+    if state["paused"]:
+        return "The schedule is paused. The epoch in force stays until its statements run out."
+    if not result["epochs"]:
+        return "The first epoch is made by itself a period after the service was started."
+    due = datetime.fromisoformat(result["epochs"][0]["published"]).timestamp() + period
+    ending = "a draft that is kept then is replaced." if state["preview"] else "unless you pause it."
+    return f"By itself it is made at {desk.time(clock_text(due))}; {ending}"
+
+
+def _preview(
+    desk: Desk, token: str, result: Mapping[str, Any], preview: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Return what the desk shows of a draft, beside the epoch in force."""
+    if preview is None:
+        return None
+    k, least = result["k"], f"under {result['k']}"
+    after, before = preview["figures"], result["epochs"][0] if result["epochs"] else None
+    rows = [
+        (label, "–" if before is None else _count(before[name], least), _count(after[name], least))
+        for name, label in (("people", "people"), ("served", "have a point"), ("waiting", "wait"),
+                            ("told", "told a new point"))
+    ]  # fmt: skip
+    rows += [
+        ("groups", "–" if before is None else str(before["groups"]), str(after["groups"])),
+        ("k is tight in", "–", plural(preview["tight"], "group")),
+        (
+            "from home, rms",
+            "–" if before is None else write_metres(before["rms"]),
+            write_metres(after["rms"]),
+        ),
+    ]
+    places = [((latitude, longitude), bool(tight)) for latitude, longitude, tight in preview["places"]]
+    outline = desk.outline(token)
+    view = maps.around([place for place, _ in places], outline) if places else outline.whole
+    picture = maps.draw(
+        outline, view, groups=places, title="Points of the next epoch",
+        desc=f"{len(places)} points of groups; in {preview['tight']} of them k is tight.",
+    )  # fmt: skip
+    caption = f"Counts to the next {k}"
+    return {
+        "number": after["epoch"], "at": desk.time(clock_text(preview["at"])), "picture": picture,
+        "table": Table.of(("", "in force", "draft"), rows, caption=caption),
+    }  # fmt: skip
+
+
+def _told(desk: Desk, result: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page shows of the figures; a count that was withheld stays so."""
     k, epochs = result["k"], list(result["epochs"])
     least = f"under {k}"
@@ -74,9 +154,9 @@ def _told(result: Mapping[str, Any]) -> dict[str, Any]:
         "heading": f"About {served} people have a point" if last["served"] else "Nobody has a point yet",
         "least": k,
         "facts": facts,
-        "until": write_time(last["expires"]),
+        "until": desk.time(last["expires"]),
         "invariants": invariants,
-        "tables": [*_distances(last), _epochs(epochs, least)],
+        "tables": [*_distances(last), _epochs(desk, epochs, least)],
     }
 
 
@@ -97,13 +177,13 @@ def _distances(last: Mapping[str, Any]) -> list[Part]:
     return [Part("Metres by density", table, result, figure)]
 
 
-def _epochs(epochs: Sequence[Mapping[str, Any]], least: str) -> Part:
+def _epochs(desk: Desk, epochs: Sequence[Mapping[str, Any]], least: str) -> Part:
     rows = [
         (
             str(epoch["epoch"]),
             *(_count(epoch[name], least) for name in ("people", "served", "waiting", "told")),
             write_metres(epoch["rms"]),
-            write_time(epoch["published"]),
+            desk.time(epoch["published"]),
         )
         for epoch in epochs
     ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fastapi import APIRouter
@@ -39,8 +39,9 @@ def routes(desk: Desk) -> APIRouter:
     def ask(request: Request) -> Response:
         token = desk.token(request)
         home, outline = service.home(token), desk.outline(token)
-        start = outline.whole if home is None else View(home["latitude"], home["longitude"], 2 * NEAR)
-        return _page(desk, request, outline, start)
+        if home is None:
+            return _page(desk, request, outline, outline.whole, chosen=False)
+        return _page(desk, request, outline, View(home["latitude"], home["longitude"], 2 * NEAR))
 
     @desk.post(router, "/home")
     def place(request: Request, form: Mapping[str, str]) -> Response:
@@ -48,9 +49,11 @@ def routes(desk: Desk) -> APIRouter:
         service.whoami(token)
         outline = desk.outline(token)
         view = _state(form, outline)
-        wanted = form.get("do", "")
+        wanted, chosen = form.get("do", ""), form.get("chosen") == "1"
         text = form.get("text", "").strip()
         try:
+            if wanted == "use" and not chosen:  # a pin that nobody put is nobody's home
+                raise BadRequest("put the pin on your house first: type the address, or click the map")
             if wanted == "use":
                 service.submit_home(token, view.latitude, view.longitude)
                 return desk.to("/me")
@@ -59,8 +62,14 @@ def routes(desk: Desk) -> APIRouter:
                 outcome = "The pin is there. Is it your house? Move it if it is not."
                 return _page(desk, request, outline, View(*result, NEAR), text=text, said=outcome)
         except BadRequest as error:
-            return _page(desk, request, outline, view, text=text, wrong=sentence(error), status=400)
-        return _page(desk, request, outline, _moved(form, view, outline, wanted))
+            close = service.suggest_addresses(token, text) if wanted == "find" else []
+            return _page(
+                desk, request, outline, view, chosen=chosen, text=text, wrong=sentence(error), close=close,
+                status=400,
+            )  # fmt: skip
+        after = _moved(form, view, outline, wanted)
+        clicked = wanted not in STEPS and after != view
+        return _page(desk, request, outline, after, chosen=chosen or clicked)
 
     return router
 
@@ -121,17 +130,20 @@ def _page(
     outline: Outline,
     view: View,
     *,
+    chosen: bool = True,
     text: str = "",
     said: str = "",
     wrong: str = "",
+    close: Sequence[str] = (),
     status: int = 200,
 ) -> Response:
     token = desk.token(request)
     account = desk.service.whoami(token)
-    shown = f"{view.latitude:.5f}, {view.longitude:.5f}"
+    shown = f"{view.latitude:.5f}, {view.longitude:.5f}" if chosen else "not put yet"
     picture = chart.draw(
-        outline, view, home=view.place, title="Map of the town with a pin", desc=f"The pin is at {shown}."
-    )
+        outline, view, home=view.place, put=chosen, title="Map of the town",
+        desc=f"The pin is at {shown}." if chosen else "There is no pin yet.",
+    )  # fmt: skip
     return desk.page(
         request,
         "home.html",
@@ -143,6 +155,8 @@ def _page(
         longitude=f"{view.longitude:.6f}",
         span=f"{view.span:.0f}",
         shown=shown,
+        chosen=chosen,
+        close=close,
         middle=outline.middle,
         metres=chart.METRES,
         east=chart.METRES * math.cos(math.radians(outline.middle[0])),

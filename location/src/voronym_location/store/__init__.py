@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
 
+from voronym.errors import InputError
 from voronym_location.errors import Unavailable
 
 __all__ = ["AWAY", "Store", "told"]
@@ -104,6 +106,23 @@ class Store:
                 "the database file is no longer where it was: nothing was changed. Put it back, or start the "
                 "service again"
             )
+
+    def backup(self, target: Path) -> None:
+        """Write a whole copy while the service runs, for its owner alone; SQLite only."""
+        if self.file is None:
+            raise InputError("back PostgreSQL up by pg_dump: see the page on operations")
+        try:
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError as error:
+            raise InputError(f"cannot write the backup {target.name!r}: {error.strerror}") from None
+        with (
+            contextlib.closing(sqlite3.connect(self.file)) as source,
+            contextlib.closing(sqlite3.connect(target)) as copy,
+        ):
+            source.backup(copy, pages=1000, sleep=0.01)
+            sound = copy.execute("pragma integrity_check").fetchone()[0]
+        if sound != "ok":
+            raise Unavailable("the backup is not sound: look at the disk, and make another")
 
     def close(self) -> None:
         """Close all connections."""

@@ -19,6 +19,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
 )
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "audit",
     "code",
     "cohort",
+    "desk",
     "directory",
     "epoch",
     "home",
@@ -49,6 +51,7 @@ account = Table(
     Column("operator", Boolean, nullable=False),
     Column("secret", LargeBinary),  # of an operator's second factor
     Column("created", Double, nullable=False),
+    Column("published", Boolean, nullable=False, server_default=false()),  # was told a place at some time
     sqlite_autoincrement=True,
 )  # fmt: skip
 
@@ -96,9 +99,10 @@ directory = Table(
 home = Table(
     "home", metadata,
     Column("person", Long, ForeignKey("account.id", ondelete="CASCADE"), primary_key=True),
-    Column("latitude", Double, nullable=False),
-    Column("longitude", Double, nullable=False),
-    Column("household", BigInteger, nullable=False),
+    Column("latitude", Double),  # these three are absent where they are sealed
+    Column("longitude", Double),
+    Column("household", BigInteger),
+    Column("sealed", LargeBinary),  # see `voronym_location.sealing`
     Column("version", BigInteger, nullable=False),  # another one after each move; never the same again
     Column("submitted", Double, nullable=False),
     Column("vouched", Boolean, nullable=False),
@@ -135,8 +139,15 @@ member = Table(
     Column("version", BigInteger, nullable=False),  # of the home that was seen
     Column("household", BigInteger, nullable=False),  # a label that is drawn anew in every epoch
     Column("counting", Boolean, nullable=False),
+    Column("young", Boolean, nullable=False, server_default=false()),  # counts, up to a third of k
     Column("pseudonym", LargeBinary),
     sqlite_with_rowid=False,
+)  # fmt: skip
+
+desk = Table(
+    "desk", metadata,
+    Column("name", String(60), primary_key=True),  # what an operator set, or is being shown
+    Column("value", Text, nullable=False),
 )  # fmt: skip
 
 audit = Table(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from voronym._cuda.device import choose
 from voronym.method import METHODS
+from voronym.methods.public_steps import stepped_bounds
 from voronym.release import Release
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped
@@ -159,7 +160,8 @@ def _needed(recipe: Recipe, confidential: tuple[str, ...]) -> set[str]:
 
 def _without_steps(recipe: Recipe, schema: Any) -> Recipe:
     """Return the recipe of what is left to do: the steps before are done, and changed the schema."""
-    return replace(recipe, steps=(), schema=schema)
+    bounds = recipe.bounds if recipe.private is None else stepped_bounds(recipe)
+    return replace(recipe, steps=(), schema=schema, bounds=bounds)
 
 
 def _units(pieces: list[Piece]) -> Units | None:

@@ -13,6 +13,9 @@
   let at = pin.getAttribute("transform").match(/-?[\d.]+/g).slice(0, 2).map(Number);
 
   const put = (x, y) => {
+    pin.classList.remove("unset");
+    document.getElementById("use").disabled = false;
+    for (const one of document.querySelectorAll("input[name=chosen]")) one.value = "1";
     at = [Math.min(Math.max(x, left), left + across), Math.min(Math.max(y, top), top + across)];
     pin.setAttribute("transform", `translate(${at[0]} ${at[1]}) ${scale}`);
     const north = (latitude - at[1] / metres).toFixed(6), sun = (longitude + at[0] / east).toFixed(6);
@@ -36,6 +39,6 @@
     const step = across / (event.shiftKey ? 16 : 128);
     const way = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[event.key];
     if (way) { event.preventDefault(); put(at[0] + way[0] * step, at[1] + way[1] * step); }
-    if (event.key === "Enter") { event.preventDefault(); form.requestSubmit(document.getElementById("use")); }
+    if (event.key === "Enter" && !document.getElementById("use").disabled) { event.preventDefault(); form.requestSubmit(document.getElementById("use")); }
   });
 })();

@@ -1,0 +1,83 @@
+"""`voronym location backup`, `after-restore`, `rotate-key`, `rotate-homes` and `forget`: what keepers do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", envvar="VORONYM_LOCATION_CONFIG", help="The settings (TOML); see the docs."),
+]
+Folder = Annotated[
+    Path | None, typer.Option("--folder", help="Where database, key and mailbox are; by default as set.")
+]
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the verbs to `voronym location`."""
+    for verb in (backup, after_restore, rotate_key, rotate_homes, forget):
+        parent.command()(verb)
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="Where the copy goes; it must not be there yet.")],
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Copy the SQLite database while the service runs, and check the copy."""
+    from voronym_location.cli.serving import _service
+
+    with _service(config, folder) as service:
+        service.store.backup(file)
+    typer.echo(f"written: {file}", err=True)
+
+
+def after_restore(config: Config = None, folder: Folder = None) -> None:
+    """End all groups of a database that was restored from a backup; the next epoch forms new ones."""
+    from voronym_location.cli.serving import _service
+
+    with _service(config, folder) as service:
+        ended = service.begin_again()
+    typer.echo(f"{ended:,} groups ended: forget again who left since, then run an epoch", err=True)
+
+
+def rotate_key(config: Config = None, folder: Folder = None) -> None:
+    """Sign statements with a fresh key; the old one is published as retired. End the service before."""
+    from voronym_location.cli.serving import _service
+
+    with _service(config, folder) as service:
+        number = service.rotate_key()
+    typer.echo(f"statements are signed with the key {number} from now on", err=True)
+
+
+def rotate_homes(
+    config: Config = None,
+    folder: Folder = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Open all homes instead of sealing them.")] = False,
+) -> None:
+    """Seal all homes with a fresh key in the file that the setting home_key names. End the service before."""
+    from voronym_location.cli.serving import _service, _settings
+    from voronym_location.sealing import Seal
+
+    settings = _settings(config, folder=folder)
+    if settings.home_keys is not None and not settings.home_keys.exists() and not plain:
+        Seal().renewed().write(settings.home_keys)
+    with _service(config, folder) as service:
+        done = service.rotate_homes(plain=plain)
+    typer.echo(f"{done:,} homes {'opened' if plain else 'sealed'}", err=True)
+
+
+def forget(
+    email: Annotated[str, typer.Argument(help="The e-mail address of who asked for it.")],
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Delete somebody who asked for it by letter: account, home, point and pseudonym."""
+    from voronym_location.cli.serving import _service
+
+    with _service(config, folder) as service:
+        done = service.forget(email)
+    typer.echo("all that was stored is deleted" if done else "there is no such account", err=True)

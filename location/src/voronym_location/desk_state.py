@@ -1,0 +1,56 @@
+"""What stands on the operator's desk: the draft that was looked at, and whether the schedule is paused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from voronym_location.operators import softened
+from voronym_location.store.tables import desk, epoch
+
+__all__ = ["get_note", "is_paused", "pause", "read_preview", "set_note", "shown"]
+
+
+def read_preview(connection: Connection, k: int) -> dict[str, Any] | None:
+    """Return what an operator may see of the draft that is kept, if there is one."""
+    kept = get_note(connection, "preview")
+    last = connection.scalar(select(func.coalesce(func.max(epoch.c.number), 0)))
+    if kept is None or kept["figures"]["epoch"] != last + 1:
+        return None
+    return shown(kept, k)
+
+
+def shown(preview: dict[str, Any], k: int) -> dict[str, Any]:
+    """Return a preview with counts to the next k; groups are many people each, and are counted."""
+    return {
+        "at": preview["at"],
+        "figures": softened(preview["figures"], k),
+        "places": preview["places"],
+        "tight": preview["tight"],
+    }
+
+
+def pause(connection: Connection, *, on: bool, now: float) -> None:
+    """Stop the schedule, or let it go on; the epoch in force stays until its statements run out."""
+    connection.execute(delete(desk).where(desk.c.name == "paused"))
+    if on:
+        set_note(connection, "paused", now)
+
+
+def is_paused(connection: Connection) -> bool:
+    """Say whether an operator stopped the schedule."""
+    return get_note(connection, "paused") is not None
+
+
+def get_note(connection: Connection, name: str) -> Any:
+    """Return what stands under a name, None where nothing does."""
+    value = connection.scalar(select(desk.c.value).where(desk.c.name == name))
+    return None if value is None else json.loads(value)
+
+
+def set_note(connection: Connection, name: str, value: Any) -> None:
+    """Put something under a name, in place of what is there."""
+    connection.execute(delete(desk).where(desk.c.name == name))
+    connection.execute(insert(desk).values(name=name, value=json.dumps(value)))

@@ -1,0 +1,137 @@
+"""Drafts of epochs: rows that nobody is shown, written piece by piece, and removed where they are over."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, text
+
+from voronym.core.context import Context
+from voronym_location.census import Census
+from voronym_location.epochs import Epoch
+from voronym_location.errors import Busy
+from voronym_location.store import Store, told
+
+__all__ = ["alone", "draft", "tidy"]
+
+PIECE = 5_000
+"""Rows that are written at a time."""
+BREATH = 0.005
+"""Seconds between two pieces, in which others get their turn to write."""
+COLUMNS = "epoch, person, cohort, since, seen, version, household, counting, young, pseudonym"
+
+
+@contextlib.contextmanager
+def alone(store: Store) -> Iterator[None]:
+    """Hold the one lock of those who make epochs; it is gone with its process."""
+    busy = "an epoch is being made already: wait until it is published"
+    if store.file is None:
+        with told(), store.engine.connect() as connection:
+            if not connection.exec_driver_sql("select pg_try_advisory_lock(7302)").scalar():
+                raise Busy(busy)
+            connection.commit()
+            try:
+                yield
+            finally:
+                connection.exec_driver_sql("select pg_advisory_unlock(7302)")
+                connection.commit()
+        return
+    import fcntl
+
+    handle = os.open(store.file.with_name(f"{store.file.name}.epoch"), os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Busy(busy) from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def tidy(store: Store, ctx: Context) -> None:
+    """Remove rows of epochs that are over, and of drafts whose makers died, piece by piece.
+
+    Each piece is a range of the primary key: looking for rows "that are not of the last epoch" would read
+    those of the last epoch again for every piece.
+    """
+    done = 1
+    while done:
+        ctx.check()
+        with store.write() as connection:
+            last = connection.scalar(text("select coalesce(max(number), 0) from epoch"))
+            ends = connection.execute(text("select min(epoch), max(epoch) from member")).one()
+            over = [number for number in ends if number is not None and number != last][:1]
+            done = sum(_remove(connection, number) for number in over)
+        time.sleep(BREATH)
+    with store.write() as connection:
+        connection.execute(
+            text("delete from cohort where born > (select coalesce(max(number), 0) from epoch)")
+        )
+
+
+def _remove(connection: Connection, number: int) -> int:
+    """Remove the first members of an epoch, and say how many."""
+    piece = {"number": number, "last": PIECE - 1}
+    query = "select person from member where epoch = :number order by person limit 1 offset :last"
+    end = connection.scalar(text(query), piece)
+    few = "" if end is None else " and person <= :end"
+    rows = connection.execute(
+        text(f"delete from member where epoch = :number{few}"),  # noqa: S608 - our own words
+        {"number": number} if end is None else {"number": number, "end": end},
+    )
+    return rows.rowcount
+
+
+def draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
+    """Write groups and members of an epoch that nobody is shown yet."""
+    now, people = made.standing.epoch, census.people
+    fresh = made.standing.born == now
+    cohorts = zip(
+        made.standing.groups[fresh].tolist(), made.standing.born[fresh].tolist(),
+        *made.standing.centroids[fresh].T.tolist(), strict=True,
+    )  # fmt: skip
+    labels = np.unique(people.household, return_inverse=True)[1].reshape(-1)
+    labels = np.random.default_rng(int.from_bytes(os.urandom(8))).permutation(len(labels))[labels]
+    columns = (made.group, made.since, census.seen, census.version, labels)
+    members = zip(
+        [now] * len(people), people.person.tolist(), *(column.tolist() for column in columns),
+        people.counts.tolist(), people.young.tolist(), _pseudonyms(census, made), strict=True,
+    )  # fmt: skip
+    for table, names, rows in (
+        ("cohort", "id, born, latitude, longitude", list(cohorts)),
+        ("member", COLUMNS, list(members)),
+    ):
+        for start in range(0, len(rows), PIECE):
+            with store.write() as connection:
+                _insert(connection, table, names, rows[start : start + PIECE])
+            time.sleep(BREATH)
+            ctx.tell(start / len(rows), whole=True)
+
+
+def _insert(connection: Connection, table: str, names: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    if connection.dialect.name == "sqlite":
+        marks = ", ".join("?" * len(rows[0]))
+        connection.exec_driver_sql(f"insert into {table} ({names}) values ({marks})", list(rows))  # noqa: S608
+        return
+    driver: Any = connection.connection.driver_connection
+    with driver.cursor() as cursor, cursor.copy(f"copy {table} ({names}) from stdin") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def _pseudonyms(census: Census, made: Epoch) -> list[bytes | None]:
+    """Return a fresh one for everybody who is told a place that is new to them; others keep theirs."""
+    drawn = os.urandom(16 * len(made.told))
+    served = made.group >= 0
+    return [
+        drawn[16 * row : 16 * row + 16] if new else (old if kept else None)
+        for row, (new, kept, old) in enumerate(
+            zip(made.told.tolist(), served.tolist(), census.pseudonym, strict=True)
+        )
+    ]

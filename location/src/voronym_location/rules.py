@@ -1,0 +1,55 @@
+"""What may be chosen about epochs: a module that loads nothing, for whoever only reads settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from voronym.core.options import Options, number, one_of, option, share, whole
+from voronym.errors import InputError
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings(Options):
+    """What may be chosen about epochs.
+
+    More headroom, or a larger budget, and more are served, nearer to home; less, and fewer people are told a
+    new place each time. ``k`` is the promise; all else is comfort.
+    """
+
+    k: int = option(10, "least number of active addresses that share a history", check=whole(2))
+    headroom: int = option(2, "addresses beyond k with which a group is formed", check=whole(0))
+    wait: int = option(5, "epochs after which somebody who waits accepts a far group", check=whole(0))
+    compact: float = option(
+        2.0, "how far a group may reach at once, in terms of the usual distance", check=number(above=0.0)
+    )
+    budget: float = option(0.05, "share of the people who may be told a new place in an epoch", check=share)
+    redesign: int = option(0, "epochs after which everything is designed anew; 0 for never", check=whole(0))
+    worse: float = option(
+        0.0, "growth of the rms distance at which everything is; 0 for never", check=number(0.0)
+    )
+    homes: int = option(3, "least number of different places that a group's homes are at", check=whole(1))
+    radius: float = option(
+        0.0, "least rms distance of a group's homes from its place, metres", check=number(0.0)
+    )
+    grid: float = option(10.0, "width of the finest grid that places are on, metres", check=number(0.0))
+    grouping: str = option(
+        "pairs", "how a whole town is grouped: by a search over pairs of groups, or by PCL, the paper's",
+        check=one_of("pairs", "pcl"),
+    )  # fmt: skip
+    young: int = option(
+        14, "epochs for which newcomers are young: a third of k in a group may be so, at most", check=whole(0)
+    )
+    linked: bool = option(
+        False, "whether nobody gets a second place, so that k holds for whoever links pseudonyms, too"
+    )
+    seed: int = option(0, "of the random choices of the search", check=whole(0))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.linked and (self.redesign or self.worse):
+            raise InputError(
+                "with 'linked' nobody gets a second place, and a redesign gives one to everybody: choose "
+                "linked = false, or redesign = 0 and worse = 0"
+            )

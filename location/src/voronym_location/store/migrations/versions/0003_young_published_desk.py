@@ -1,0 +1,30 @@
+"""Who is young, who was told a place before, and the operator's desk."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+
+
+def upgrade() -> None:
+    """Add the columns; whoever is served now was told a place."""
+    op.add_column("account", sa.Column("published", sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.add_column("member", sa.Column("young", sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.execute(
+        "update account set published = true where id in (select person from member where cohort >= 0)"
+    )
+    op.create_table(
+        "desk",
+        sa.Column("name", sa.String(60), primary_key=True),
+        sa.Column("value", sa.Text(), nullable=False),
+    )
+
+
+def downgrade() -> None:
+    """Take them out; an older version counts the young like everybody."""
+    op.drop_table("desk")
+    op.drop_column("member", "young")
+    op.drop_column("account", "published")

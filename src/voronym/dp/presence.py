@@ -1,0 +1,81 @@
+"""Neighbours by adding or removing one unit: the number of rows is private, too.
+
+A noisy count says how many rows are published. The table is brought to that size: a public record fills it
+up, or the last records of an order are left out. Then one record more is one record replaced, and every
+grouping keeps its proof.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+
+import numpy as np
+
+from voronym.dp.budget import Budget
+from voronym.dp.cells import Ints, Records, steps_of
+from voronym.dp.noise import noisy
+from voronym.errors import InputError
+
+COUNT = 0.05
+"""Share of the budget for the number of rows."""
+MOST = 100_000.0
+"""Rows that the noise of the count may have as its scale, at most."""
+
+
+def counted(n: int, budget: Budget) -> tuple[int, float]:
+    """Return a noisy number of rows, at least 1, and what it cost of a row's share.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows, which one record changes by 1.
+    budget : Budget
+        Of the whole release.
+    """
+    share = COUNT * budget.share
+    if 1.0 / (share if budget.pure else np.sqrt(2.0 * share)) > MOST:
+        raise InputError(
+            "dp: with so small an ε the noise on the number of rows is above a hundred thousand rows: take a "
+            "larger ε, or neighbours=replace, with which the number of rows is public"
+        )
+    drawn, _ = noisy(np.array([n], np.int64), 1, 1.0, share, pure=budget.pure)
+    return max(int(drawn[0]), 1), share
+
+
+def resized(records: Records, rows: int, salt: int | None = None) -> tuple[Records, Ints]:
+    """Return as many records as are published, and the record behind each; -1 for those that fill up.
+
+    Records of tables that differ by one are the same but for one that is replaced. What fills up is the
+    middle of the public box and the first value of each domain. What is left out stands last in an order by
+    the values and a salt, so that it is nobody in particular; equal records may stand for each other.
+
+    Parameters
+    ----------
+    records : Records
+        All records.
+    rows : int
+        How many are published.
+    salt : int, optional
+        Of the order; fresh by default.
+    """
+    if records.n >= rows:
+        kept = np.sort(_salted_order(records, secrets.randbits(63) if salt is None else salt)[:rows])
+        return replace(records, ordered=records.ordered[kept], nominal=records.nominal[kept]), kept
+    more = rows - records.n
+    filled = replace(
+        records,
+        ordered=np.concatenate([records.ordered, np.full((more, records.d), 0.5)]),
+        nominal=np.concatenate([records.nominal, np.zeros((more, records.e), np.int64)]),
+    )
+    return filled, np.concatenate([np.arange(records.n), np.full(more, -1)])
+
+
+def _salted_order(records: Records, salt: int) -> Ints:
+    """Return an order of records by a mix of their values with a salt, ties by the values themselves."""
+    mixed = np.full(records.n, salt, np.uint64)
+    columns = [*steps_of(records.ordered).T, *records.nominal.T]
+    for column in columns:
+        mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return np.asarray(np.lexsort([*records.nominal.T, *records.ordered.T, mixed]), np.int64)
