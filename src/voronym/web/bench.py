@@ -252,8 +252,15 @@ class Bench:
             check_unpacked(Path(original), limits["unpacked"])
             check_lines(Path(original), limits["columns"])
             beside = read(original)
-        given = {"keys": keys, "confidential": confidential, "attacks": quick_attacks()}
-        exposure = attack(self.frame, file=path, original=beside, progress=lambda _: wishes.check(), **given)
+        exposure = attack(
+            self.frame,
+            keys=keys,
+            confidential=confidential,
+            file=path,
+            original=beside,
+            attacks=quick_attacks(),
+            progress=lambda _: wishes.check(),
+        )
         return told_of(exposure, risk(self.frame, keys), keys)
 
     def run(self, wishes: Wishes, *, settings: Mapping[str, Any], folder: str, suffix: str) -> dict[str, Any]:

@@ -193,8 +193,8 @@ def _moved(before: pl.Series, after: Any, order: Any) -> Any:
     published = published if isinstance(published, pl.Series) else pl.Series(list(published))
     if own.dtype.is_numeric() and published.dtype.is_numeric():
         x, y = own.cast(pl.Float64), published.cast(pl.Float64)
-        spread = float(before.cast(pl.Float64).std() or 0.0) or 1.0
-        return np.square(((x - y) / spread).fill_null(1.0).to_numpy())
+        spread = float(np.nanstd(before.cast(pl.Float64).to_numpy(), ddof=1)) if len(before) > 1 else 0.0
+        return np.square(((x - y) / (spread or 1.0)).fill_null(1.0).fill_nan(1.0).to_numpy())
     return (own.cast(pl.String, strict=False) != published.cast(pl.String, strict=False)).fill_null(
         False
     ).to_numpy() * 1.0
@@ -210,10 +210,10 @@ def sampled(frame: pl.DataFrame, chosen: Settings, most: int, size: int) -> pl.D
     if len(frame) <= most:
         return frame
     rng = np.random.default_rng(0)
-    unit = chosen.household or chosen.person
+    unit: str | None = chosen.household or chosen.person
     if unit is None:
         rows = np.sort(rng.choice(len(frame), min(size, len(frame)), replace=False))
-        return frame[rows.tolist()]
+        return frame.filter(pl.Series(np.isin(np.arange(len(frame)), rows)))
     units = frame[unit].unique(maintain_order=True)
     many = max(1, int(size * len(units) / len(frame)))
     some = units[np.sort(rng.choice(len(units), min(many, len(units)), replace=False)).tolist()]
