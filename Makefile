@@ -27,7 +27,7 @@ $(STAMP): pyproject.toml location/pyproject.toml papers/pyproject.toml
 
 # Kernels are compiled once, so that nobody's first run waits for it. Tests compile what they need.
 $(WARM): $(STAMP) $(wildcard src/voronym/_kernels/*.py src/voronym/_kernels/signatures.txt)
-	$(BIN)/python -m voronym.warm
+	$(BIN)/python -m voronym._kernels.warm
 	@touch $(WARM)
 
 demo: install    ## anonymize a table of patients and write a report

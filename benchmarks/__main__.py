@@ -1,10 +1,9 @@
 """Run a benchmark: ``python -m benchmarks [NAME] [--only TEXT] [--quick] [--json]``.
 
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
-`location-epoch`,
-`location-load`, `loss`, `mixed`, `mixed-search`, `plane`, `population`, `private`, `proof`, `quantize`,
-`location-load`, `loss`, `minute`, `mixed`, `mixed-search`, `plane`, `population`, `proof`, `quantize`,
-`ranges`, `records`, `steps-attacked`: one module each.
+`location-epoch`, `location-load`, `loss`, `minute`, `mixed`, `mixed-search`, `plane`, `population`,
+`private`, `private-use`, `proof`, `quantize`, `ranges`, `records`, `steps-attacked`, `suppression`:
+one module each.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     plane,
     population,
     private,
+    private_use,
     proof,
     quantize,
     ranges,

@@ -178,6 +178,7 @@ def draw(rows: list[Row], path: Path) -> None:
 STYLE = (
     "text{font:11px sans-serif;fill:#333}.l,.lp{fill:none;stroke-width:1.8}.lp{stroke-dasharray:4 3}"
     ".c0{stroke:#777}.c1{stroke:#b35900}.c2{stroke:#1b7f4d}.c3{stroke:#1f5fbf}"
+    ".c4{stroke:#7a3fb0}.c5{stroke:#c0392b}"
 )
 
 

@@ -50,7 +50,7 @@ def test_k_people_behind_every_combination(tmp_path, drift, options):
 
 def test_without_a_word_k_counts_rows_and_that_is_warned_of(tmp_path):
     rows = made.visits()
-    with pytest.warns(UserWarning, match=r"60 different values .* --person patient"):
+    with pytest.warns(UserWarning, match=r"60 different values .* person='patient'"):
         _, _, out = release(rows, tmp_path, identifiers=["patient"])
     assert made.least_heads(out, KEYS) < 5  # what the warning is about
 
@@ -259,7 +259,7 @@ def test_on_the_command_line(voronym, tmp_path):
     roles = ["--key", "age,sex,town", "--confidential", "ill"]
     code, out, err = voronym("inspect", "visits.csv")
     assert code == 0
-    assert "--person patient" in out
+    assert "person='patient'" in out
     code, _, err = voronym(
         "anonymize", "visits.csv", "-o", "out.csv", *roles, "--other", "mark", "--person", "patient",
         "--method", "mdav", "--report", "r.html", "--pseudonyms",

@@ -28,7 +28,8 @@ from voronym.report.sections import known
 from voronym.request.choices import ColumnChoices
 from voronym.request.command import ROLES, anonymize_words
 from voronym.request.recipe import Recipe
-from voronym.request.request import DECLARED, Request
+from voronym.request.request import Request
+from voronym.request.wording import DECLARED
 from voronym.table.schema import Schema
 from voronym.web.settings import Settings
 

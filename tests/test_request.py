@@ -18,7 +18,8 @@ from voronym.cli import app, common, declared
 from voronym.cli.chosen import method_options
 from voronym.request.choices import PURPOSES, ColumnChoices, ReleaseChoices, RunChoices
 from voronym.request.command import choices_of, words_of
-from voronym.request.request import DECLARED, Request
+from voronym.request.request import Request
+from voronym.request.wording import DECLARED
 
 RECIPES = Path(__file__).parent / "recipes"
 """Recipes of format 1, which version 0.1.0 wrote."""

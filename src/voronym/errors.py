@@ -1,13 +1,112 @@
 """Everything that can go wrong, as one tree of exceptions.
 
-Messages name columns and counts, never a person's values, and say what to do next.
+Messages name columns and counts, never a person's values, and say what to do next. What to do is a `Hint`:
+the name of a choice and its value. Sentences carry hints as marks (`hint`), and whoever shows a sentence
+words them: the command line by flags, Python by arguments, the page by its fields
+(`voronym.request.wording`).
 """
 
 from __future__ import annotations
 
+import importlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+Surface = Literal["command", "python", "page", "marks"]
+"""Who reads; "marks" leaves hints as they are, for whoever words them later."""
+WORDINGS: dict[str, Callable[[Hint], str]] = {}
+"""How each surface words a hint; `voronym.request.wording` fills it."""
+_MARK = re.compile("\ue000([a-z_]+)=([^\ue000\ue001]*)\ue001")
+_spoken: list[Surface] = ["python"]
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A choice that would help, and the value to give it.
+
+    Parameters
+    ----------
+    choice : str
+        Its name, as declared in `voronym.request.choices`.
+    value : object
+        Its value; None where only the choice is named.
+    """
+
+    choice: str
+    value: object = None
+
+
+def hint(choice: str, value: object = None) -> str:
+    """Return a mark that stands for a hint within a sentence; `worded` turns it into words.
+
+    Parameters
+    ----------
+    choice : str
+        The name of a choice.
+    value : object
+        Columns, a mapping from columns, a text or a number; None to name the choice only.
+    """
+    return f"\ue000{choice}={json.dumps(value, default=str)}\ue001"
+
+
+def hints_in(sentence: str) -> tuple[Hint, ...]:
+    """Return the hints that a sentence carries."""
+    return tuple(Hint(mark[1], json.loads(mark[2])) for mark in _MARK.finditer(sentence))
+
+
+def worded(sentence: str, surface: Surface | None = None) -> str:
+    """Return a sentence with its hints in words.
+
+    Parameters
+    ----------
+    sentence : str
+        A sentence, perhaps with marks of `hint`.
+    surface : {"command", "python", "page", "marks"}, optional
+        For whom; for whom this process speaks, where it is not given.
+
+    Examples
+    --------
+    >>> sentence = f"allow it: {hint('allow_loss', ['income'])}"
+    >>> worded(sentence), worded(sentence, "command")
+    ("allow it: allow_loss=['income']", 'allow it: --allow-loss income')
+    """
+    surface = surface or _spoken[-1]
+    if surface == "marks" or "\ue000" not in sentence:
+        return sentence
+    if not WORDINGS:
+        importlib.import_module("voronym.request.wording")  # it stands far above, and knows every choice
+    say = WORDINGS[surface]
+    return _MARK.sub(lambda mark: say(Hint(mark[1], json.loads(mark[2]))), sentence)
+
+
+@contextmanager
+def speaking(surface: Surface) -> Iterator[None]:
+    """Word hints for a surface, in all threads of this process, until the context ends."""
+    _spoken.append(surface)
+    try:
+        yield
+    finally:
+        _spoken.pop()
+
 
 class VoronymError(Exception):
     """Base of every error that voronym raises on purpose."""
+
+    def __str__(self) -> str:
+        return self.worded()
+
+    def worded(self, surface: Surface | None = None) -> str:
+        """Return the message with its hints in the words of a surface; see `worded`."""
+        return worded(super().__str__(), surface)
+
+    @property
+    def hints(self) -> tuple[Hint, ...]:
+        """What would help: choices and their values."""
+        return hints_in(super().__str__())
 
 
 class InputError(VoronymError, ValueError):

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.attacks import Exposure, Scene, assault
 from voronym.attacks.scene import TARGETS, Remake, Rerun
 from voronym.core.context import Context, ProgressCallback
-from voronym.dossier import public_losses, scene_of
-from voronym.errors import InputError
+from voronym.dossier import scene_of
+from voronym.errors import InputError, hint
 from voronym.evaluate.measure import Columns, schema_of
 from voronym.evaluate.pair import plain, row_map
 from voronym.release import Release
@@ -164,7 +164,7 @@ def remake_of(recipe: Recipe) -> Remake:
         losses = [
             None if loss is None else f"{loss:.3g}" for loss in (made.information_loss, made.group_loss)
         ]
-        return _in_order(made), repr((losses, public_losses(made), made.public_warnings, made.log))
+        return _in_order(made), repr((losses, made.public_warnings, made.log))
 
     return remake
 
@@ -213,7 +213,9 @@ def _theirs(
         schema = recipe.schema
         keys, confidential = schema.keys, schema.confidential
     if not keys:
-        raise InputError("no key column is named; name the columns that an intruder may know, with --key")
+        raise InputError(
+            f"no key column is named; name the columns that an intruder may know, with {hint('keys')}"
+        )
     source = None if original is None else _open(original)
     if source is None and aligned is not False:
         raise InputError("aligned says how rows correspond to an original, but no original was given")

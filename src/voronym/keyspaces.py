@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from voronym.core import numerics
 from voronym.core.context import Context
 from voronym.core.registry import Registry, meant
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.partition import Partition
 from voronym.request.choices import ReleaseChoices
 from voronym.space import Euclidean
@@ -293,7 +293,7 @@ def importance_of(table: Table, choices: ReleaseChoices, *, zero: bool = True) -
     if naught:
         raise InputError(
             f"importance of {naught[0]!r} must be a number, above 0, not 0; drop a key that is not to count "
-            f"(--identifier {naught[0]})"
+            f"({hint('identifiers', [naught[0]])})"
         )
     return given
 

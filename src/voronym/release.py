@@ -16,7 +16,7 @@ from voronym.certify.words import closeness
 from voronym.core.atomic import accompany, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.display import chip, html_facts, html_table
-from voronym.errors import GuaranteeError, InputError, WriteError
+from voronym.errors import GuaranteeError, InputError, WriteError, worded
 from voronym.evaluate.moved import KeyChange
 from voronym.evaluate.penalty import Penalty, penalty
 from voronym.evaluate.risk import Risk, risk
@@ -186,7 +186,7 @@ class Release:
         self, recipe: Recipe, schema: Schema, notes: Sequence[str], public_notes: Sequence[str]
     ) -> None:
         self.recipe, self.schema = recipe, schema
-        self.warnings, self.public_warnings = tuple(notes), tuple(public_notes)
+        self.warnings, self.public_warnings = tuple(map(worded, notes)), tuple(map(worded, public_notes))
         self.folder = self.booking = self.checklist = self.exposure = None
         self._table = self._evidence = self._dossier = None
         self.findings, self.costs, self.log, self.effects, self.changes = (), (), (), (), ()
@@ -217,7 +217,7 @@ class Release:
         made._fill(recipe, recipe.schema if schema is None else schema, notes, public_notes)
         made.folder, made.findings = folder, tuple(findings)
         made.information_loss, made.group_loss = information_loss, group_loss
-        made.log, made.effects, made.changes = tuple(log), tuple(effects), tuple(changes)
+        made.log, made.effects, made.changes = tuple(map(worded, log)), tuple(effects), tuple(changes)
         made.figures, made.costs = dict(figures or {}), tuple(costs)
         vars(made)["risk"] = risk
         made._keep_promise()

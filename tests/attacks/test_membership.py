@@ -112,7 +112,7 @@ def test_households_go_in_or_out_as_a_whole():
 def test_what_it_needs_is_told():
     table = people(np.random.default_rng(0), 100)
     bare = Scene.of(table, Schema.build(table, **ROLES), original=table, own=np.arange(100))
-    with pytest.raises(vr.errors.InputError, match="--control FILE"):
+    with pytest.raises(vr.errors.InputError, match="control='FILE'"):
         found(bare)
     with pytest.raises(vr.errors.InputError, match="too few"):
         found(scene(table[:30], as_it_is))

@@ -18,7 +18,7 @@ from voronym.cli.chosen import options_of
 from voronym.cli.complete import columns, heading, methods, models
 from voronym.cli.help import ORDER
 from voronym.cli.verbs import PROGRAM, VERBS, by_purpose
-from voronym.request.request import DECLARED
+from voronym.request.wording import DECLARED
 
 CLI = typer.main.get_command(cli.app)
 

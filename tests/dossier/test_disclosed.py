@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from voronym.dossier.disclosed import alone_by_chance, disclosed
+from voronym.evaluate.disclosed import alone_by_chance, disclosed
 from voronym.report import render
 from voronym.table import Table
 

@@ -262,7 +262,7 @@ def history(seed: int, folder: Path) -> dict[str, int]:
         try:
             vr.anonymize(table, **asked).write(path)
         except vr.GuaranteeError as error:
-            if "--changed publish" not in str(error):
+            if "changed='publish'" not in str(error):
                 told["refused"] += 1
                 continue
             told["changes refused"] += 1

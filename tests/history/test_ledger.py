@@ -101,7 +101,7 @@ def test_months_with_kept_groups_leave_nobody_below_k(tmp_path):
 def test_the_second_month_is_refused_with_the_number_of_people_and_three_ways_out(tmp_path):
     first, second = months(patients(200), 160, 2, 0.05)
     vr.anonymize(first, ledger=tmp_path / "l", **ROLES).write(tmp_path / "1.csv")
-    with pytest.raises(GuaranteeError, match=r"\d+ of 160 people .*\(1\) --keep-groups .*\(2\) .*\(3\)"):
+    with pytest.raises(GuaranteeError, match=r"\d+ of 160 people .*\(1\) keep_groups .*\(2\) .*\(3\)"):
         vr.anonymize(second, ledger=tmp_path / "l", **ROLES)
     assert len(Ledger(tmp_path / "l")) == 1
     # It is right to: written all the same, without a ledger, the two files tell people apart.

@@ -157,7 +157,7 @@ def test_a_kind_that_is_unknown_is_said():
     ("keys", "k"), [(["age", "sex", "zip"], 5), (["age", "weight", "days"], 4), (["age"], 3)]
 )
 def test_every_loop_of_an_everyday_release_has_machine_code(monkeypatch, keys, k):
-    """A loop or an argument that is new has to be listed: ``python -m voronym.warm --record``."""
+    """A loop or an argument that is new has to be listed: ``python -m voronym._kernels.warm --record``."""
     called = set()
     usual = _kernels.Loop.__call__
 

@@ -57,6 +57,22 @@ class Pseudonyms:
         return out
 
 
+def test_a_town_can_be_grouped_by_the_papers_algorithm():
+    town = Town.make(240, seed=5)
+    people = Population.of(np.arange(240), *town.homes.T)
+    made = {
+        name: plan(people, Standing.empty(), Settings(k=5, headroom=0, homes=1, grouping=name))
+        for name in ("pairs", "pcl")
+    }
+    for epoch in made.values():
+        check(people, epoch, Standing.empty(), 5)
+        assert epoch.figures.served == 240
+    assert (made["pairs"].group != made["pcl"].group).any()
+    assert made["pcl"].figures.rms < 1.15 * made["pairs"].figures.rms
+    with pytest.raises(InputError):
+        Settings(grouping="magic")
+
+
 @pytest.mark.parametrize(("change", "families"), [(0.02, 1), (0.08, 2)])
 def test_everybody_served_shares_their_history_with_k(change, families):
     settings = Settings(k=5, headroom=1, budget=0.15)

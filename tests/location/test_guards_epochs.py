@@ -77,7 +77,7 @@ def test_intersection_over_epochs_finds_nobody():
     assert min(smallest) >= 5
 
 
-@pytest.mark.parametrize(("policy", "alone"), [("afresh", 0.4), ("reuse", 0.1)])
+@pytest.mark.parametrize(("policy", "alone"), [("afresh", 0.4), ("reuse", 0.1), ("rerun", 0.2)])
 def test_the_intersection_finds_many_under_other_policies(policy, alone):
     """The same intruder, counted by the library: what the guard is for."""
     from voronym.core.context import Context

@@ -182,6 +182,19 @@ def test_a_start_loads_no_search_and_no_tables() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_what_makes_an_epoch_ends_with_the_service_that_started_it() -> None:
+    """A service that is killed cannot end it: it would go on, hold its locks, and publish beside the next."""
+    words = (
+        "import time; from voronym_location.scheduler import _end_with_parent as end; end(); time.sleep(90)"
+    )
+    started = subprocess.Popen([sys.executable, "-c", words], stdin=subprocess.PIPE)
+    assert started.stdin is not None
+    with pytest.raises(subprocess.TimeoutExpired):
+        started.wait(0.5)
+    started.stdin.close()  # as the system does for a process that is gone
+    assert started.wait(60) == 1
+
+
 def test_a_backup_has_no_deleted_home(tmp_path: Path) -> None:
     with service(tmp_path / "one") as one:
         one.import_directory(scattered(20))

@@ -153,7 +153,6 @@ def test_several_files_and_a_recipe(tmp_path):
 
 def test_refusals(tmp_path):
     for parts, text in (
-        (["roof,walls: local-suppression"], "'sex', 'income', 'expend' is in no part"),
         ([*PARTS, "sex: mdav"], "'sex' is in two parts"),
         ([*PARTS, "ill: mdav"], "'ill' is no key"),
         (["roof: channel"], "makes no groups"),
@@ -166,6 +165,16 @@ def test_refusals(tmp_path):
         released(survey(60), tmp_path, method="mdav")
     with pytest.raises(InputError, match="needs the parts"):
         released(survey(60), tmp_path, method="blocks", blocks=())
+
+
+def test_keys_that_no_part_names_are_the_last_part(tmp_path):
+    table = survey(60)
+    release, out = released(table, tmp_path, blocks=["roof,walls: local-suppression"], method="mdav")
+    assert release.recipe.blocks == ("roof,walls: local-suppression", "sex,income,expend: mdav")
+    assert smallest(out) >= 3
+    assert Recipe.from_toml(release.recipe.to_toml()) == release.recipe
+    release, _ = released(table, tmp_path, blocks=["roof,sex: local-suppression"], strata=["sex"])
+    assert release.recipe.blocks == ("roof: local-suppression", "walls,income,expend: auto")
 
 
 def test_names_with_signs_come_back():

@@ -13,7 +13,7 @@ import pytest
 from pairs import table
 from pairs.cases import CASES, EXEMPT, tuples
 from pairs.run import DEFECT, LEAF, REFUSED, WORKS, outcome
-from voronym.request.request import DECLARED
+from voronym.request.wording import DECLARED
 
 SAMPLE = random.Random(25).sample(tuples(2), 60)
 

@@ -75,3 +75,15 @@ def test_the_verb_and_its_page(
         main()
     assert not end.value.code
     assert pl.read_csv("release.csv").height
+
+
+def test_runs_on_large_tables_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run gets the same limit, the plain one, too, and the commands say it."""
+    monkeypatch.setattr("voronym.advice.SCREEN", 100)
+    table = vr.datasets.hospital(160, seed=1)
+    result = advise(table, policy="internal-research", keys=["age", "sex"], drop_undeclared=True, seconds=8.0)
+    assert all("--time-limit 1.0" in item.command for item in (result.plain, *result.alternatives))
+    own = advise(
+        table, policy="internal-research", keys=["age"], drop_undeclared=True, seconds=1.0, time_limit=2.0
+    )
+    assert "--time-limit 2.0" in own.plain.command

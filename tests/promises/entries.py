@@ -74,6 +74,16 @@ PROMISES: dict[str, Promise] = {
         ("table/test_write.py::test_a_table_is_refused_or_k_anonymous",),
         "k or more records for every combination",
     ),
+    "dp-presence": Promise(
+        "knows everybody but one, and the method, and asks whether that one is in the table",
+        (
+            "dp/test_presence.py::test_a_record_more_of_random_tables",
+            "dp/test_presence.py::test_a_record_more_of_every_tiny_table",
+            "dp/test_audit.py::test_a_row_more_is_not_told",
+            "dp/test_release.py::test_the_public_page_does_not_tell_the_number_of_rows",
+        ),
+        "both tables publish the same for equal draws, whose cost is at most ε; an auditor finds less than ε",
+    ),
     "fresh-noise": Promise(
         "knows the originals' generator and guesses the seed",
         (

@@ -165,8 +165,8 @@ def test_what_counts_more_is_told_more_of():
 
 def test_mistakes_are_told():
     table = town(60, 1)
-    with pytest.raises(InputError, match="every key is published as a range"):
-        vr.anonymize(table, keys=table.columns, space="ranges", publish={"age": "mean"}, method="cuts")
+    with pytest.raises(InputError, match="name the keys that publish a mean or a median"):
+        vr.anonymize(table, keys=table.columns, space="ranges", publish="mean", method="cuts")
     with pytest.raises(InputError, match="no key"):
         vr.anonymize(table, keys=table.columns, space="ranges", importance={"x": 2}, method="cuts")
 

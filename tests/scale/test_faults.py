@@ -134,7 +134,7 @@ def test_too_little_memory_is_said(tmp_path: Path) -> None:
     for who in ("local", "dask"):
         with pytest.raises(vr.InputError, match=never):
             vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ROLES, k=4, memory="60MB", engine=who)
-    with pytest.raises(vr.InputError, match=r"leaves of 900 records.*--memory 370MB or more.*--leaf"):
+    with pytest.raises(vr.InputError, match=r"leaves of 900 records.*memory='370MB' or more.*leaf"):
         vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ROLES, k=4, memory=367_100_000)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 

@@ -12,7 +12,7 @@ import pytest
 
 import voronym as vr
 from scale.conftest import KEYS, ROLES, people, rows, write
-from voronym.dossier.disclosed import disclosed
+from voronym.evaluate.disclosed import disclosed
 from voronym.report import render
 from voronym.table.table import Table
 

@@ -13,7 +13,12 @@ from voronym.cli import main
 def test_a_table_becomes_a_release(tmp_path: Path) -> None:
     patients = vr.datasets.hospital(120, seed=2)
     release = vr.anonymize(
-        patients, keys=["age", "sex"], confidential=["diagnosis"], drop_undeclared=True, k=4, models=["p-sensitive=2"]
+        patients,
+        keys=["age", "sex"],
+        confidential=["diagnosis"],
+        drop_undeclared=True,
+        k=4,
+        models=["p-sensitive=2"],
     )
     release.write(tmp_path / "release.csv")
     release.report(tmp_path / "report.html")

@@ -84,7 +84,7 @@ def test_sheets(tmp_path: Path) -> None:
         TABLE.to_pandas().to_excel(book, sheet_name="people", index=False)
         pd.DataFrame({"a": [1]}).to_excel(book, sheet_name="more", index=False)
         pd.DataFrame().to_excel(book, sheet_name="none", index=False)
-    with pytest.raises(ReadError, match=r"several sheets: 'people', 'more'; say which with --sheet"):
+    with pytest.raises(ReadError, match=r"several sheets: 'people', 'more'; say which with sheet"):
         read(path)
     assert read(path, sheet="more").rows() == read(path, sheet=2).rows() == [(1,)]
     people = read(path, sheet="people")
@@ -276,7 +276,7 @@ def test_declared_forms(tmp_path: Path) -> None:
 def test_a_first_line_of_data_is_refused(tmp_path: Path) -> None:
     for content in ("35,m,2.5\n36,f,3.5\n", "m,x\nf,y\nm,x\n", "1990-01-01,a\n1991-01-01,b\n"):
         path = text(tmp_path / "x.csv", content)
-        with pytest.raises(ReadError, match=r"looks like data.*--no-header.*--header"):
+        with pytest.raises(ReadError, match=r"looks like data.*header=False.*header=True"):
             read(path)
         whole = read(path, header=False)
         assert len(whole) == len(read(path, header=True)) + 1

@@ -175,7 +175,7 @@ def test_a_title_above_the_table_is_not_its_heading(tmp_path: Path) -> None:
     path = text(
         tmp_path / "x.csv", "Clinic of Vic;;;\nage;zip;sex;cost\n" + "30;08001;m;1\n40;08002;f;2\n" * 5
     )
-    with pytest.raises(ReadError, match=r"names 1 of 4 columns.*--skip-rows 1"):
+    with pytest.raises(ReadError, match=r"names 1 of 4 columns.*skip_rows=1"):
         read(path)
     assert read(path, skip_rows=1).columns == ["age", "zip", "sex", "cost"]
     assert read(path, header=True).columns[1:] == ["unnamed_2", "unnamed_3", "unnamed_4"]

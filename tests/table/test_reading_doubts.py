@@ -23,7 +23,7 @@ def spanish(tmp_path: Path, more: str = "") -> Path:
 def test_points_that_may_part_thousands_are_asked_about(tmp_path):
     frame = vr.read(spanish(tmp_path))
     proposal = vr.Schema.infer(frame)
-    assert any("--thousands ." in warning and "ingresos" in warning for warning in proposal.warnings)
+    assert any("thousands='.'" in warning and "ingresos" in warning for warning in proposal.warnings)
     with pytest.warns(UserWarning, match="nearly eight thousand"):
         vr.anonymize(frame, keys=["edad"], confidential=["ingresos"], k=4)
 
@@ -48,7 +48,7 @@ def test_a_footer_is_skipped_and_named(tmp_path):
     file = tmp_path / "footed.csv"
     rows = "".join(f"{20 + i % 40},{'fm'[i % 2]}\n" for i in range(60))
     file.write_text(f"age,sex\n{rows}\nSource: own calculation\n")
-    with pytest.raises(ReadError, match="--skip-footer 1"):
+    with pytest.raises(ReadError, match="skip_footer=1"):
         vr.read(file)
     assert vr.read(file, skip_footer=1).shape == (60, 2)
 
@@ -56,7 +56,7 @@ def test_a_footer_is_skipped_and_named(tmp_path):
 def test_utf_16_without_a_mark_is_named(tmp_path):
     file = tmp_path / "wide.csv"
     file.write_bytes("age,sex\n30,f\n40,m\n".encode("utf-16-le"))
-    with pytest.raises(ReadError, match=r"looks like UTF-16-LE .* --encoding utf-16-le"):
+    with pytest.raises(ReadError, match=r"looks like UTF-16-LE .* encoding='utf-16-le'"):
         vr.read(file)
     assert vr.read(file, encoding="utf-16-le").shape == (2, 2)
 
@@ -90,7 +90,7 @@ def test_inspect_proposes_codes_weights_and_constants():
     assert len(pasted) == 1
     assert "urban" in pasted[0]
     assert "=nominal" in pasted[0]
-    assert any("--missing young=97" in one for one in proposal.warnings)
+    assert any("missing='young=97'" in one for one in proposal.warnings)
 
 
 def test_a_body_has_a_weight_too():
@@ -102,7 +102,7 @@ def test_none_is_an_answer():
     frame = pl.DataFrame({"school": ["none", "basic", "high"] * 40, "age": list(range(120))})
     assert not any("missing" in one for one in vr.Schema.infer(frame).warnings)
     frame = pl.DataFrame({"school": ["?", "basic", "high"] * 40, "age": list(range(120))})
-    assert any("--missing 'school=?'" in one for one in vr.Schema.infer(frame).warnings)
+    assert any("missing='school=?'" in one for one in vr.Schema.infer(frame).warnings)
 
 
 def test_no_limit_is_no_number():

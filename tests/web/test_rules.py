@@ -15,7 +15,7 @@ import pytest
 
 import voronym as vr
 from voronym.cli import main
-from voronym.errors import InputError
+from voronym.errors import InputError, speaking
 from voronym.request.choices import ReleaseChoices
 from voronym.steps import parse_step
 from voronym.table.table import Table
@@ -23,7 +23,6 @@ from voronym.web import screens
 from voronym.web.bench import PLACED, Bench, Wishes, _wrong
 from voronym.web.forms import column_fields, columns_of, patched, protection_fields, protection_of
 from voronym.web.settings import Settings, refuse_files
-from voronym.web.words import on_page
 
 ROLES = {"keys": ["age", "region"], "confidential": ["income"], "other": ["weight"]}
 NAMES = ["age", "region", "income", "weight"]
@@ -228,7 +227,7 @@ def test_a_recipe_of_a_gpu_says_so_until_the_form_says_otherwise(survey: pl.Data
     assert protection_of({**form, "device": ""}, chosen, NAMES).device == "cpu"
     assert Settings.of_recipe(vr.Recipe(schema, k=3)).device == "cpu"
     table = Table.of(survey, schema)
-    with mock.patch("voronym._cuda.device.missing", return_value="there is none"):
-        sentence = on_page(_wrong(table, "device", "cuda"))
-    assert "there is none. “Groups are made on: the processor” needs none" in sentence
+    with mock.patch("voronym._cuda.device.missing", return_value="there is none"), speaking("page"):
+        sentence = _wrong(table, "device", "cuda")
+    assert "there is none. With “Groups are made on” cpu it works without one" in sentence
     assert not _wrong(table, "device", "cpu")

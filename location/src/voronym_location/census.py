@@ -11,8 +11,9 @@ from scipy.spatial import cKDTree
 from sqlalchemy import Connection, Row, select
 
 from voronym_location.directory import METRES
-from voronym_location.epochs import Settings, Standing
+from voronym_location.epochs import Standing
 from voronym_location.population import Floats, Ints, Population, is_young, points
+from voronym_location.rules import Settings
 from voronym_location.sealing import Seal
 from voronym_location.settings import ServiceSettings
 from voronym_location.store.tables import account, cohort, directory, epoch, home, member

@@ -16,7 +16,7 @@ __all__ = ["get_note", "is_paused", "pause", "read_preview", "set_note", "shown"
 def read_preview(connection: Connection, k: int) -> dict[str, Any] | None:
     """Return what an operator may see of the draft that is kept, if there is one."""
     kept = get_note(connection, "preview")
-    last = connection.scalar(select(func.coalesce(func.max(epoch.c.number), 0)))
+    last = connection.scalar(select(func.max(epoch.c.number))) or 0
     if kept is None or kept["figures"]["epoch"] != last + 1:
         return None
     return shown(kept, k)

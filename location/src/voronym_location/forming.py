@@ -16,7 +16,8 @@ from voronym_location.designing import design
 from voronym_location.population import Floats, Ints, Population, points
 
 if TYPE_CHECKING:
-    from voronym_location.epochs import Settings, Standing
+    from voronym_location.epochs import Standing
+    from voronym_location.rules import Settings
 
 
 PLACE = 10.0
@@ -74,7 +75,7 @@ class Crowd:
         old = rows[~people.young[rows]]
         settled = _distinct(labels[old], people.household[old], m)
         fresh = _distinct(labels[rows], people.household[rows], m) - settled
-        return settled + np.minimum(fresh, young_limit(self.settings.k))
+        return np.asarray(settled + np.minimum(fresh, young_limit(self.settings.k)))
 
     def smallest(self, group: Ints) -> int:
         """Return the least number of addresses that share a group; 0 where nobody is served."""

@@ -6,28 +6,20 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, MutableMapping
 from ipaddress import IPv4Address, ip_address, ip_network
-from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from voronym.web.headers import HEADERS, App, Message, Receive, Scope, Send, signed
 from voronym_location.metrics import Metrics
 
 __all__ = ["Attempts", "Gate"]
 
 log = logging.getLogger("voronym_location")
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-HEADERS = [
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-]
+ANSWERS = {name: HEADERS[name] for name in ("cache-control", "x-content-type-options")} | {
+    "referrer-policy": "no-referrer"
+}
 LARGE = "the request is larger than this service reads"
 UPLOAD = "/v1/operator/directory"
 
@@ -88,9 +80,9 @@ class Gate:
             return
         began, status = time.perf_counter(), 500
         limit = self._upload if scope["path"] == UPLOAD else self._body
-        read = 0
+        read, answer = 0, signed(send, ANSWERS)
 
-        async def counted() -> MutableMapping[str, Any]:
+        async def counted() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
@@ -98,15 +90,11 @@ class Gate:
                 raise HTTPException(413, LARGE)
             return message
 
-        async def noted(message: MutableMapping[str, Any]) -> None:
+        async def noted(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                given = {name.lower() for name, _ in message.get("headers", ())}
-                message["headers"] = [
-                    *message.get("headers", ()), *(item for item in HEADERS if item[0] not in given)
-                ]  # fmt: skip
-            await send(message)
+            await answer(message)
 
         try:
             refusal = _refusal(scope, limit)

@@ -20,8 +20,9 @@ from voronym.quantize.settings import Settings as Lloyd
 from voronym.space import Euclidean
 from voronym_location.checking import check
 from voronym_location.designing import carried
-from voronym_location.epochs import Settings, Standing, plan
+from voronym_location.epochs import Standing, plan
 from voronym_location.population import Floats, Ints, Population, is_young, points
+from voronym_location.rules import Settings
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,10 +25,11 @@ from voronym_location.census import Census, take
 from voronym_location.checking import check
 from voronym_location.density import by_density
 from voronym_location.drafting import alone, draft, tidy
-from voronym_location.epochs import Epoch, Settings, plan
+from voronym_location.epochs import Epoch, plan
 from voronym_location.errors import Busy, Unavailable
 from voronym_location.forming import Crowd, young_limit
 from voronym_location.population import Ints, Population
+from voronym_location.rules import Settings
 from voronym_location.settings import ServiceSettings
 from voronym_location.store import Store
 from voronym_location.store.tables import desk

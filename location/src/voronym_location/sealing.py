@@ -103,7 +103,7 @@ class Seal:
         sealed = nonce + self._ciphers[0].encrypt(nonce, FORM.pack(*place), str(person).encode())
         return {"latitude": None, "longitude": None, "household": None, "sealed": sealed}
 
-    def open(self, person: int, columns: Mapping[str, Any]) -> Place:
+    def open(self, person: int, columns: Mapping[Any, Any]) -> Place:
         """Return a home from its columns."""
         sealed = columns["sealed"]
         if sealed is None:

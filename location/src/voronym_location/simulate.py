@@ -14,10 +14,10 @@ from voronym.errors import InputError
 from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym_location.epochs import Settings
 from voronym_location.intruders import Intruder, Seen
 from voronym_location.policies import POLICIES, Told, designed
 from voronym_location.population import Floats, Ints, points
+from voronym_location.rules import Settings
 from voronym_location.town import Town
 
 EVERY = 10

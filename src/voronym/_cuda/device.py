@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from voronym.core.registry import Registry
-from voronym.errors import InputError, VoronymError
+from voronym.errors import InputError, VoronymError, hint
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ def choose(device: str) -> str:
     reason = DEVICES[device]()
     if reason is not None:
         raise InputError(
-            f"device {device!r} cannot be used: {reason}. With device='cpu' it works without one"
+            f"device {device!r} cannot be used: {reason}. With {hint('device', 'cpu')} it works without one"
         )
     if device != "auto":
         return device

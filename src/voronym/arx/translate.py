@@ -13,7 +13,7 @@ from typing import Any
 from voronym.arx.archive import DATA_LIMIT, opened
 from voronym.arx.project import Attribute, Project, read_project
 from voronym.core.atomic import placed
-from voronym.errors import InputError, WriteError
+from voronym.errors import InputError, WriteError, hint
 from voronym.privacy import BetaLikeness, DeltaDisclosure, LDiversity, Model, TCloseness
 from voronym.request.recipe import Recipe
 from voronym.table.hierarchy import Hierarchy
@@ -57,8 +57,8 @@ CRITERIA: tuple[tuple[str, Callable[..., Model]], ...] = (
 """Criteria with a model of the same meaning here, by how ARX writes them."""
 
 REASONS = (
-    ("-map", "k-map asks for a population: add --model k-map=K,population=FILE or weights=COLUMN"),
-    ("-presence", "δ-presence asks for a population: add --model delta-presence=D,population=FILE"),
+    ("-map", "k-map asks for a population: add the model k-map=K,population=FILE or weights=COLUMN"),
+    ("-presence", "δ-presence asks for a population: add the model delta-presence=D,population=FILE"),
     ("differential privacy", "differential privacy is not offered: see Limitations"),
     ("inclusion", "a research subset: release a file with these records alone"),
     ("subset", "a research subset: release a file with these records alone"),
@@ -210,7 +210,7 @@ def _column(one: Attribute, left: list[str]) -> Column:
             return Column(one.name, role, "ordinal", levels, note="declared")
         left.append(
             f"column {one.name!r} is ordinal, and the project does not say in which order: it is nominal "
-            "here; say --order, or write it into the recipe"
+            f"here; say it ({hint('orders')}), or write it into the recipe"
         )
     return Column(one.name, role, KINDS.get(one.datatype, "nominal"), note="declared")
 
@@ -221,7 +221,8 @@ def _dates(project: Project, made: Imported) -> None:
     if len(formats) == 1 and plain:
         made.reading["date_format"] = plain.pop().lower()
     elif formats:
-        made.left.append(f"formats of dates ({', '.join(sorted(formats))}): say --date-format where needed")
+        wanted = hint("date_format")
+        made.left.append(f"formats of dates ({', '.join(sorted(formats))}): say {wanted} where needed")
 
 
 def _trees(project: Project, made: Imported) -> None:
@@ -247,7 +248,7 @@ def _trees(project: Project, made: Imported) -> None:
         if one.aggregate:
             made.left.append(
                 f"microaggregation of {one.name!r} by {one.aggregate}: groups publish means by "
-                "voronym anonymize --method auto"
+                "voronym anonymize"
             )
 
 

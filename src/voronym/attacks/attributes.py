@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from voronym.attacks.base import Found, Inapplicable, attack
-from voronym.attacks.interval import judge, share
+from voronym.attacks.interval import Share, judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
 from voronym.evaluate.attacks import nearest_released
+from voronym.evaluate.disclosed import alike, alone_by_chance
 from voronym.evaluate.pair import codes, common, numbers
 
 NARROW = 0.1
@@ -100,22 +101,21 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
     if scene.classes.sizes.max() == len(labels):
         raise Inapplicable("all records share all keys, so there are no groups to compare")
     level = corrected(scene.confidence, len(scene.confidential))
-    order = np.argsort(labels, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(scene.classes.sizes)[:-1]])
+    sizes = scene.classes.sizes
+    apart = np.concatenate([labels + len(sizes) * i for i in range(_SHUFFLES)])
 
-    def alike(values: Floats, width: float) -> Floats:
-        here = values[order]
-        span = np.maximum.reduceat(here, starts) - np.minimum.reduceat(here, starts)
-        return np.asarray(span <= width, np.float64)[labels]
+    def within(values: Floats, width: float) -> Floats:
+        return alike(values, labels, sizes, width).astype(np.float64)[labels]
 
-    many = len(scene.classes.sizes)
-    apart = np.concatenate([labels + many * i for i in range(_SHUFFLES)])
     found = []
     for one in secrets(scene):
         values = np.where(np.isnan(one.after), np.nanmax(one.after, initial=0.0) + 1 + one.width, one.after)
-        dealt = np.concatenate([alike(ctx.rng.permutation(values), one.width) for _ in range(_SHUFFLES)])
-        chance = share(dealt, apart, confidence=level)
-        credit = alike(values, one.width)
+        if one.width == 0.0:  # as reports have it
+            chance: float | Share = alone_by_chance(sizes, np.unique(values, return_counts=True)[1])
+        else:
+            dealt = np.concatenate([within(ctx.rng.permutation(values), one.width) for _ in range(_SHUFFLES)])
+            chance = share(dealt, apart, confidence=level)
+        credit = within(values, one.width)
         count = int(credit.sum())
 
         def says(success: float, control: float, one: Secret = one, count: int = count) -> str:

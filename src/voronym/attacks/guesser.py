@@ -11,7 +11,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import excess, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
-from voronym.errors import MissingExtraError, SchemaError
+from voronym.errors import MissingExtraError, SchemaError, hint
 from voronym.evaluate.pair import common
 
 TREES = 24
@@ -40,8 +40,9 @@ def learned(scene: Scene, ctx: Context) -> Found:
     known = np.flatnonzero(scene.own >= 0) if scene.own is not None else None
     if scene.control is None and known is None:
         raise Inapplicable(
-            "it needs to know which row belongs to whom (a Release, or --aligned), or people who are not in "
-            "the table (--control FILE)"
+            f"it needs to know which row belongs to whom (a Release, or {hint('aligned')}), or people who "
+            "are not in "
+            f"the table ({hint('control', 'FILE')})"
         )
     targets = scene.sample(ctx.rng, known)
     level = corrected(scene.confidence, len(scene.confidential))

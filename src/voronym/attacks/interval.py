@@ -1,93 +1,23 @@
 """Intervals for shares of people who are not independent of each other, because they share groups.
 
-A share p of credits between 0 and 1, people in clusters. Its variance is that between clusters (Taylor
-linearisation); n* = p(1-p)/variance is how many independent people would know p as well, corrected for the
-few degrees of freedom; the interval is Clopper and Pearson's for n* people, n* p of them found (Korn and
-Graubard 1998). It covers at least as often as it says where the cluster is the unit that repeats, also for
-shares near 0 and 1, where normal intervals fail. A difference of two shares takes each end from the ends of
-both (Newcombe 1998, "square-and-add"), which is cautious where the two go up and down together, as they do
-here.
+The interval of a share is that of `voronym.core.rate.share`, as in reports. A difference of two shares takes
+each end from the ends of both (Newcombe 1998, "square-and-add"), which is cautious where the two go up and
+down together, as they do here.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.attacks.base import Found
-from voronym.core import later
-from voronym.errors import InputError
+from voronym.core.rate import Share, share
 
-special = later.module("scipy.special")
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share and its confidence interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def share(
-    credits_: ArrayLike,
-    clusters: NDArray[np.int64] | None = None,
-    *,
-    confidence: float = 0.95,
-    ceiling: float = 1.0,
-) -> Share:
-    """Return the mean of credits from 0 to the ceiling, with its interval.
-
-    Parameters
-    ----------
-    credits_ : array, shape (n,)
-        How right the intruder is about each person.
-    clusters : array of int, shape (n,), optional
-        Which people stand and fall together; by default everybody is for themselves.
-    confidence : float
-        Coverage of the interval.
-    ceiling : float
-        The most that a credit can be, known beforehand.
-
-    References
-    ----------
-    Korn, E. L., Graubard, B. I.: Confidence intervals for proportions with small expected number of positive
-    counts estimated from survey data. Survey Methodology 24, 1998.
-
-    Examples
-    --------
-    >>> found = share([1.0] * 5 + [0.0] * 95)
-    >>> round(found.low, 4), round(found.high, 4)
-    (0.0163, 0.1133)
-    """
-    credit = np.asarray(credits_, np.float64) / ceiling
-    n = len(credit)
-    if n == 0:
-        raise InputError("there is nobody to attack")
-    p = min(1.0, max(0.0, float(credit.mean())))
-    rest = credit - p
-    if clusters is None:
-        g, spread = n, float((rest**2).sum())
-    else:
-        _, label = np.unique(clusters, return_inverse=True)
-        totals = np.bincount(label, weights=rest)
-        g, spread = len(totals), float((totals**2).sum())
-    variance = g / (g - 1) * spread / n**2 if g > 1 else 0.0
-    if g == 1:
-        return Share(p * ceiling, 0.0, ceiling)
-    effective = float(g) if variance <= 1e-18 else min(float(n), p * (1 - p) / variance)
-    tail = (1 - confidence) / 2
-    effective *= (special.stdtrit(n - 1, 1 - tail) / special.stdtrit(g - 1, 1 - tail)) ** 2
-    hits = p * effective
-    low = 0.0 if hits <= 0 else float(special.betaincinv(hits, effective - hits + 1, tail))
-    high = 1.0 if hits >= effective else float(special.betaincinv(hits + 1, effective - hits, 1 - tail))
-    return Share(p * ceiling, min(p, low) * ceiling, max(p, high) * ceiling)
+__all__ = ["Share", "excess", "judge", "share"]
 
 
 def excess(success: Share, control: Share | float) -> tuple[float, float]:

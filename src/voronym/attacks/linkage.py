@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.attacks.base import Found, attack
-from voronym.attacks.interval import judge, share
+from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core import later
 from voronym.core.context import Context
-from voronym.core.rate import Rate
-from voronym.evaluate.attacks import TARGETS, link
+from voronym.evaluate.attacks import link
 from voronym.evaluate.matching import Matcher
-from voronym.table.classes import Classes
 
 linear_sum_assignment = later.called("scipy.optimize", "linear_sum_assignment")
 cdist = later.called("scipy.spatial.distance", "cdist")
@@ -89,7 +87,7 @@ def nearest(scene: Scene, ctx: Context) -> Found:
     targets = _targets(scene, ctx)
     own = None if scene.own is None else scene.own[targets]
     if scene.matcher is None:
-        credit, near, classes = link(X[targets], Y, own, ctx)  # as `linked` does, which reports show
+        credit, near, classes = link(X[targets], Y, own, ctx)  # as `record_linkage` does, for reports
     else:
         credit, near, classes = scene.matcher.link(targets, own, ctx)
     return judge(
@@ -102,41 +100,6 @@ def nearest(scene: Scene, ctx: Context) -> Found:
         kind="at most" if own is None else "measured",
         details={} if own is None else {"own_group_nearest": float(near.mean())},
     )
-
-
-def linked(
-    X: Floats,
-    Y: Floats,
-    own: Ints,
-    ctx: Context,
-    *,
-    classes: Classes | None = None,
-    targets: int = TARGETS,
-    confidence: float = 0.95,
-) -> Rate:
-    """Return how many people the attack "linkage" links, with the same interval, for a report.
-
-    Parameters
-    ----------
-    X, Y : arrays, shape (n, d) and (m, d)
-        People and released records in one encoding.
-    own : array of int, shape (n,)
-        The released row of each.
-    ctx : Context
-        Draws whom to attack where there are many.
-    classes : Classes, optional
-        Of released records that are equal, where they are known already.
-    targets, confidence
-        People attacked at most, and the coverage of the interval.
-    """
-    rows = np.arange(len(X))
-    if len(X) > targets:
-        rows = np.sort(ctx.rng.choice(len(X), targets, replace=False))
-    credit, near, result = link(X[rows], Y, own[rows], ctx, classes)
-    ceiling = 1.0 / int(result.sizes.min())
-    made = share(credit * near, result.labels[own[rows]], confidence=confidence, ceiling=ceiling)
-    how = "Korn-Graubard, groups as units"
-    return Rate(made.value, made.low, made.high, len(rows), len(X), confidence, ceiling, how)
 
 
 @attack(

@@ -22,7 +22,7 @@ from voronym.attacks.interval import Share, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core import later
 from voronym.core.context import Context
-from voronym.errors import VoronymError
+from voronym.errors import VoronymError, hint
 from voronym.evaluate.pair import codes, common, numbers, plain
 from voronym.table.frame import as_frame
 
@@ -62,8 +62,9 @@ def membership(scene: Scene, ctx: Context) -> Found:
         trials, basis = _halves(scene, ctx), f"releases of {2 * _pairs(scene)} random halves"
     else:
         raise Inapplicable(
-            "it needs people who are not in the table (--control FILE), or the recipe, to make releases "
-            "with and without a person (--recipe FILE)"
+            f"it needs people who are not in the table ({hint('control', 'FILE')}), or the recipe, to make "
+            "releases "
+            f"with and without a person ({hint('recipe', 'FILE')})"
         )
     half = ctx.rng.permutation(trials.people) % 2 == 0
     level = scene.confidence

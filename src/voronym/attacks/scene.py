@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.attacks.base import Inapplicable
-from voronym.errors import InputError, SchemaError
+from voronym.errors import InputError, SchemaError, hint
 from voronym.evaluate.matching import Matcher, matcher
 from voronym.evaluate.pair import Pair, codes, encode, make_pair, plain
 from voronym.table.classes import Classes, equivalence_classes
@@ -292,15 +292,18 @@ def vars_of(scene: Scene) -> dict[str, Any]:
 
 
 _LACKING = {
-    "original": "it needs the original table to see whether the intruder is right: give --original FILE",
+    "original": "it needs the original table to see whether the intruder is right: give "
+    f"{hint('original', 'FILE')}",
     "links": "it needs to know which row belongs to whom: give a Release, or rows in the original's order "
-    "(--aligned), or publish a column unchanged that tells people apart",
-    "confidential": "no confidential column is named: give --confidential COLUMN",
+    f"({hint('aligned')}), or publish a column unchanged that tells people apart",
+    "confidential": f"no confidential column is named: give {hint('confidential', ['COLUMN'])}",
     "numeric": "no key is a number or a date, so nothing is published as a mean",
-    "earlier": "it needs an earlier release about some of the same people: give --earlier FILE",
+    "earlier": f"it needs an earlier release about some of the same people: give {hint('earlier', 'FILE')}",
     "file": "it needs the published file itself, not a table in memory",
-    "rerun": "it needs the recipe, to make the release again: give --recipe FILE and --original FILE",
+    "rerun": f"it needs the recipe, to make the release again: give {hint('recipe', 'FILE')} and "
+    f"{hint('original', 'FILE')}",
     "matrices": "no matrix was published with the release",
-    "units": "every row is a person of its own: say which rows belong together (--household or --person, "
-    "with --original FILE)",
+    "units": f"every row is a person of its own: say which rows belong together ({hint('household')} or "
+    f"{hint('person')}, "
+    f"with {hint('original', 'FILE')})",
 }

@@ -13,8 +13,8 @@ from voronym.certify.bound import UNIT, Bound, percent, shave
 from voronym.core.context import Context
 from voronym.method import METHODS
 from voronym.partition import Partition
-from voronym.space.base import square_distances
 from voronym.problem import Problem
+from voronym.space.base import square_distances
 from voronym.space.published import PublishedPoints
 
 PUBLISHED = 12

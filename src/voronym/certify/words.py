@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from voronym.errors import hint, worded
+
 WEAK = 15.0
 """Gap in percent from which it says more about the proof than about the groups: it is not shown."""
 
 FINE = 2.0
 """Gap below which nobody need prove more."""
 
-LONGER = "--time-limit 20"
+LONGER = hint("time_limit", 20)
 """What proves more of a small table."""
 
 
@@ -27,11 +29,11 @@ def closeness(gap: float, *, more: bool) -> str:
     >>> closeness(1.2, more=True)
     'within 1.2 % of the best possible'
     >>> closeness(5.3, more=True)
-    'within 5.3 % of the best possible; proving more takes longer: --time-limit 20'
+    'within 5.3 % of the best possible; proving more takes longer: time_limit=20'
     >>> closeness(42.5, more=False)
     'how near this is to the best possible is not proven'
     """
-    longer = f"; proving more takes longer: {LONGER}" if more and gap >= FINE else ""
+    longer = worded(f"; proving more takes longer: {LONGER}") if more and gap >= FINE else ""
     if gap > WEAK:
         return f"how near this is to the best possible is not proven{longer}"
     if gap < 0.005:

@@ -28,6 +28,7 @@ from voronym.cli import (  # noqa: F401 - importing registers
     page,
 )
 from voronym.cli.help import Group
+from voronym.errors import speaking
 
 app = typer.Typer(
     name="voronym",
@@ -42,9 +43,11 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def root(
+    ctx: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
 ) -> None:
     """Publish tables about people without exposing them."""
+    ctx.with_resource(speaking("command"))
     if version:
         from importlib.metadata import version as installed
 

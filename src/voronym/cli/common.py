@@ -25,7 +25,15 @@ from voronym.cli.help import program, wrapped
 from voronym.cli.line import Bar, Line, keys
 from voronym.core.atomic import sweep
 from voronym.core.options import Shape, read_value
-from voronym.errors import Cancelled, GuaranteeError, InputError, Unfinished, VoronymError, WriteError
+from voronym.errors import (
+    Cancelled,
+    GuaranteeError,
+    InputError,
+    Unfinished,
+    VoronymError,
+    WriteError,
+    speaking,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,6 +65,11 @@ def run(app: typer.Typer) -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a sign gets another, not a traceback
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    with speaking("command"):
+        _run(app)
+
+
+def _run(app: typer.Typer) -> None:
     try:
         if any("\0" in word for word in sys.argv):
             raise InputError("a word of the command has a sign that no file name and no column can have")

@@ -117,7 +117,8 @@ def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
         name, sign, value = item.partition("=")
         name = name.strip()
         if not sign or not name or not value:
-            raise InputError(f"{option} takes NAME=VALUE, not {item!r}")
+            such = ", such as zip-populations=zips.csv" if option == "--facts" else ""
+            raise InputError(f"{option} takes NAME=VALUE{such}, not {item!r}")
         if name in out:
             raise InputError(f"{option} says {name!r} twice")
         out[name] = value.strip()

@@ -10,7 +10,7 @@ import typer
 
 from voronym.cli import common
 from voronym.cli.verbs import verb
-from voronym.errors import InputError
+from voronym.errors import InputError, worded
 
 app = typer.Typer(name="import", help="Settings of other programs as a recipe.", no_args_is_help=True)
 
@@ -87,7 +87,7 @@ def _project(file: Path, folder: Path, data: bool, groups: bool, json: bool) -> 
                 "version": made.project.version,
                 "written": list(map(str, paths)),
                 "taken": made.taken,
-                "left": made.left,
+                "left": list(map(worded, made.left)),
             }
         )
         return
@@ -98,7 +98,11 @@ def _project(file: Path, folder: Path, data: bool, groups: bool, json: bool) -> 
         for role in ("identifier", "key", "confidential", "other")
     )
     out.print(f"{len(made.schema.columns)} columns ({roles}){version}", markup=False)
-    for title, lines in (("taken", made.taken), ("not taken", made.left), ("written", map(str, paths))):
+    for title, lines in (
+        ("taken", made.taken),
+        ("not taken", map(worded, made.left)),
+        ("written", map(str, paths)),
+    ):
         for line in lines:
             out.print(f"{title}: {line}", markup=False, soft_wrap=True)
     source = str(table) if data else "TABLE"

@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, TypeVar
 
 from voronym.core.registry import meant, registry_of
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 
 __all__ = ["Options", "by_column", "columns", "number", "one_of", "option", "whole"]
 
@@ -101,7 +101,8 @@ def other_word(unknown: Sequence[str], known: Collection[str]) -> str:
     if "weights" not in unknown or "importance" not in known:
         return ""
     return (
-        ". Here how much a column counts is importance (--importance age=2); weights are how many people a "
+        f". Here how much a column counts is importance ({hint('importance', {'age': 2})}); weights are "
+        "how many people a "
         "record stands for, which groups in the default space heed"
     )
 

@@ -1,4 +1,11 @@
-"""A measured rate and its confidence interval."""
+"""A measured rate and its confidence interval: the one kind that reports, the page and attacks show.
+
+A share p of credits between 0 and 1, people in clusters. Its variance is that between clusters (Taylor
+linearisation); n* = p(1-p)/variance is how many independent people would know p as well, corrected for the
+few degrees of freedom; the interval is Clopper and Pearson's for n* people, n* p of them found (Korn and
+Graubard 1998). It covers at least as often as it says where the cluster is the unit that repeats, also for
+shares near 0 and 1, where normal intervals fail.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from voronym.core import later
 from voronym.core.jsonable import Plain
 from voronym.errors import InputError
+
+special = later.module("scipy.special")
 
 
 @dataclass(frozen=True)
@@ -22,7 +32,7 @@ class Rate(Plain):
     value : float
         Mean credit over the targets.
     low, high : float
-        Chernoff-Hoeffding interval, see `interval`.
+        Its interval, see `share`.
     n : int
         Targets measured.
     population : int
@@ -41,7 +51,7 @@ class Rate(Plain):
     population: int
     confidence: float = 0.95
     ceiling: float = 1.0
-    method: str = "Chernoff-Hoeffding"
+    method: str = "Korn-Graubard"
     """How the interval was found."""
 
     @property
@@ -59,7 +69,80 @@ class Rate(Plain):
         return f"{self.value:.2%} ({self.confidence:.0%} interval {self.low:.2%} to {self.high:.2%}, {basis})"
 
 
-def rate(credits_: ArrayLike, *, population: int, confidence: float = 0.95, ceiling: float = 1.0) -> Rate:
+@dataclass(frozen=True)
+class Share:
+    """A share and its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def share(
+    credits_: ArrayLike,
+    clusters: NDArray[np.int64] | None = None,
+    *,
+    confidence: float = 0.95,
+    ceiling: float = 1.0,
+) -> Share:
+    """Return the mean of credits from 0 to the ceiling, with its interval.
+
+    Parameters
+    ----------
+    credits_ : array, shape (n,)
+        How right the intruder is about each person.
+    clusters : array of int, shape (n,), optional
+        Which people stand and fall together; by default everybody is for themselves.
+    confidence : float
+        Coverage of the interval.
+    ceiling : float
+        The most that a credit can be, known beforehand.
+
+    References
+    ----------
+    Korn, E. L., Graubard, B. I.: Confidence intervals for proportions with small expected number of positive
+    counts estimated from survey data. Survey Methodology 24, 1998.
+
+    Examples
+    --------
+    >>> found = share([1.0] * 5 + [0.0] * 95)
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.0163, 0.1133)
+    """
+    credit = np.asarray(credits_, np.float64) / ceiling
+    n = len(credit)
+    if n == 0:
+        raise InputError("there is nobody to attack")
+    if not 0.0 < confidence < 1.0:
+        raise InputError(f"confidence is a probability between 0 and 1, not {confidence!r}")
+    p = min(1.0, max(0.0, math.fsum(credit.tolist()) / n))  # exact: the order of rows changes nothing
+    rest = credit - p
+    if clusters is None:
+        g, spread = n, float((rest**2).sum())
+    else:
+        _, label = np.unique(clusters, return_inverse=True)
+        totals = np.bincount(label, weights=rest)
+        g, spread = len(totals), float((totals**2).sum())
+    variance = g / (g - 1) * spread / n**2 if g > 1 else 0.0
+    if g == 1:
+        return Share(p * ceiling, 0.0, ceiling)
+    effective = float(g) if variance <= 1e-18 else min(float(n), p * (1 - p) / variance)
+    tail = (1 - confidence) / 2
+    effective *= (special.stdtrit(n - 1, 1 - tail) / special.stdtrit(g - 1, 1 - tail)) ** 2
+    hits = p * effective
+    low = 0.0 if hits <= 0 else float(special.betaincinv(hits, effective - hits + 1, tail))
+    high = 1.0 if hits >= effective else float(special.betaincinv(hits + 1, effective - hits, 1 - tail))
+    return Share(p * ceiling, min(p, low) * ceiling, max(p, high) * ceiling)
+
+
+def rate(
+    credits_: ArrayLike,
+    *,
+    population: int,
+    confidence: float = 0.95,
+    ceiling: float = 1.0,
+    clusters: NDArray[np.int64] | None = None,
+) -> Rate:
     """Return the mean of credits in [0, 1] with its interval.
 
     Parameters
@@ -73,83 +156,16 @@ def rate(credits_: ArrayLike, *, population: int, confidence: float = 0.95, ceil
     ceiling : float
         The most that a credit can be, known without looking at the credits. The interval is that of
         ``credit / ceiling``, scaled back: narrower, and still valid.
+    clusters : array of int, shape (n,), optional
+        Which targets stand and fall together, such as the members of a group.
 
     Examples
     --------
     >>> print(rate([0.0, 0.5, 0.5, 0.0], population=4))
-    25.00% (95% interval 0.27% to 85.44%, all 4 records)
+    25.00% (95% interval 0.63% to 80.59%, all 4 records)
     """
     values = np.asarray(credits_, dtype=np.float64)
     if values.size == 0:
         raise InputError("there is no target to measure")
-    mean = math.fsum(values.tolist()) / len(values)  # exact sum: the order of rows changes nothing
-    low, high = interval(mean / ceiling, len(values), confidence=confidence)
-    low, high = min(mean, low * ceiling), max(mean, high * ceiling)  # scaling back must not round inside
-    return Rate(mean, low, high, len(values), int(population), float(confidence), float(ceiling))
-
-
-def interval(mean: float, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the Chernoff-Hoeffding interval for the expectation of variables in [0, 1].
-
-    The interval is all p with ``n kl(mean, p) <= log(2 / alpha)``, where ``kl(a, b) = a log(a / b) +
-    (1 - a) log((1 - a) / (1 - b))`` and ``alpha = 1 - confidence``.
-
-    Why not Clopper-Pearson: that one counts successes, and a link to one of f equally near records is 1/f of
-    a success. Why it is valid: for independent variables in [0, 1] with mean p, ``P(mean >= x) <=
-    exp(-n kl(x, p))`` for x >= p, and the same for the lower tail (Hoeffding 1963, Theorem 1). Drawing
-    without replacement only lowers these bounds (his Theorem 4). As ``kl(x, p)`` grows with x above p, each
-    tail in which the interval misses p has probability at most alpha / 2. No sample is too small, nothing is
-    normal, and for a mean of 0 the upper end is that of Clopper-Pearson. The price: for means near 1/2 it is
-    about 1.4 times as wide as the normal interval.
-
-    Parameters
-    ----------
-    mean : float
-        Mean of the n variables.
-    n : int
-        How many there are.
-    confidence : float
-        Coverage, above 0 and below 1.
-
-    References
-    ----------
-    Hoeffding, W.: Probability inequalities for sums of bounded random variables. JASA 58, 1963.
-    doi:10.1080/01621459.1963.10500830
-
-    Examples
-    --------
-    >>> low, high = interval(0.0, 100)
-    >>> low, round(high, 4)
-    (0.0, 0.0362)
-    """
-    if not 0.0 < confidence < 1.0:
-        raise InputError(f"confidence is a probability between 0 and 1, not {confidence!r}")
-    mean = min(max(mean, 0.0), 1.0)
-    limit = math.log(2.0 / (1.0 - confidence)) / n
-    return _edge(mean, 0.0, limit), _edge(mean, 1.0, limit)
-
-
-def _edge(mean: float, end: float, limit: float) -> float:
-    """Find where kl(mean, p) reaches the limit between the mean and one end, by bisection."""
-    inside, outside = mean, end
-    if _kl(mean, end) <= limit:
-        return end
-    for _ in range(200):
-        middle = (inside + outside) / 2.0
-        if middle in (inside, outside):
-            break
-        if _kl(mean, middle) <= limit:
-            inside = middle
-        else:
-            outside = middle
-    return outside  # the outer side of the last step: never narrower than promised
-
-
-def _kl(a: float, b: float) -> float:
-    total = 0.0
-    for x, y in ((a, b), (1.0 - a, 1.0 - b)):
-        if x > 0.0:
-            if y <= 0.0:
-                return math.inf
-            total += x * math.log(x / y)
-    return total
+    made = share(values, clusters, confidence=confidence, ceiling=ceiling)
+    return Rate(made.value, made.low, made.high, len(values), population, float(confidence), float(ceiling))

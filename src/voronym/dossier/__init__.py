@@ -1,7 +1,7 @@
 """All figures about a release: what everybody may know, and what stays with the data holder.
 
 A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it ends when somebody cancels.
-``--json``, the report and the page read it and compute nothing.
+JSON, the report and the page read it and compute nothing.
 
 ``parts``    what a dossier is made of: `Public`, `Inside` and their parts, typed
 ``make``     `dossier`: the one place that looks into a release and its evidence
@@ -9,7 +9,6 @@ A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it
 ``methods``  what of a method's figures is public, chosen one by one
 ``counts``   distributions of columns and sizes of groups, as counts
 ``intruders`` a release as intruders meet it, and the quick attacks on it
-``disclosed`` people whose confidential value is certain
 ``planes``   records and groups in the plane
 ``places``   records on a map, where two keys are a place
 ``population`` the risk in the population, before and after, and what each key contributes
@@ -19,7 +18,7 @@ A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it
 """
 
 from voronym.dossier.intruders import quick_exposure, scene_of
-from voronym.dossier.make import dossier, inside_of, public_losses, public_of
+from voronym.dossier.make import dossier, inside_of, public_of
 from voronym.dossier.parts import Dossier, Inside, Public, ladder_of
 
 __all__ = [
@@ -29,7 +28,6 @@ __all__ = [
     "dossier",
     "inside_of",
     "ladder_of",
-    "public_losses",
     "public_of",
     "quick_exposure",
     "scene_of",

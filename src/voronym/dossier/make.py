@@ -10,20 +10,19 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.attacks.linkage import linked
 from voronym.core import numerics
 from voronym.core.context import Context
 from voronym.core.rate import Rate
 from voronym.dossier import methods, places, planes, rows
 from voronym.dossier.clusters import clusters_of
 from voronym.dossier.counts import Distribution, as_names, distribution
-from voronym.dossier.disclosed import disclosed
 from voronym.dossier.other_k import OtherK, other_k
 from voronym.dossier.parts import KEPT, Cloud, Column, Dossier, GroupMap, Inside, Loss, Public, ShiftMap, Told
 from voronym.dossier.population import in_population, outlook
 from voronym.dossier.told import told_of
 from voronym.errors import SchemaError, VoronymError
 from voronym.evaluate.attacks import record_linkage
+from voronym.evaluate.disclosed import disclosed
 from voronym.evaluate.matching import matcher
 from voronym.evaluate.pair import Pair, encode, make_pair
 from voronym.evaluate.regression import regressions
@@ -104,16 +103,7 @@ def public_of(release: Release, ctx: Context) -> Public:
         if story_of(release.recipe) == GROUPS and counted.k > 1
         else None,
         population=outlook(table, release.recipe, ctx.part(0.8, 1.0)),
-        disclosed=disclosed(table) if table.persons is None and table.confidential else (),
-        losses=public_losses(release),
     )
-
-
-def public_losses(release: Release) -> tuple[tuple[str, int], ...]:
-    """Return what each key lost, in whole percent of its variance: over the whole table, and no finer."""
-    made = None if release.recipe.private is not None else release.utility
-    losses = {} if made is None or not release.recipe.makes_groups else made.loss_by_key
-    return tuple(sorted(((key, round(lost)) for key, lost in losses.items()), key=lambda item: -item[1]))
 
 
 def public_words(release: Release, records: int) -> Public:
@@ -383,7 +373,7 @@ def _linkage(
         return record_linkage(before, after, truth=owner, matcher=match, ctx=ctx).rate
     if evidence.table.persons is not None and alike:
         return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
-    return linked(evidence.X, Y, owner, ctx, classes=classes)
+    return record_linkage(evidence.X, Y, truth=owner, classes=classes, ctx=ctx).rate
 
 
 def _people_linkage(
@@ -394,7 +384,7 @@ def _people_linkage(
     after = np.empty(alone.n_cells, np.int64)
     after[alone.labels[order]] = np.arange(len(order))  # all rows of a person are published alike
     whom = np.arange(alone.n_cells)
-    return linked(alone.centroids(X), Y[after], whom, ctx)
+    return record_linkage(alone.centroids(X), Y[after], truth=whom, ctx=ctx).rate
 
 
 def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:

@@ -15,12 +15,12 @@ from voronym.attacks import Exposure, Ladder
 from voronym.core.jsonable import plain
 from voronym.core.rate import Rate
 from voronym.dossier.counts import Distribution
-from voronym.dossier.disclosed import Disclosed
 from voronym.dossier.masks import Channel, Clusters, Stirred
 from voronym.dossier.other_k import OtherK
 from voronym.dossier.places import PlaceMap
 from voronym.dossier.population import InPopulation, Outlook
 from voronym.dossier.rows import Samples, Unfolded
+from voronym.evaluate.disclosed import Disclosed
 from voronym.evaluate.moved import KeyChange
 from voronym.evaluate.penalty import Penalty
 from voronym.evaluate.regression import Regression
@@ -135,10 +135,6 @@ class Public:
     """The risk in the population, where the table is known to be a sample of one."""
     closeness: str | None = None
     by_published: bool = False
-    disclosed: tuple[Disclosed, ...] = ()
-    """For each confidential column whose value is certain in a group, as anybody counts it in the release."""
-    losses: tuple[tuple[str, int], ...] = ()
-    """For each key, the percent of its variance that is lost, rounded to whole ones; the largest first."""
 
     @property
     def counted(self) -> str:

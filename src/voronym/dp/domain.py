@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.table.build import build
 from voronym.table.frame import DAY, sample, time_unit
 from voronym.table.schema import RECODED, Column
@@ -172,8 +172,8 @@ def _of(table: Table, column: Column, given: Any, leaves: Sequence[str] | None) 
     if given is None:
         raise InputError(
             f"the bounds of {name!r} are not declared, and bounds that are looked up in the data give away "
-            f"who has the largest value: say what anybody could have, bounds={{{name!r}: (low, high)}} in "
-            f"Python, --bounds {name}=LOW..HIGH"
+            f"who has the largest value: say what anybody could have, "
+            f"{hint('bounds', {name: 'LOW..HIGH'})}"
         )
     ends = [_end(table, name, end) for end in _pair(name, given)]
     if not all(map(math.isfinite, ends)) or not ends[0] < ends[1]:
@@ -196,8 +196,7 @@ def _listed(table: Table, column: Column, given: Any, leaves: Sequence[str] | No
     if given is None:
         raise InputError(
             f"the values that {name!r} may have are not declared, and a domain that is looked up in the data "
-            f"gives away who has a rare value: bounds={{{name!r}: ['a', 'b', ...]}} in Python, --bounds "
-            f"{name}='a|b', or its hierarchy"
+            f"gives away who has a rare value: {hint('bounds', {name: 'a|b'})}, or its hierarchy"
         )
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence) or not len(given):
         raise InputError(f"bounds of {name!r}, which is {column.kind}, must be a list of all its values")

@@ -149,6 +149,7 @@ def _halves(records: Records, box: Box, sizes: Ints, share: float, pure: bool) -
     column, d = box.widest(sizes, records.importance), records.d
     if column < 0:
         return [box]
+    places: Floats | Ints
     if column < d:
         low, high = box.low[column], box.high[column]
         places, bins, scores = _scored(records.ordered[box.rows, column], low, high)

@@ -99,7 +99,7 @@ def record_linkage(
     targets : int
         Originals to attack at most; more are sampled without replacement.
     confidence : float
-        Coverage of the interval (see `voronym.core.rate.interval`).
+        Coverage of the interval (see `voronym.core.rate.share`).
     ctx : Context, optional
         Draws the targets, hears how far the attack is and may stop it.
 
@@ -144,13 +144,14 @@ def record_linkage(
         credit, near, classes = matcher.link(rows, mine, ctx)
     # The nearest records are whole classes, so no credit exceeds one over the smallest class.
     most = 1.0 / int(classes.sizes.min())
-    if own is None:
+    if mine is None:
         result = rate(credit, population=n, confidence=confidence, ceiling=most)
         return Linkage(result, "upper bound", None, min(1.0, len(classes.sizes) / n))
+    groups = np.where(mine < 0, len(classes.sizes) + np.arange(len(mine)), classes.labels[mine])
     return Linkage(
-        rate(credit * near, population=n, confidence=confidence, ceiling=most),
+        rate(credit * near, population=n, confidence=confidence, ceiling=most, clusters=groups),
         "measured",
-        rate(near, population=n, confidence=confidence),
+        rate(near, population=n, confidence=confidence, clusters=groups),
         min(1.0, len(classes.sizes) / n),
     )
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from voronym.core.atomic import placed
 from voronym.core.context import Context
 from voronym.core.validate import checked
-from voronym.errors import InputError, WriteError
+from voronym.errors import InputError, WriteError, hint, worded
 from voronym.evaluate.population.front import find_population_risk
 from voronym.evaluate.population.individual import household_risk
 from voronym.evaluate.population.suda import Suda, find_uniques
@@ -141,8 +141,8 @@ class Proposal:
     after: int
 
     def __str__(self) -> str:
-        return (
-            f"recode {self.column} first ({self.share:.0%} of the score): --step '{self.step}' leaves "
+        return worded(
+            f"recode {self.column} first ({self.share:.0%} of the score): {hint('steps', self.step)} leaves "
             f"{self.after:,} of {self.before:,} unique records"
         )
 
@@ -202,7 +202,7 @@ def write_by_record(table: pl.DataFrame, path: str | Path, *, overwrite: bool = 
     if target.suffix.lower() != ".csv":
         raise InputError(f"{target}: risks of single records are written as CSV, such as risk.csv")
     if target.exists() and not overwrite:
-        raise WriteError(f"{target} exists already: choose another name, or say --overwrite")
+        raise WriteError(f"{target} exists already: choose another name, or say {hint('overwrite')}")
     try:
         with placed(target, private=True) as temporary:
             table.write_csv(temporary)

@@ -21,8 +21,8 @@ from voronym.evaluate.population.front import find_population_risk
 from voronym.evaluate.population.suda import find_uniques
 from voronym.evaluate.risk import risk
 from voronym.evaluate.texts import note_on, rewritten, without_guards
-from voronym.privacy import Finding, Model, listed_models, models, parse_model
-from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy import Finding, Model, listed_models, parse_model
+from voronym.privacy.unasked import unasked
 from voronym.table.classes import check_columns
 from voronym.table.frame import as_frame
 from voronym.table.kinds import find_kind
@@ -235,23 +235,12 @@ def schema_of(
 def _findings(table: Table, wanted: object, notes: list[str]) -> tuple[Finding, ...]:
     """Measure the required models, then every registered one that was not asked for."""
     asked = [parse_model(m) if isinstance(m, str) else m for m in listed_models(wanted)]
-    schema = table.schema
     result = [model.measure(table) for model in asked]
-    known = {model.name for model in asked}
-    rest = {
-        name: cls.parse(None)
-        for name, cls in models().items()
-        if name not in known and getattr(cls, "unasked", True)
-    }
-    skipped = []
-    for name in sorted(rest, key=lambda name: (getattr(rest[name], "strength", 9), name)):
-        if not schema.confidential and isinstance(rest[name], ConfidentialModel):
-            skipped.append(name)
-            continue
+    skipped: list[str] = []
+    for model in unasked(asked, confidential=bool(table.schema.confidential), notes=skipped):
         try:
-            result.append(rest[name].measure(table))
+            result.append(model.measure(table))
         except InputError as error:
-            notes.append(f"{name}: not measured: {error}")
-    if skipped:
-        notes.append(f"not measured, since no confidential column is named: {', '.join(skipped)}")
+            notes.append(f"{model.name}: not measured: {error}")
+    notes += skipped
     return tuple(result)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
-from voronym.errors import GuaranteeError, InputError
+from voronym.errors import GuaranteeError, InputError, hint
 from voronym.history.cells import Cells
 from voronym.history.check import Standing, begun, histories, leavers, presence, shared_of, standing
 from voronym.history.engine import Divide, Round, advance
@@ -102,7 +102,7 @@ class Booking:
             raise InputError(
                 f"{self.known:,} of {self.many:,} people are known to the ledger, which has {len(ever):,}: "
                 f"check that {', '.join(self.named_by)} names people as it did{alike}; or, if these are "
-                "other people, say so (--strangers)"
+                f"other people, say so ({hint('strangers')})"
             )
 
     @property
@@ -151,7 +151,8 @@ class Booking:
         if several := int(np.isin(left, here).sum()):
             raise InputError(
                 f"{several} people have several rows, and some of these would be left out: say whose rows "
-                f"they are (--person {self.named_by[0]}), so that people are left out with all of theirs"
+                f"they are ({hint('person', self.named_by[0])}), so that people are left out with all of "
+                "theirs"
             )
         self.rows, self.left = here, left
 
@@ -236,7 +237,7 @@ class Booking:
         if len(np.unique(self.people)) < len(self.people):
             raise InputError(
                 "groups are kept for people with one record each, and here some have several: say whose rows "
-                f"they are (--person {self.named_by[0]}), or leave out --keep-groups"
+                f"they are ({hint('person', self.named_by[0])}), or leave out {hint('keep_groups')}"
             )
         self._check_facts(facts)
         return presence(histories(self.entries, self.people))
@@ -256,7 +257,7 @@ class Booking:
                     f"groups that are kept publish what they published before, and {', '.join(other)} differ "
                     f"from release {entry.number}: what is computed again, without the people who left, "
                     "would tell what they had. Keep them as they were, or begin another history: leave out "
-                    "--keep-groups, and release people who are in no earlier release"
+                    f"{hint('keep_groups')}, and release people who are in no earlier release"
                 )
 
     def stood_in(self, table: Table, weights: str | None) -> Table:
@@ -298,7 +299,7 @@ class Booking:
         if lacking := wanted - set(rows):
             raise InputError(
                 f"the ledger does not know what {len(lacking):,} groups published, so they cannot publish it "
-                "again: leave out --keep-groups, and release people who are in no earlier release"
+                f"again: leave out {hint('keep_groups')}, and release people who are in no earlier release"
             )
         return {number: rows[number] for number in wanted}, numbers
 
@@ -377,7 +378,7 @@ class Booking:
             raise InputError(
                 "groups that are kept publish what they published before, and the steps differ from those of "
                 f"the release before ({'; '.join(earlier[-1]) or 'none'}): take the same steps, or leave out "
-                "--keep-groups"
+                f"{hint('keep_groups')}"
             )
 
     def frozen(self, keys: Sequence[str]) -> dict[int, list[Any]]:
@@ -466,7 +467,8 @@ class Booking:
                 raise GuaranteeError(
                     f"{left:,} people of earlier releases are not in this one, as fewer than k={k} of their "
                     "groups, and what groups publish is computed from their people: the difference would "
-                    "tell what the others had. Nothing was released. --keep-groups publishes what groups "
+                    f"tell what the others had. Nothing was released. {hint('keep_groups')} publishes what "
+                    "groups "
                     "published before"
                 )
         names = list(self.values)
@@ -476,7 +478,7 @@ class Booking:
         if rows is None and following is not None:
             raise InputError(
                 "groups that are kept publish the same again, and values of the keys are of a kind that the "
-                "ledger cannot hold: make them numbers, texts or dates, or leave out --keep-groups"
+                f"ledger cannot hold: make them numbers, texts or dates, or leave out {hint('keep_groups')}"
             )
         shown = {"keys": frame.columns, "groups": numbers[first].tolist(), "values": rows}
         facts = {
@@ -523,11 +525,12 @@ class Booking:
                 f"{found.below:,} of {found.people:,} people would be told apart because values beside the "
                 f"keys are others than in an earlier release, or are not, for fewer than k={found.k} people "
                 "of a group: whoever knows whose values changed finds their rows. Nothing was released. "
-                "--changed publish releases them all the same"
+                f"{hint('changed', 'publish')} releases them all the same"
             )
         came = len(np.unique(self.rows[np.isin(self.rows, _left_before(self.entries))]))
         out = (
-            f". {came:,} of the people were left out of an earlier release: --suppress leaves them out again"
+            f". {came:,} of the people were left out of an earlier release: {hint('suppress')} leaves them "
+            "out again"
             if came
             else ""
         )
@@ -538,16 +541,19 @@ class Booking:
             return (
                 f"{len(few):,} of {found.people:,} people were not in the release before, and would be fewer "
                 f"than k={found.k} of their groups: the difference of the releases would be theirs. Nothing "
-                f"was released. Let them wait for others (--waiting {np.ceil(100 * share) / 100:g}), or "
-                f"build on the groups of the earlier releases (--keep-groups){out}"
+                "was released. Let them wait for others "
+                f"({hint('waiting', float(np.ceil(100 * share) / 100))}), or "
+                f"build on the groups of the earlier releases ({hint('keep_groups')}){out}"
             )
         return (
             f"{bare.below:,} of {bare.people:,} people would be in groups that, together with those of "
             f"{len(self.entries)} earlier releases in the ledger, fewer than k={bare.k} people share (the "
             f"fewest: {bare.smallest}): whoever keeps the releases could tell them apart. Nothing was "
-            "released. Three ways out: (1) --keep-groups builds this release on the groups of the earlier "
+            f"released. Three ways out: (1) {hint('keep_groups')} builds this release on the groups of the "
+            "earlier "
             f"ones; (2) release only the {self.many - self.known:,} people who were in none of them, with "
-            "--strangers; (3) if an earlier release never left the house, forget it: voronym ledger forget "
+            f"{hint('strangers')}; (3) if an earlier release never left the house, forget it: voronym "
+            "ledger forget "
             f"{self.ledger.path.name} --release NUMBER{out}"
         )
 
@@ -566,13 +572,15 @@ class Booking:
                 f"{found.recognised_below:,} of {found.people:,} people stand in sets of fewer than "
                 f"k={found.k} (the fewest: {found.recognised_smallest}) for an intruder who recognises the "
                 "rows of a person in several releases, by values that do not change: people left, and groups "
-                "were formed of the others. With --dissolved retire such people are not published again"
+                f"were formed of the others. With {hint('dissolved', 'retire')} such people are not "
+                "published again"
             )
         if following is not None and not chosen and not any(e.about["kept_groups"] for e in self.entries):
             out.append(
                 "groups that fall below k in later releases are dissolved, and their people join others: an "
                 "intruder who recognises rows by values that do not change can follow them. Choose now: "
-                "--dissolved retire does not publish such people again, --dissolved rejoin accepts it"
+                f"{hint('dissolved', 'retire')} does not publish such people again, "
+                f"{hint('dissolved', 'rejoin')} accepts it"
             )
         if self.respelled:
             out.append(

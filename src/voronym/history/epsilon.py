@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from voronym.core.promise import meets
 from voronym.dp.budget import Spent
-from voronym.errors import GuaranteeError, InputError
+from voronym.errors import GuaranteeError, InputError, hint
 from voronym.history.ledger import Entry, Ledger, _opened
 from voronym.history.people import Prints
 
@@ -106,7 +106,8 @@ def check_spending(ledger: Ledger, entries: Sequence[Entry], rows: Prints, cost:
     if int(many.max(initial=0)) > int(cost["rows"]):
         raise InputError(
             f"the ledger knows people with {int(many.max())} rows in this table, and the release protects "
-            f"{cost['rows']} together: say whose they are (--person) and the most of them (dp=...,rows=N)"
+            f"{cost['rows']} together: say whose they are ({hint('person')}) and the most of them "
+            "(dp=...,rows=N)"
         )
     limit = limit_of(ledger)
     if limit is None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.core.options import Options
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, hint
 from voronym.history.booking import Booking
 from voronym.history.check import alike
 from voronym.history.engine import Round
@@ -204,7 +204,7 @@ class _Follower:
         raise GuaranteeError(
             "the groups that are kept, and those of new people, cannot keep "
             f"{', '.join(str(model) for model in self.models if model.required is not None)} together: ask "
-            "for less, or leave out --keep-groups"
+            f"for less, or leave out {hint('keep_groups')}"
         )
 
     def _failing(self, who: Ints, part: Partition) -> NDArray[np.bool_]:

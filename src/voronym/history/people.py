@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.table.schema import Schema
 
 Prints = NDArray[np.bytes_]
@@ -24,7 +24,8 @@ SIZE = 16
 
 NOBODY = (
     "a ledger has to know who is who from one release to the next: declare the column that names a person "
-    "(--person patient_id, or --identifier patient_id); it is dropped from the release, and the ledger keeps "
+    f"({hint('person', 'patient_id')}, or {hint('identifiers', ['patient_id'])}); it is dropped from the "
+    "release, and the ledger keeps "
     "keyed fingerprints of it only"
 )
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.core.options import Options, read_value
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS, release_method
 from voronym.methods.crowd import Crowd
@@ -77,7 +77,8 @@ class Block:
             able = ", ".join(name for name, item in METHODS.items() if item.keeps_k and name != NAME)
             raise InputError(
                 f"part {text!r}: method {method.name!r} makes no groups, and k counts the keys of all parts "
-                f"together. Take one of {able}; noise, PRAM and swaps are steps (--step 'pram job=0.2')"
+                f"together. Take one of {able}; noise, PRAM and swaps are steps "
+                f"({hint('steps', 'pram job=0.2')})"
             )
         options = {name.replace("-", "_"): read_value(value) for name, _, value in pairs}
         method.options.of(method.name, options)
@@ -117,7 +118,7 @@ def check_blocks(blocks: Sequence[Block], keys: Sequence[str]) -> None:
         if name not in keys:
             raise InputError(
                 f"part: {name!r} is no key, or a stratum, which stays as it is: make it a key "
-                f"(--key {name}), or take a step for it"
+                f"({hint('keys', [name])}), or take a step for it"
             )
         if named.count(name) > 1:
             raise InputError(f"part: {name!r} is in two parts, and a key has one method")
@@ -125,7 +126,7 @@ def check_blocks(blocks: Sequence[Block], keys: Sequence[str]) -> None:
     if lacking:
         raise InputError(
             f"part: key {', '.join(map(repr, lacking))} is in no part: name it in one of them "
-            f"(--part '{lacking[0]}: auto')"
+            f"({hint('blocks', lacking[0] + ': auto')})"
         )
 
 

@@ -17,7 +17,7 @@ from voronym.dp.cells import Ints
 from voronym.dp.domain import Bounds, Domain, Range, bounds_of
 from voronym.dp.noise import library
 from voronym.dp.presence import counted, resized
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.method import table_method
 from voronym.privacy import DifferentialPrivacy, parse_model
 from voronym.privacy.differential import REPLACE
@@ -66,7 +66,9 @@ class DifferentialOptions(Options):
 def dp(table: Table, ctx: Context, options: DifferentialOptions) -> Masked:
     """Publish noisy centres of groups that one person hardly changes."""
     del table, ctx, options
-    raise InputError("method 'dp' needs the model that says how much is promised, such as --model dp=1.0")
+    raise InputError(
+        f"method 'dp' needs the model that says how much is promised, such as {hint('models', 'dp=1.0')}"
+    )
 
 
 def private_of(choices: ReleaseChoices) -> DifferentialPrivacy | None:
@@ -157,7 +159,8 @@ def mask_private(
     grouping = AUTO if options.grouping == "auto" else options.grouping
     if places and grouping != "tree":
         raise InputError(
-            f"grouping {grouping!r} publishes means, and no medians: leave out the medians, or --grouping"
+            f"grouping {grouping!r} publishes means, and no medians: leave out the medians, or "
+            f"{hint('grouping')}"
         )
     cells, size, stayed = cells_of(records, model, budget, grouping, k)
     ctx.tell(0.8, whole=True)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from voronym._kernels import lattice as kernels
 from voronym.core.context import Context
 from voronym.core.options import Options
-from voronym.errors import GuaranteeError, InputError
+from voronym.errors import GuaranteeError, InputError, hint
 from voronym.keyspaces import importance_of
 from voronym.method import release_method
 from voronym.partition import Partition
@@ -282,7 +282,7 @@ def lattice(
     if not found.front:
         raise GuaranteeError(
             f"no levels of the hierarchies keep all promises with {100 * choices.suppress:g} % of the "
-            "records suppressed: allow more (--suppress), or ask for less"
+            f"records suppressed: allow more ({hint('suppress')}), or ask for less"
         )
     return _masked(table, found, choices.hierarchies or {})
 

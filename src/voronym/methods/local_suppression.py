@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.core.options import Options, option, yes_or_no
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.keyspaces import importance_of
 from voronym.method import release_method
 from voronym.methods import blank_bound
@@ -283,7 +283,7 @@ def _masked(
     }
     notes = tuple(
         f"{n:,} of {table.n:,} values of {name!r} had to be made missing: recode it to fewer values first "
-        f"(--step 'recode {name} ...'), or give it less importance"
+        f"({hint('steps', f'recode {name} ...')}), or give it less importance"
         for name, n in many.items()
         if n > NEARLY * table.n
     )

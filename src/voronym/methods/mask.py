@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.core.options import Options
-from voronym.errors import GuaranteeError, InputError
+from voronym.errors import GuaranteeError, InputError, hint
 from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
 from voronym.methods.differential import (
@@ -223,7 +223,7 @@ def _blind(
         f"groups of method {choices.method!r}, made by keys alone, do not keep "
         f"{', '.join(str(model) for model in models if model.required is not None)}, and no others may be "
         "made: an intruder who knows the method would learn why. Ask for a larger k or for less, or choose "
-        "--intruder keys"
+        f"{hint('intruder', 'keys')}"
     )
 
 

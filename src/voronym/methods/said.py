@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.errors import hint, worded
 from voronym.partition import Partition
 from voronym.privacy.enforce import WARY
 from voronym.result import Stratum
@@ -65,8 +66,9 @@ def against(way: str, part: Partition, obeyed: bool) -> tuple[str, ...]:
             "size that were partners by their keys became one.",
         )
     random = ", with chance that no recipe repeats, so one who knows the method, too, is less sure"
+    wary = hint("intruder", "method")
     return (
         "The groups are made against an intruder who knows the keys"
-        + (random if way in WARY else "; one who knows the method may learn more (see --intruder method)")
+        + (random if way in WARY else worded(f"; one who knows the method may learn more (see {wary})"))
         + ".",
     )

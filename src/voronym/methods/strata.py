@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
-from voronym.errors import GuaranteeError, InputError
+from voronym.errors import GuaranteeError, InputError, hint
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.result import Cost, Stratum
@@ -26,7 +26,7 @@ def check_strata(table: Table, strata: Sequence[str]) -> None:
         if name not in table.keys:
             raise InputError(
                 f"strata: {name!r} is no key, and a group that stays in its stratum tells which one it is: "
-                f"make it a key (--key {name})"
+                f"make it a key ({hint('keys', [name])})"
             )
 
 
@@ -38,7 +38,8 @@ def strata_of(table: Table, strata: Sequence[str], k: int) -> tuple[Ints, list[s
     if small:
         raise GuaranteeError(
             f"{small} of the {len(many)} strata by {', '.join(strata)} have fewer than k={k} records. Take "
-            "fewer or larger strata (--step 'recode ...' makes larger ones), or leave those records out"
+            f"fewer or larger strata ({hint('steps', 'recode ...')} makes larger ones), or leave those "
+            "records out"
         )
     first = first_rows(of, len(many)).tolist()
     return of, [", ".join(str(table.frame[name][row]) for name in strata) for row in first]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from voronym.core.jsonable import Plain
 from voronym.core.options import Options, option
 from voronym.core.registry import meant
-from voronym.errors import InputError
+from voronym.errors import InputError, worded
 
 if TYPE_CHECKING:
     from voronym.policy.case import Case
@@ -78,6 +78,11 @@ class Item(Plain):
     value: float | None = None
     required: float | None = None
     line: int = 0
+
+    def __post_init__(self) -> None:
+        """Word the hints of all sentences."""
+        for name in ("figure", "evidence", "decide", "change"):
+            object.__setattr__(self, name, worded(getattr(self, name)))
 
     @property
     def spoken(self) -> str:

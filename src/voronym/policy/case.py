@@ -17,8 +17,10 @@ from voronym.core.context import Context
 from voronym.errors import InputError, ReadError
 from voronym.evaluate.measure import Columns, schema_of
 from voronym.evaluate.risk import Risk, risk
+from voronym.policy.counted import Counted
 from voronym.policy.policy import Policy
-from voronym.policy.recognise import Seen, recognise
+from voronym.policy.recognise import Seen, recognise, recognise_cells
+from voronym.privacy import Finding
 from voronym.table.classes import check_columns
 from voronym.table.frame import as_frame
 from voronym.table.read import read
@@ -107,6 +109,10 @@ class Case:
         What else is known about columns: see `voronym.measure`.
     population : DataFrame, optional
         A table of the whole population, for the risk in it.
+    counted : Counted, optional
+        The cells of a table of many files; ``frame`` is then a sample of its rows.
+    findings : tuple of Finding
+        What was measured over all files.
     """
 
     frame: nw.DataFrame[Any]
@@ -128,6 +134,8 @@ class Case:
     units: tuple[str, ...] = ()
     words: Mapping[str, str] = field(default_factory=dict)
     context: Context = field(default_factory=Context)
+    counted: Counted | None = None
+    findings: tuple[Finding, ...] = ()
     year: int = field(default_factory=lambda: dt.date.today().year)
 
     @classmethod
@@ -191,16 +199,41 @@ class Case:
             **{name: value for name, value in about.items() if name != "rows"},
         )
 
+    @classmethod
+    def of_folder(
+        cls, release: Release, policy: Policy, facts: Facts, counted: Counted, **about: Any
+    ) -> Case:
+        """Lay out a release of many files that was just made, by what is counted in them."""
+        schema = release.recipe.schema
+        return cls(
+            as_frame(counted.sample),
+            policy,
+            schema.keys,
+            schema.confidential,
+            facts,
+            loss=release.information_loss,
+            sampling_fraction=release.recipe.sampling_fraction,
+            schema=schema,
+            known_risk=release.risk,
+            units=tuple(schema.units.values()) if schema.pseudonyms else (),
+            counted=counted,
+            findings=release.findings,
+            **about,
+        )
+
     @cached_property
     def seen(self) -> dict[str, Seen]:
         """What each column holds."""
         result = {name: what for name, what in self.policy.recognise.items() if name in self.frame.columns}
-        return recognise(self.frame, {**result, **self.words})
+        words = {**result, **self.words}
+        if self.counted is not None:
+            return recognise_cells(self.counted.cells, self.counted.rows, words)
+        return recognise(self.frame, words)
 
     @property
     def rows(self) -> int:
         """The number of records."""
-        return len(self.frame)
+        return len(self.frame) if self.counted is None else self.counted.rows
 
     def people(self, name: str) -> Mapping[str, float]:
         """Return how many people live under each code of a table of the policy."""

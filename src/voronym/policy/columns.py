@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voronym.core.options import number, one_of, option, whole
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.policy.base import Demand, Item, demand, rows, text
 from voronym.policy.cells import Cell
 from voronym.policy.recognise import WHAT, Seen, check_word, strays
@@ -122,8 +122,8 @@ class Absent(ColumnDemand):
             )
         looked = f"looked at the names and cells of {len(case.seen)} columns"
         if bad:
-            drop = ", ".join(result.name for result in there)
-            change = f"leave it out: --identifier {drop}" if there else "empty or recode these cells"
+            drop = hint("identifiers", [result.name for result in there])
+            change = f"leave it out: {drop}" if there else "empty or recode these cells"
             return self.item("fails", "; ".join(bad), evidence=looked, change=change, value=float(len(bad)))
         return self.item("holds", "none", evidence=looked, value=0.0, decide=decide)
 
@@ -165,10 +165,11 @@ class Top(ColumnDemand):
         )
         if self.holds == "birth":
             change = (
-                f"publish years of birth before {case.year - self.most:g} as one: --step 'bottom COLUMN=...'"
+                f"publish years of birth before {case.year - self.most:g} as one: "
+                f"{hint('steps', 'bottom COLUMN=...')}"
             )
         else:
-            change = f"top-code: --step 'top COLUMN={self.most:g}', or publish one open category"
+            change = f"top-code: {hint('steps', f'top COLUMN={self.most:g}')}, or publish one open category"
         return self._judge(case, above, change)
 
     def complete(self, draft: Draft) -> None:
@@ -218,7 +219,9 @@ class Period(ColumnDemand):
 
     def judge(self, case: Case) -> Item:
         """Count the dates that are told more finely; those in columns of other things count, too."""
-        change = f"recode dates: --step 'recode COLUMN cuts=...' at the first day of each {self.unit}"
+        change = (
+            f"recode dates: {hint('steps', 'recode COLUMN cuts=...')} at the first day of each {self.unit}"
+        )
         result = self._judge(case, f"finer than the {self.unit}", change)
         if self.holds != "date":
             return result
@@ -248,8 +251,8 @@ class Period(ColumnDemand):
                 if finer:
                     draft.refuse(
                         self, f"{rows(finer)} of {item.name!r} finer than the {self.unit}",
-                        f"declare what it is (--kind {item.name}=datetime), or leave it out "
-                        f"(--identifier {item.name})",
+                        f"declare what it is ({hint('kinds', {item.name: 'datetime'})}), or leave it out "
+                        f"({hint('identifiers', [item.name])})",
                     )  # fmt: skip
                 continue
             days = [c.cell for c in item.cells if c.cell.sort == "date"]
@@ -327,9 +330,10 @@ class Digits(ColumnDemand):
             if self.people is None
             else f", or {self.digits} under which {self.people:,} people or fewer live"
         )
-        change = f"recode: --step 'recode COLUMN level=N' leaves {self.digits} digits"
+        change = f"recode: {hint('steps', 'recode COLUMN level=N')} leaves {self.digits} digits"
         if self.facts:
-            change += f"; publish small ones as {self.instead}; give the table: --facts {self.facts}=FILE"
+            table = hint("facts", {self.facts: "FILE"})
+            change += f"; publish small ones as {self.instead}; give the table: {table}"
         item = self._judge(case, f"with more than {self.digits} digits{few}", change)
         if self.facts and item.verdict == "fails" and not case.people(self.facts):
             return self.item(
@@ -347,7 +351,7 @@ class Digits(ColumnDemand):
                 draft.drop(
                     item.name, self,
                     f"the table {self.facts} that tells how many people live there was not given "
-                    f"(--facts {self.facts}=FILE)",
+                    f"({hint('facts', {self.facts: 'FILE'})})",
                 )  # fmt: skip
                 continue
             self._recode(item, draft)
@@ -359,7 +363,7 @@ class Digits(ColumnDemand):
             draft.refuse(
                 self, f"codes of {seen.name!r} have different lengths",
                 "write them as texts with their leading zeros, or leave the column out "
-                f"(--identifier {seen.name})",
+                f"({hint('identifiers', [seen.name])})",
             )  # fmt: skip
         name = quoted(seen.name)
         if draft.kind(seen.name) not in ("nominal", "text"):
@@ -401,7 +405,7 @@ class Extremes(ColumnDemand):
             verdict,  # type: ignore[arg-type]
             f"{counts[name]:,} records have the highest value of {name!r}",
             evidence=f"counted in {', '.join(counts)}",
-            change="" if verdict == "holds" else f"top-code: --step 'top {name}=1%'",
+            change="" if verdict == "holds" else f"top-code: {hint('steps', f'top {name}=1%')}",
             value=float(counts[name]),
             required=float(self.least),
         )
@@ -425,7 +429,7 @@ class Extremes(ColumnDemand):
                 draft.refuse(
                     self,
                     f"{draft.rows} records are too few",
-                    f"leave {item.name} out (--identifier {item.name})",
+                    f"leave {item.name} out ({hint('identifiers', [item.name])})",
                 )
             draft.step(
                 f"top {quoted(item.name)}={share:g}%", self,
@@ -452,7 +456,9 @@ class Frequent(ColumnDemand):
             verdict,  # type: ignore[arg-type]
             f"the rarest value of {name!r} has {counts[name]:,} records",
             evidence=f"counted in {', '.join(counts)}",
-            change="" if verdict == "holds" else f"recode it, or --step 'suppress {name} rare={self.least}'",
+            change=""
+            if verdict == "holds"
+            else f"recode it, or {hint('steps', f'suppress {name} rare={self.least}')}",
             value=float(counts[name]),
             required=float(self.least),
         )

@@ -10,15 +10,17 @@ from typing import Any, NoReturn
 
 import narwhals as nw
 
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, hint
 from voronym.method import METHODS
 from voronym.policy.base import Demand
 from voronym.policy.case import Facts
 from voronym.policy.checklist import Added
+from voronym.policy.counted import Counted
 from voronym.policy.policy import Policy
-from voronym.policy.recognise import Seen, recognise
+from voronym.policy.recognise import Seen, recognise, recognise_cells
 from voronym.request.command import ROLES, choices_of, words_of
-from voronym.request.request import DECLARED, Request
+from voronym.request.request import Request
+from voronym.request.wording import DECLARED
 from voronym.steps import parse_step
 from voronym.table.frame import as_frame
 from voronym.table.infer import Proposal
@@ -135,7 +137,9 @@ class Draft:
         """Leave a column out; refuse where somebody wants it in."""
         if self.given.get(name, "identifier") != "identifier":
             self.refuse(
-                why, f"column {name!r} is asked for, and {reason}", f"leave it out: --identifier {name}"
+                why,
+                f"column {name!r} is asked for, and {reason}",
+                f"leave it out: {hint('identifiers', [name])}",
             )
         if self.roles.get(name) != "identifier" and not self.request.columns.drop_undeclared:
             self.roles[name] = "identifier"
@@ -261,8 +265,8 @@ def complete(request: Request, frame: Any, policy: Policy, facts: Facts) -> Comp
     ----------
     request : Request
         What somebody asked for.
-    frame : DataFrame
-        The original table.
+    frame : DataFrame or Counted
+        The original table, or what was counted in its many files.
     policy : Policy
         What demands.
     facts : Facts
@@ -273,13 +277,16 @@ def complete(request: Request, frame: Any, policy: Policy, facts: Facts) -> Comp
     GuaranteeError
         Something that was asked for breaks a demand; the message says what to change.
     """
-    table: nw.DataFrame[Any] = as_frame(frame)
+    counted = frame if isinstance(frame, Counted) else None
+    table: nw.DataFrame[Any] = as_frame(frame if counted is None else counted.sample)
     result = {name: what for name, what in policy.recognise.items() if name in table.columns}
-    seen = recognise(table, result)
+    rows = len(table) if counted is None else counted.rows
+    seen = recognise(table, result) if counted is None else recognise_cells(counted.cells, rows, result)
     unknown = _unknown(request, table.columns)
     if unknown:  # building the table says so, with all that there are
         return Completed(request, ())
-    draft = Draft(request, policy, facts, seen, Schema.infer(frame), len(table))
+    proposal = Schema.infer(frame if counted is None else counted.sample)
+    draft = Draft(request, policy, facts, seen, proposal, rows)
     return draft.completed()
 
 

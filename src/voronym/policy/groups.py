@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from voronym.core.options import number, one_of, option, whole
 from voronym.core.promise import meets
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.policy.base import Demand, Item, demand, text
 from voronym.privacy import parse_model
 
 if TYPE_CHECKING:
     from voronym.policy.case import Case
     from voronym.policy.complete import Draft
+    from voronym.privacy import Finding
 
 chance = number(0.0, 1.0)
 
@@ -44,7 +45,9 @@ class K(Demand):
     def judge(self, case: Case) -> Item:
         """Count the smallest class."""
         if not case.keys:
-            return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
+            return self.item(
+                "open", "no keys are named", change=f"name them: {hint('keys')}", decide=case.keys_decide
+            )
         result = case.risk.k
         fine = result >= self.least
         return self.item(
@@ -83,7 +86,9 @@ class GroupRisk(Demand):
     def judge(self, case: Case) -> Item:
         """Compare the risk that the sizes of classes give."""
         if not case.keys:
-            return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
+            return self.item(
+                "open", "no keys are named", change=f"name them: {hint('keys')}", decide=case.keys_decide
+            )
         risk, bound, evidence = case.risk, "", f"counted over {case.keys_said}"
         if self.intruder == "journalist" and risk.journalist is not None:
             result = float(risk.journalist["mean" if self.figure == "mean" else "max"])
@@ -93,7 +98,9 @@ class GroupRisk(Demand):
             result = risk.prosecutor_max
         if self.intruder == "journalist" and risk.journalist is None:
             bound = "at most "
-            evidence += "; without a table of the population, in which more people share them (--population)"
+            evidence += (
+                f"; without a table of the population, in which more people share them ({hint('population')})"
+            )
         fine = bool(meets(result, self.most))
         least = math.ceil(1.0 / self.most - 1e-9)
         which = "largest" if self.figure == "max" and self.intruder != "marketer" else "mean"
@@ -134,20 +141,36 @@ class Guarantee(Demand):
                 "nothing", "no confidential column", decide="that no column of the table is confidential"
             )
         if not case.keys:
-            return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
+            return self.item(
+                "open", "no keys are named", change=f"name them: {hint('keys')}", decide=case.keys_decide
+            )
         try:
-            finding = parse_model(self.model).measure(case.table)
+            finding = next((item for item in case.findings if self._answers(item)), None)
+            if finding is None and case.counted is not None:
+                return self.item(
+                    "open",
+                    "not measured",
+                    evidence="it was not asked of the run over many files",
+                    change=f"--model {self.model}",
+                )
+            if finding is None:
+                finding = parse_model(self.model).measure(case.table)
         except InputError as error:
             return self.item("open", "not measured", evidence=str(error), decide=case.keys_decide)
         return self.item(
             "holds" if finding.holds else "fails",
             str(finding).removesuffix(": holds"),
             evidence=f"measured over {case.keys_said}; confidential: {', '.join(case.confidential)}",
-            change="" if finding.holds else f"--model {self.model}",
+            change="" if finding.holds else f"{hint('models', self.model)}",
             value=float(finding.value),
             required=None if finding.required is None else float(finding.required),
             decide=case.keys_decide,
         )
+
+    def _answers(self, finding: Finding) -> bool:
+        """Whether a finding is of this model, as strictly as is demanded."""
+        model = parse_model(self.model)
+        return finding.model == model.name and finding.required == model.required
 
     def complete(self, draft: Draft) -> None:
         """Ask for the model, where there is something confidential and nobody chose another value of it."""
@@ -170,13 +193,13 @@ class Sample(Demand):
         if share is None:
             return self.item(
                 "person", "not given", decide=f"that the table has at most {self.most:.0%} of the population",
-                change="--sampling-fraction SHARE",
+                change=f"{hint('sampling_fraction', 'SHARE')}",
             )  # fmt: skip
         fine = bool(meets(share, self.most))
         return self.item(
             "holds" if fine else "fails",
             f"{share:.2%} of the population",
-            evidence="as given by --sampling-fraction",
+            evidence=f"as given by {hint('sampling_fraction')}",
             change="" if fine else "publish a sample of the records",
             value=share,
             required=self.most,

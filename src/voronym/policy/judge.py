@@ -11,6 +11,7 @@ from voronym.core.context import Context, ProgressCallback
 from voronym.errors import GuaranteeError, InputError
 from voronym.policy.case import Case, Facts
 from voronym.policy.checklist import Added, Checklist
+from voronym.policy.counted import count_files
 from voronym.policy.policy import Policy
 from voronym.policy.recognise import WHAT
 from voronym.request.choices import ReleaseChoices
@@ -19,7 +20,7 @@ from voronym.table.read import read
 if TYPE_CHECKING:
     from voronym.release import Release
 
-__all__ = ["check", "judge", "judge_release"]
+__all__ = ["check", "judge", "judge_folder", "judge_release"]
 
 
 def check(
@@ -145,6 +146,22 @@ def judge_release(
 ) -> Checklist:
     """Judge a release that was just made; raise where a demand fails, so that nothing is released."""
     made = judge(Case.of_release(release, policy, facts, **about), "the release", added)
+    if failed := made.of("fails"):
+        raise GuaranteeError(f"{refusal(policy, failed[0])}{_more(len(failed) - 1)}. Nothing was released.")
+    return made
+
+
+def judge_folder(
+    release: Release,
+    policy: Policy,
+    facts: Facts,
+    files: Sequence[Path],
+    added: Sequence[Added] = (),
+    **about: Any,
+) -> Checklist:
+    """Judge a release of many files before it gets its name; raise where a demand fails."""
+    case = Case.of_folder(release, policy, facts, count_files(files), **about)
+    made = judge(case, "the release", added)
     if failed := made.of("fails"):
         raise GuaranteeError(f"{refusal(policy, failed[0])}{_more(len(failed) - 1)}. Nothing was released.")
     return made

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voronym.attacks import ATTACKS
 from voronym.core.options import entry_of, number, one_of, option
 from voronym.core.promise import meets
+from voronym.errors import hint
 from voronym.policy.base import Demand, Item, demand, text
 from voronym.policy.groups import _chance
 
@@ -34,14 +35,23 @@ class Attacked(Demand):
         """Make the attack, where the original is there."""
         what = ATTACKS[self.attack].knows
         if not case.keys:
-            return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
+            return self.item(
+                "open", "no keys are named", change=f"name them: {hint('keys')}", decide=case.keys_decide
+            )
+        if case.counted is not None:
+            return self.item(
+                "open",
+                "not made",
+                evidence="attacks compare records with all others, and the release lies in many files",
+                change="attack a part of it: voronym attack",
+            )
         exposure = case.exposure
         outcome = next((item for item in exposure.outcomes if item.attack == self.attack), None)
         if outcome is None:
             why = exposure.skipped.get(self.attack, "")
             if case.original is None:
                 return self.item(
-                    "open", "not made", evidence=why, change="give the original: --original FILE"
+                    "open", "not made", evidence=why, change=f"give the original: {hint('original', 'FILE')}"
                 )
             return self.item("nothing", "could not be made", evidence=why)
         result = outcome.excess if self.figure == "excess" else outcome.success
@@ -75,14 +85,14 @@ class InformationLoss(Demand):
             return self.item(
                 "open",
                 "not known",
-                change="it is known of a release when it is made: voronym anonymize --policy",
+                change=f"it is known of a release when it is made: {hint('policy')}",
             )
         fine = bool(meets(loss, self.most))
         return self.item(
             "holds" if fine else "fails",
             f"{loss:.1f} % of the keys' variance",
             evidence="measured beside the original",
-            change="" if fine else "take fewer keys, or leave records out: --suppress 1%",
+            change="" if fine else f"take fewer keys, or leave records out: {hint('suppress', '1%')}",
             value=loss,
             required=self.most,
         )
@@ -98,14 +108,14 @@ class RecordsLost(Demand):
     def judge(self, case: Case) -> Item:
         """Compare the numbers of records."""
         if case.original_rows is None:
-            return self.item("open", "not known", change="give the original: --original FILE")
+            return self.item("open", "not known", change=f"give the original: {hint('original', 'FILE')}")
         share = max(0.0, 1.0 - case.rows / case.original_rows)
         fine = bool(meets(share, self.most))
         return self.item(
             "holds" if fine else "fails",
             f"{share:.2%} of the records",
             evidence=f"{case.rows:,} of {case.original_rows:,} records are in the release",
-            change="" if fine else "leave fewer out: --suppress",
+            change="" if fine else f"leave fewer out: {hint('suppress')}",
             value=share,
             required=self.most,
         )
@@ -121,7 +131,9 @@ class CellsSuppressed(Demand):
     def judge(self, case: Case) -> Item:
         """Count the cells that tell nothing."""
         if not case.keys or not case.rows:
-            return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
+            return self.item(
+                "open", "no keys are named", change=f"name them: {hint('keys')}", decide=case.keys_decide
+            )
         gone = sum(
             cell.rows for name in case.keys for cell in case.seen[name].cells if cell.cell.sort == "gone"
         )
@@ -150,7 +162,7 @@ class WithLedger(Demand):
             return self.item(
                 "holds", "a ledger is given", evidence="the release is entered when it is written"
             )
-        return self.item("fails", "no ledger is given", change="give one: --ledger FILE")
+        return self.item("fails", "no ledger is given", change=f"give one: {hint('ledger', 'FILE')}")
 
 
 @demand("process", "public-report")
@@ -161,7 +173,8 @@ class PublicReport(Demand):
     def judge(self, case: Case) -> Item:
         """Leave it to a person: a report is a file of its own."""
         return self.item(
-            "person", decide="that a report for readers goes with the release (--public-report FILE)"
+            "person",
+            decide=f"that a report for readers goes with the release ({hint('public_report', 'FILE')})",
         )
 
 

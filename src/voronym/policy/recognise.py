@@ -173,7 +173,16 @@ def recognise(frame: Any, given: Mapping[str, str] | None = None) -> dict[str, S
         check_word(what)
         if name not in table.columns:
             raise InputError(f"the table has no column {name!r}, which is said to hold {what}")
-    return {name: _seen(table, name, words.get(name)) for name in table.columns}
+    every = {name: tuple(cells_of(table[name])) for name in table.columns}
+    return recognise_cells(every, len(table), words)
+
+
+def recognise_cells(
+    cells: Mapping[str, tuple[Held, ...]], rows: int, given: Mapping[str, str] | None = None
+) -> dict[str, Seen]:
+    """Say what columns hold whose distinct cells are counted, such as those of many files."""
+    words = dict(given or {})
+    return {name: _seen(name, own, rows, words.get(name)) for name, own in cells.items()}
 
 
 def check_word(what: str) -> str:
@@ -185,15 +194,14 @@ def check_word(what: str) -> str:
     return what
 
 
-def _seen(table: nw.DataFrame[Any], name: str, given: str | None) -> Seen:
-    cells = tuple(cells_of(table[name]))
+def _seen(name: str, cells: tuple[Held, ...], rows: int, given: str | None) -> Seen:
     if given is not None:
         return Seen(name, None if given == NOTHING else given, "somebody says so", cells)
     called = _called(name)
     for what, (_, pattern) in WHAT.items():
         if re.search(pattern, called) and _fits(what, cells):
             return Seen(name, what, "by its name", cells)
-    return Seen(name, *_by_cells(cells, len(table)), cells)
+    return Seen(name, *_by_cells(cells, rows), cells)
 
 
 def _called(name: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.ranges import LINE, SET, TREE
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.partition import Partition
 from voronym.ranges.atoms import Atoms, atoms_of
 from voronym.ranges.tally import Tally
@@ -326,8 +326,8 @@ def _tree(column: Column, values: Values, tree: Hierarchy | None) -> RangeColumn
     if tree is None and column.kind not in ("nominal", "text", "ordinal"):
         raise InputError(
             f"key {column.name!r} is a {column.kind} column, and to publish it by a hierarchy there must be "
-            f"one: give it (--hierarchy {column.name}=FILE), or publish intervals (--publish "
-            f"{column.name}=interval)"
+            f"one: give it ({hint('hierarchies', {column.name: 'FILE'})}), or publish intervals "
+            f"({hint('publish', {column.name: 'interval'})})"
         )
     return Tree.of(column.name, values, tree)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.registry import Registry
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.keyspaces import Coordinates, Keys, Published, Weighed
 from voronym.partition import Partition
 from voronym.ranges.columns import RangeColumn, Tree, range_columns
@@ -49,7 +49,7 @@ def ranges_of(choices: ReleaseChoices, table: Table, k: int, chosen: Mapping[str
     if unused:
         raise InputError(
             f"a hierarchy is given for {', '.join(map(repr, unused))}, which is not published by it: say "
-            f"--publish {unused[0]}=hierarchy, or leave it out"
+            f"{hint('publish', {unused[0]: 'hierarchy'})}, or leave it out"
         )
     return range_columns(
         table, ranged, k, hierarchies=trees, steps=choices.widths, exact=choices.ends == "exact"

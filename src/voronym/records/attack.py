@@ -63,7 +63,7 @@ def linkage(
     Returns
     -------
     Rate
-        With the interval of `voronym.core.rate.interval`.
+        With the interval of `voronym.core.rate.share`.
     """
     n = len(original)
     if masked is original:  # the nearest are the equal ones, and oneself is among them: they are counted

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from voronym.core.chance import masking
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.validate import checked
-from voronym.errors import GuaranteeError, InputError
+from voronym.errors import GuaranteeError, InputError, hint
 from voronym.method import table_method
 from voronym.records.alternative import alternative
 from voronym.records.attack import linkage
@@ -147,7 +147,7 @@ def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
         f"{mdav:.1f} % and promises more: every combination of keys shared by {options.m + 1}. Nothing is "
         f"released. Take method mdav with k={options.m + 1}; or, if real values and unchanged "
         "distributions are "
-        "worth the loss, say so with the option despite_loss (--despite-loss true)"
+        f"worth the loss, say so with the option {hint('despite_loss', True)}"
     )
 
 

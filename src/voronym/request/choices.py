@@ -186,7 +186,7 @@ class ColumnChoices(Options):
     )  # fmt: skip
     drop_undeclared: bool = option(
         False, "Drop columns that have no role. Otherwise such a column is an error.", check=yes_or_no,
-        shape="switch", purpose=COLUMNS,
+        shape="switch", purpose=COLUMNS, label="the role identifier",
     )  # fmt: skip
     kinds: Mapping[str, Any] | None = option(
         None, "The kind of a column: numeric, ordinal, nominal or datetime.", check=by_column,

@@ -5,14 +5,11 @@ Every word comes from the declaration of a choice (`voronym.request.choices`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from voronym.core.options import Declared
-from voronym.request.choices import EVERY
 from voronym.request.recipe import Recipe
-from voronym.request.request import DECLARED
+from voronym.request.wording import DECLARED, declaration, pair, words
 from voronym.table.infer import DATES
 from voronym.table.schema import Schema
 
@@ -63,57 +60,31 @@ def words_of(given: Mapping[str, Any]) -> list[str]:
         word
         for name, declared in DECLARED.items()
         if name in given and given[name] not in (None, declared.default, (), [], {})
-        for word in _words(declared, given[name])
+        for word in (_option_words(given[name]) if name == "options" else words(declared, given[name]))
     ]
-
-
-def _words(declared: Declared, value: Any) -> list[str]:
-    flag = declared.flag
-    if declared.shape == "switch":
-        return [flag]
-    if declared.shape == "columns":
-        plain = [name for name in value if "," not in name]
-        listed = [",".join(plain)] if plain else []
-        return [word for text in (*listed, *(odd for odd in value if "," in odd)) for word in (flag, text)]
-    if declared.shape == "texts":
-        return [word for text in value for word in (flag, str(text))]
-    if declared.shape == "pairs":
-        return [word for pair in value for word in (flag, ",".join(pair))]
-    if declared.name == "options":
-        return _option_words(value)
-    if declared.name == "orders":
-        return [word for name, levels in value.items() for word in (flag, f"{name}={'<'.join(levels)}")]
-    if declared.shape == "by column":
-        return [word for name, part in value.items() for word in (flag, _pair(name, part))]
-    return [flag, value if isinstance(value, str) else json.dumps(value, default=str)]
-
-
-def _pair(name: str, value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
-    return text if name == EVERY else f"{name}={text}"
 
 
 def _option_words(options: Mapping[str, Any]) -> list[str]:
     """Return the options of a method; columns by flags of their own, which may repeat."""
-    words: list[str] = []
+    out: list[str] = []
     for name, value in options.items():
         if isinstance(value, (list, tuple)) and value and all(isinstance(part, str) for part in value):
-            words += [word for text in value for word in ("--" + name.replace("_", "-"), text)]
+            out += [word for text in value for word in (declaration(name).flag, text)]
         else:
-            words += ["--option", _pair(name, value)]
-    return words
+            out += [DECLARED["options"].flag, pair(name, value)]
+    return out
 
 
 def reading_words(reading: Mapping[str, Any]) -> list[str]:
     """Return how a file is read as words of a command line."""
-    words: list[str] = []
+    out: list[str] = []
     for name, value in reading.items():
         if name == "header":
-            words.append("--header" if value else "--no-header")
+            out.append(declaration("header" if value else "no_header").flag)
         else:
-            words.append("--" + name.replace("_", "-"))
-            words.append(",".join(value) if isinstance(value, (list, tuple)) else str(value))
-    return words
+            out.append(declaration(name).flag)
+            out.append(",".join(value) if isinstance(value, (list, tuple)) else str(value))
+    return out
 
 
 def anonymize_words(

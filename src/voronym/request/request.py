@@ -8,19 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from voronym.core.options import Declared, Options
+from voronym.core.options import Options
 from voronym.core.registry import meant
 from voronym.errors import InputError
 from voronym.request.choices import OTHER_WORDS, ColumnChoices, ReleaseChoices, RunChoices
 from voronym.request.recipe import Recipe
+from voronym.request.wording import DECLARED
 from voronym.table.table import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
 PARTS: dict[str, type[Options]] = {"columns": ColumnChoices, "release": ReleaseChoices, "run": RunChoices}
-DECLARED: dict[str, Declared] = {
-    name: declared for kind in PARTS.values() for name, declared in kind.declared().items()
-}
-"""Every choice, by its name."""
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voronym.errors import InputError
+from voronym.errors import InputError, hint
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
-from voronym.methods.public_steps import uncounted_steps
 from voronym.request.choices import EVERY
+from voronym.request.public_steps import uncounted_steps
 
 if TYPE_CHECKING:
     from voronym.request.choices import ReleaseChoices
@@ -89,13 +89,13 @@ RULES: list[Rule] = [
         ("method", "models"),
         lambda recipe: recipe.private is not None and recipe.method != "dp",
         lambda recipe: f"method {recipe.method!r} looks at single people, and dp publishes what nobody can "
-        "change alone: leave out the method; --grouping chooses how groups are made",
+        f"change alone: leave out the method; {hint('grouping')} chooses how groups are made",
     ),
     Rule(
         ("method", "models"),
         lambda recipe: recipe.method == "dp" and recipe.private is None,
-        lambda _: "method 'dp' needs the model that says how much is promised: --model dp=1.0 "
-        "(models=['dp=1.0'] in Python)",
+        lambda _: "method 'dp' needs the model that says how much is promised: "
+        f"{hint('models', 'dp=1.0')}",
     ),
     Rule(
         ("models",),
@@ -105,13 +105,14 @@ RULES: list[Rule] = [
     Rule(
         ("models",),
         lambda recipe: recipe.private is not None and recipe.private.required is None,
-        lambda _: "dp: say how much is promised, such as --model dp=1.0; no table shows it afterwards",
+        lambda _: f"dp: say how much is promised, such as {hint('models', 'dp=1.0')}; no table shows it "
+        "afterwards",
     ),
     Rule(
         ("bounds", "models"),
         lambda recipe: recipe.bounds is not None and recipe.private is None,
-        lambda _: "bounds are what differential privacy needs: give the model, too (--model dp=1.0), or "
-        "leave them out",
+        lambda _: "bounds are what differential privacy needs: give the model, too "
+        f"({hint('models', 'dp=1.0')}), or leave them out",
     ),
     Rule(
         ("models", *PRIVATE),
@@ -122,7 +123,7 @@ RULES: list[Rule] = [
     Rule(
         ("models", "blocks"),
         lambda recipe: recipe.private is not None and bool(recipe.blocks),
-        lambda _: "dp makes groups of all keys at once, by --grouping: leave out the parts",
+        lambda _: f"dp makes groups of all keys at once, by {hint('grouping')}: leave out the parts",
     ),
     Rule(
         ("models", "steps"),
@@ -163,8 +164,8 @@ RULES: list[Rule] = [
         lambda recipe: bool(recipe.blocks) != (recipe.method == "blocks"),
         lambda recipe: "every key is in a part, which has a method of its own: leave out the method"
         if recipe.blocks
-        else "the method 'blocks' needs the parts of the keys: give some, such as --part 'roof,walls: "
-        "local-suppression' --part 'income: mdav'",
+        else "the method 'blocks' needs the parts of the keys: give some, such as "
+        f"{hint('blocks', ['roof,walls: local-suppression', 'income: mdav'])}",
     ),
     Rule(
         ("blocks", "pseudonyms"),
@@ -270,13 +271,12 @@ def check_ledger(recipe: Recipe, ledger: str | None) -> None:
         raise InputError(f"{given} is about earlier releases, which a ledger knows: give ledger, too")
 
 
-def check_parts(choices: ReleaseChoices) -> None:
+def check_parts(choices: ReleaseChoices, *, database: bool = False) -> None:
     """Refuse what a run over many parts cannot do."""
-    if choices.policy is not None:
+    if choices.policy is not None and database:
         raise InputError(
-            "a policy is judged on a table in memory, and a data set of many parts need not fit it: leave "
-            "out policy, take the roles, steps and k that `voronym inspect --policy` proposes for a file, "
-            "and look at the release with `voronym check`"
+            "a policy counts the cells of files, and a query has none: write what it yields to Parquet files "
+            "first, and name these"
         )
 
 

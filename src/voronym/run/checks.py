@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 
-from voronym.errors import InputError, SchemaError
+from voronym.errors import InputError, SchemaError, hint
 from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
 from voronym.methods.differential import private_columns, private_of
@@ -149,9 +149,9 @@ def next_to_nothing(name: str, loss: float, gone: float) -> Doubt | None:
         return None
     text = (
         f"key {name!r} would lose {loss:.1f} % of its variance and {min(gone, 100.0):.0f} % of "
-        f"all there is to lose: next to nothing is left. Drop it (--identifier {name}), give it "
+        f"all there is to lose: next to nothing is left. Drop it ({hint('identifiers', [name])}), give it "
         "fewer categories, take fewer keys or a smaller k; or allow it: "
-        f"--allow-loss {name} (allow_loss=[{name!r}] in Python)"
+        f"{hint('allow_loss', [name])}"
     )
     return Doubt("loss", name, text, "refuse")
 

@@ -25,8 +25,9 @@ from voronym.history.people import naming_columns
 from voronym.release import Release
 from voronym.request.choices import PARTS
 from voronym.request.recipe import Recipe
-from voronym.request.request import DECLARED, Request, takes_choices
+from voronym.request.request import Request, takes_choices
 from voronym.request.rules import check_ledger
+from voronym.request.wording import DECLARED
 from voronym.run.memory import make_release
 from voronym.run.source import as_files, collected, engine_of_frame, has_parts, is_frame
 from voronym.table.read import load, read

@@ -26,12 +26,12 @@ from voronym.methods.differential import cost_of
 from voronym.methods.grouped import Kept
 from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
-from voronym.methods.public_steps import stepped_bounds
 from voronym.methods.weights import MEAN
 from voronym.partition import Partition
 from voronym.problem import check_k
 from voronym.release import Release
 from voronym.request.choices import EVERY
+from voronym.request.public_steps import stepped_bounds
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped, Masked
 from voronym.run import checks

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.errors import InputError, SchemaError
+from voronym.errors import InputError, SchemaError, hint
 from voronym.table.build import build
 from voronym.table.encoders.numeric import _places
 from voronym.table.frame import NUMBERS, sample, time_unit
@@ -26,7 +26,7 @@ def check_line(table: Table, name: str, step: object) -> None:
     if table.form(name) not in LINES or kind in ("nominal", "text"):
         raise SchemaError(
             f"step '{step}': column {name!r} is {kind}, and the step takes numbers or dates. Declare its "
-            f"kind (--kind {name}=numeric) or take another step"
+            f"kind ({hint('kinds', {name: 'numeric'})}) or take another step"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from voronym.core.options import option, whole
-from voronym.errors import InputError, SchemaError
+from voronym.errors import InputError, SchemaError, hint
 from voronym.steps import cuts, picked
 from voronym.steps.base import ColumnStep, Made, list_option, step
 from voronym.table.hierarchy import Hierarchy
@@ -58,7 +58,7 @@ class Recode(ColumnStep):
             if kind not in ("nominal", "text"):
                 raise SchemaError(
                     f"step '{self}': column {name!r} is {kind}, and this recoding takes categories. Take "
-                    f"cuts, round, top or bottom, or declare it: --kind {name}=nominal"
+                    f"cuts, round, top or bottom, or declare it: {hint('kinds', {name: 'nominal'})}"
                 )
             made[name] = picked.texts(table, name, self._labels(table, name))
         return made

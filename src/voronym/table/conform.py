@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from voronym.errors import hint
 from voronym.table import spelling
 from voronym.table.codebook import attach, labels_of
 from voronym.table.moments import DIGITS, Moment
@@ -178,11 +179,11 @@ def doubt(column: Values) -> str | None:
                 return (
                     f"{days} of {total} values of {name!r} read as dates; {total - empty - days} look like "
                     "dates and are no days, so it is nominal; correct or empty those, or declare them "
-                    "(--missing), where they mean that there is none"
+                    f"({hint('missing')}), where they mean that there is none"
                 )
             return (
                 f"the values of {name!r} look like dates, but not in one way that is certain, so it is "
-                "nominal; write them as year-month-day, or say how they are written (--date-format)"
+                f"nominal; write them as year-month-day, or say how they are written ({hint('date_format')})"
             )
         return f"the values of {name!r} read as {what} but are texts, so it is nominal; declare it {kind}"
     return None

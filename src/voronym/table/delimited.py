@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from voronym.errors import ReadError
+from voronym.errors import ReadError, hint
 from voronym.table.dialect import DECIMAL_COMMA, DELIMITERS, Dialect, Reading, find_encoding
 from voronym.table.frame import listing
 from voronym.table.heading import refuse_data_as_header
@@ -205,7 +205,7 @@ def _survey(name: str, text: str, dialect: Dialect, quick: int = 0) -> _Survey:
         places = [str(i) for i, element in enumerate(header, start=1) if element in repeated]
         shown = ", ".join(places[:8]) + (" and more" if len(places) > 8 else "")
         raise ReadError(
-            f"{name!r} has columns of the same name, numbers {shown}; rename them, or use --no-header"
+            f"{name!r} has columns of the same name, numbers {shown}; rename them, or use {hint('no_header')}"
         )
     if ragged:
         raise ReadError(
@@ -219,10 +219,10 @@ def _what_to_try(ragged: int, first: int, count: int, dialect: Dialect) -> str:
     """Return what to do about rows that have more or fewer cells: those at the end are a footer."""
     if first == count - ragged + 1 and ragged < count / 2:
         lines = "the last line" if ragged == 1 else f"the last {ragged} lines"
-        return f"if {lines} are no records, skip them: --skip-footer {ragged} (skip_footer={ragged})"
+        return f"if {lines} are no records, skip them: {hint('skip_footer', ragged)}"
     return (
         f"check the delimiter ({dialect.delimiter!r}), the quotes, and whether there are lines above the "
-        "header to skip (--skip-rows) or below the records (--skip-footer)"
+        f"header to skip ({hint('skip_rows')}) or below the records ({hint('skip_footer')})"
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from voronym.errors import InputError, ReadError
+from voronym.errors import InputError, ReadError, hint
 from voronym.table.moments import in_signs
 from voronym.table.numerals import Comma
 
@@ -272,8 +272,8 @@ def find_encoding(raw: bytes, name: str, declared: str | None) -> tuple[str, boo
         return _BOMS[mark], True
     if (wide := _zero_bytes(raw[:4096])) is not None:
         raise ReadError(
-            f"{name!r} looks like {wide.upper()} without a byte order mark: read it with --encoding {wide} "
-            f"(encoding={wide!r})"
+            f"{name!r} looks like {wide.upper()} without a byte order mark: read it with "
+            f"{hint('encoding', wide)}"
         )
     if b"\0" in raw[:4096]:
         raise ReadError(f"{name!r} is not text: it holds zero bytes; check its format or its encoding")

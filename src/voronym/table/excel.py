@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from voronym.errors import MissingExtraError, ReadError, WriteError
+from voronym.errors import MissingExtraError, ReadError, WriteError, hint
 from voronym.table.dialect import Reading
 from voronym.table.frame import listing
 from voronym.table.heading import refuse_data_as_header
@@ -66,7 +66,9 @@ def _sheet(name: str, book: Any, wanted: str | None) -> str:
     filled = [item for item in names if book.load_sheet(item, header_row=None, n_rows=1).height > 0]
     if len(filled) != 1:
         what = (
-            "has no cells" if not filled else f"has several sheets: {listing(filled)}; say which with --sheet"
+            "has no cells"
+            if not filled
+            else f"has several sheets: {listing(filled)}; say which with {hint('sheet')}"
         )
         raise ReadError(f"{name!r} {what}")
     return filled[0]
@@ -87,7 +89,7 @@ def _load(name: str, book: Any, sheet: str, reading: Reading) -> pl.DataFrame:
         places = [str(i) for i, member in enumerate(names, start=1) if member in repeated]
         shown = ", ".join(places[:8]) + (" and more" if len(places) > 8 else "")
         raise ReadError(
-            f"{name!r} has columns of the same name, numbers {shown}; rename them, or use --no-header"
+            f"{name!r} has columns of the same name, numbers {shown}; rename them, or use {hint('no_header')}"
         )
     try:
         body: pl.DataFrame = book.load_sheet(

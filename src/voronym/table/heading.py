@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 
-from voronym.errors import ReadError
+from voronym.errors import ReadError, hint
 from voronym.table.spelling import Hints, spell
 
 _SHARE = 0.5  # of the headings of texts that are found among the texts below: then they are texts, too
@@ -26,7 +26,7 @@ def refuse_data_as_header(name: str, table: pl.DataFrame) -> None:
     if bare > max(1, table.width // 2):
         raise ReadError(
             f"the first line of {name!r} names {table.width - bare} of {table.width} columns: if it is a "
-            "title above the table, say --skip-rows 1 (skip_rows=1); or --header (header=True) if these are "
+            f"title above the table, say {hint('skip_rows', 1)}; or {hint('header')} if these are "
             "the names"
         )
     like, unlike, known, words = 0, 0, 0, 0
@@ -43,6 +43,6 @@ def refuse_data_as_header(name: str, table: pl.DataFrame) -> None:
         like, unlike = like + same, unlike + (not same)
     if unlike == 0 and (like or (known and known >= _SHARE * words)):
         raise ReadError(
-            f"the first line of {name!r} looks like data, not like names of columns; say --no-header "
-            "(header=False) if it is a record, or --header (header=True) if these are the names"
+            f"the first line of {name!r} looks like data, not like names of columns; say "
+            f"{hint('no_header')} if it is a record, or {hint('header')} if these are the names"
         )

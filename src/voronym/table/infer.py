@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voronym.errors import SchemaError
+from voronym.errors import Hint, SchemaError, hint, hints_in, worded
 from voronym.table import spelling
 from voronym.table.conform import as_kind, check_kinds, doubt
 from voronym.table.doubts.base import Doubt, Seen, about_columns, about_table
@@ -119,37 +119,34 @@ class Proposal:
         >>> print(Schema.infer(table).command("people.csv"))
         voronym anonymize people.csv -o release.csv --identifier name --key age -k 5
         """
-        schema, words = self.schema, ["voronym", "anonymize", source, "-o", "release.csv"]
+        schema = self.schema
         units = set(schema.units.values())
         other = tuple(column.name for column in schema if column.role == "other")
         roles = {
-            "identifier": schema.identifiers,
-            "key": schema.keys,
+            "identifiers": schema.identifiers,
+            "keys": schema.keys,
             "confidential": schema.confidential,
             "other": other,
         }
-        for role, names in roles.items():
-            plain = [name for name in names if name not in units and "," not in name]
-            words += [f"--{role}", ",".join(plain)] if plain else []
-            for odd in (name for name in names if name not in units and "," in name):
-                words += [f"--{role}", odd]
-        for what, name in schema.units.items():
-            words += [f"--{what}", name]
+        listed = {role: [name for name in names if name not in units] for role, names in roles.items()}
+        hints = [hint(role, names) for role, names in listed.items() if names]
+        hints += [hint(what, name) for what, name in schema.units.items()]
         if (heavy := self.weights) is not None:
-            words += ["--weights", heavy]
+            hints.append(hint("weights", heavy))
         done: set[str] = set()
         for column in schema:
             if column.role == "identifier" or column.name in done:
                 continue
             if column.kind == "location" and column.partner is not None:
                 lat, lon = schema.location(column.name, schema.keys)
-                words += ["--location", f"{lat},{lon}"]
+                hints.append(hint("locations", [(lat, lon)]))
                 done |= {lat, lon}
             elif column.note.startswith((CODES, DATES, NUMBERS_AS_TEXTS)):
-                words += ["--kind", f"{column.name}={column.kind}"]
+                hints.append(hint("kinds", {column.name: column.kind}))
         for name, codes in self.infinite.items():
-            words += ["--missing", _declared(name, codes)]
-        return shlex.join([*words, "-k", "5"])
+            hints.append(hint("missing", _declared(name, codes)))
+        words = shlex.join(["voronym", "anonymize", source, "-o", "release.csv"])
+        return worded(" ".join([words, *hints, hint("k", 5)]), "command")
 
 
 def infer(frame: Any) -> Proposal:
@@ -196,7 +193,10 @@ def infer(frame: Any) -> Proposal:
             missing[name] = len(table) - int(table[name].observed)
     infinite = {name: codes for name, codes, _ in endless}
     advice = tuple((what, str(element)) for element, what in several.items())
-    return Proposal(schema, reasons, tuple(warnings), shapes, distinct, missing, infinite, advice)
+    reasons = {name: worded(reason) for name, reason in reasons.items()}
+    return Proposal(
+        schema, reasons, tuple(map(worded, warnings)), shapes, distinct, missing, infinite, advice
+    )
 
 
 def _lines(text: str, width: int, indent: str, first: str | None = None) -> list[str]:
@@ -226,13 +226,14 @@ def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[
         if codes:
             sentence = (
                 f"key {name!r} has {sum(signs.values())} infinite values, of which there is no mean: let "
-                f"them count as missing (--missing {_declared(name, codes)}), or write what they stand for"
+                f"them count as missing ({hint('missing', _declared(name, codes))}), or write what they "
+                "stand for"
             )
             yield name, codes, sentence
 
 
 def _declared(name: str, codes: Sequence[str]) -> str:
-    """Return missing codes of a column as --missing takes them; a name with a comma cannot stand there."""
+    """Return missing codes of a column as words of a command; a name with a comma cannot stand there."""
     return ",".join(code if "," in name else f"{name}={code}" for code in codes)
 
 
@@ -269,11 +270,10 @@ def _joined(doubts: Sequence[Doubt]) -> list[Doubt]:
     if not few:
         return rest
     names = [entry.column for entry in few]
-    flag = shlex.quote(f"{','.join(names)}=nominal")
     verb = "holds" if len(names) == 1 else "hold"
     text = (
         f"{listing(names)} {verb} few different whole numbers; if these are codes, such as 1 = married, say "
-        f"--kind {flag}"
+        + hint("kinds", {",".join(names): "nominal"})
     )
     return [*rest, Doubt("few-numbers", names[0], text, "hint")]
 
@@ -290,7 +290,7 @@ def _are_numbers(column: Values) -> bool:
 
 def _unit(doubt: Doubt) -> str:
     """Return what a column that repeats is of: a person, or a household."""
-    return "household" if f"--household {doubt.column}" in doubt.text else "person"
+    return "household" if Hint("household", doubt.column) in hints_in(doubt.text) else "person"
 
 
 def shape(column: Values) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from voronym.core.display import chip, html_table, text_table
 from voronym.core.registry import meant
 from voronym.core.validate import checked
-from voronym.errors import SchemaError
+from voronym.errors import SchemaError, hint
 from voronym.table.frame import listing
 from voronym.table.kinds import check_kind, find_kind
 from voronym.table.values import Columns
@@ -106,8 +106,8 @@ class Schema:
             raise SchemaError(f"every column has one role; these are declared twice: {listing(repeated)}")
         if not self.keys:
             raise SchemaError(
-                "no column has the role 'key'; name at least one that could single a person out, with --key "
-                "(keys=[...] in Python)"
+                "no column has the role 'key'; name at least one that could single a person out, with "
+                f"{hint('keys')}"
             )
         for what, name in self.units.items():
             if name not in names or self[name].role != "identifier":
@@ -250,8 +250,8 @@ class Schema:
         roles.update(dict.fromkeys(undeclared, "identifier"))
         if not any(role == "key" for role in roles.values()):
             raise SchemaError(
-                "no column has the role 'key'; name at least one that could single a person out, with --key "
-                "(keys=[...] in Python)"
+                "no column has the role 'key'; name at least one that could single a person out, with "
+                f"{hint('keys')}"
             )
         pairs = _pairs(locations, roles, kinds)
         for what, given in (("kinds", kinds), ("orders", orders)):
@@ -334,8 +334,9 @@ def no_role(undeclared: Sequence[str], columns: int) -> str:
     """Return what to say, and to type, where some of the columns have no role."""
     return (
         f"{len(undeclared)} of {columns} columns have no role: {listing(undeclared)}; say what each is with "
-        "--key, --confidential, --identifier or --other (keys=[...] and so on in Python), or leave them out "
-        "with --drop-undeclared. `voronym inspect FILE` proposes roles"
+        f"{hint('keys')}, {hint('confidential')}, {hint('identifiers')} or {hint('other')}, or leave them "
+        "out "
+        f"with {hint('drop_undeclared')}. `voronym inspect FILE` proposes roles"
     )
 
 

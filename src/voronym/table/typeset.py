@@ -10,7 +10,7 @@ from typing import IO, Any
 import narwhals as nw
 import polars as pl
 
-from voronym.errors import WriteError
+from voronym.errors import WriteError, hint
 from voronym.table.clean import to_polars
 from voronym.table.dialect import Dialect
 from voronym.table.moments import Moment
@@ -185,5 +185,5 @@ def _encode(file: IO[bytes], text: str, dialect: Dialect) -> None:
             raise
         raise WriteError(
             f"the table has characters that {dialect.encoding} cannot write; choose another encoding, such "
-            "as utf-8 (--out-encoding)"
+            f"as utf-8 ({hint('out_encoding')})"
         ) from None

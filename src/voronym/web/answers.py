@@ -13,7 +13,6 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from voronym.errors import InputError, VoronymError
 from voronym.web import screens
 from voronym.web.desk import Desk, Run, Table
-from voronym.web.words import on_page
 
 FORM, FIELDS = 4 << 20, 40_000
 """Bytes and fields of a form, at most."""
@@ -73,7 +72,8 @@ def go(place: str) -> RedirectResponse:
 
 async def refused(_: Request, error: Exception) -> HTMLResponse:
     """Answer with a sentence of the house that no field took."""
-    return screens.show("wrong.html", 422, sentence=on_page(str(error)), title="That did not work")
+    sentence = error.worded("page") if isinstance(error, VoronymError) else str(error)
+    return screens.show("wrong.html", 422, sentence=sentence, title="That did not work")
 
 
 async def missing(request: Request, _: Exception) -> HTMLResponse:

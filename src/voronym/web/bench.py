@@ -43,7 +43,6 @@ from voronym.web.judged import told_of
 from voronym.web.preview import preview
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import told
-from voronym.web.words import on_page
 
 FIRST, EXAMPLES, WIDE = 8, 4, 40
 """Rows and examples that are shown, and the signs of a cell that are."""
@@ -133,14 +132,14 @@ class Bench:
                 {
                     "name": column.name,
                     "kind": column.kind,
-                    "reason": on_page(proposal.reasons[column.name]),
+                    "reason": proposal.reasons[column.name],
                     "shape": proposal.shapes.get(column.name, ""),
                     **_facts(frame[column.name]),
                 }
                 for column in proposal.schema
             ],
-            "warnings": [on_page(warning) for warning in proposal.warnings if warning not in advice],
-            "several": [[what, on_page(entry)] for what, entry in proposal.several],
+            "warnings": [warning for warning in proposal.warnings if warning not in advice],
+            "several": [list(pair) for pair in proposal.several],
             "read": "" if source is None else source.says(),
             "format": "" if source is None else source.format,
             "settings": Settings.of_schema(proposal.schema).having(k=5, weights=proposal.weights).plain(),
@@ -198,7 +197,7 @@ class Bench:
         try:
             table = Request.of(chosen.about_columns()).table(self.frame)
         except VoronymError as error:
-            return {"errors": errors | {"columns": on_page(str(error))}}
+            return {"errors": errors | {"columns": str(error)}}
         sound: dict[str, Any] = {}
         for name in ReleaseChoices.names() if not errors else ():  # what names files is not looked at
             if name not in chosen.choices:
@@ -216,7 +215,7 @@ class Bench:
             checks.before(table, ReleaseChoices(**allowed))
         except VoronymError as error:
             errors["columns"] = str(error)
-        return {"errors": {name: on_page(item) for name, item in errors.items()}}
+        return {"errors": errors}
 
     def recipe(self, _: Wishes, *, settings: Mapping[str, Any]) -> str:
         """Return choices as a recipe; nothing is run."""

@@ -10,33 +10,13 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable
 from html import escape
 from time import monotonic
-from typing import Any
 from urllib.parse import parse_qs
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from voronym.web.headers import HEADERS, SAFE, App, Receive, Scope, Send, foreign, raw, signed
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "content-security-policy": POLICY,
-    "cache-control": "no-store",
-    "referrer-policy": "same-origin",  # with "no-referrer" browsers send no origin with forms
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=()",
-}
-SAFE = ("GET", "HEAD")
 HOURS = 8
 
 
@@ -101,7 +81,7 @@ class Guard:
             await _answer(send, 403, LOCKED)
             return
         self.seen = monotonic()
-        await self.app(scope, receive, _signing(send))
+        await self.app(scope, receive, signed(send))
 
     def _refusal(self, scope: Scope, heads: dict[str, str], *, from_file: bool) -> tuple[int, str] | None:
         hosts = [value for name, value in scope["headers"] if name.lower() == b"host"]
@@ -111,16 +91,9 @@ class Guard:
             return 405, "This page knows no such request."
         if from_file:  # to a browser that is another site; the token alone counts
             return None
-        site = heads.get("sec-fetch-site")
-        if site is not None and site not in (
-            ("same-origin", "none") if scope["method"] in SAFE else ("same-origin",)
-        ):
+        if foreign(scope["method"], heads, {f"http://{host}" for host in self.hosts}):
             return 403, "This page takes no requests from other sites."
-        origin = heads.get("origin")
-        ours = {f"http://{host}" for host in self.hosts}
-        if origin is not None and origin not in ours:
-            return 403, "This page takes no requests from other sites."
-        if scope["method"] == "POST" and site is None and origin is None:
+        if scope["method"] == "POST" and not {"sec-fetch-site", "origin"} & set(heads):
             return 403, "This page cannot tell where the request comes from."
         return None
 
@@ -159,19 +132,6 @@ LOCKED = (
 )
 
 
-def _signing(send: Send) -> Send:
-    """Return a sender that adds the headers of every answer; one that is there already stays."""
-
-    async def signed(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            there = {name.lower() for name, _ in message["headers"]}
-            more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-            message["headers"] = [*message["headers"], *(item for item in more if item[0] not in there)]
-        await send(message)
-
-    return signed
-
-
 async def _answer(
     send: Send, status: int, sentence: str, more: dict[str, str] | None = None, head: str = ""
 ) -> None:
@@ -181,6 +141,5 @@ async def _answer(
         else ""
     )
     heads = {**HEADERS, "content-type": "text/html; charset=utf-8", **(more or {})}
-    raw = [(name.encode(), value.encode()) for name, value in heads.items()]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.start", "status": status, "headers": raw(heads)})
     await send({"type": "http.response.body", "body": body.encode()})

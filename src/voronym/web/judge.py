@@ -12,7 +12,6 @@ from voronym.errors import VoronymError
 from voronym.web import intake, screens
 from voronym.web.answers import desk_of, form_of, go, table_of
 from voronym.web.desk import Table
-from voronym.web.words import on_page
 
 ROLES = ("key", "confidential")
 
@@ -72,7 +71,7 @@ async def judge(request: Request) -> Response:
     try:
         answer = await table.ask("judge", **given, original=beside, limits=limits)
     except VoronymError as error:
-        return _show(table, chosen, 422, {"judge": on_page(str(error))})
+        return _show(table, chosen, 422, {"judge": error.worded("page")})
     table.judged = {**answer, "roles": chosen, "command": _command(table, keys, secret)}
     return go(f"/t/{table.id}/judge")
 
@@ -94,4 +93,4 @@ def _command(table: Table, keys: list[str], secret: list[str]) -> str:
 
 
 def _told(error: VoronymError, field: str) -> JSONResponse:
-    return JSONResponse({"error": on_page(str(error)), "field": field}, 422)
+    return JSONResponse({"error": error.worded("page"), "field": field}, 422)

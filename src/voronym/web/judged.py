@@ -6,9 +6,9 @@ from typing import Any
 
 from voronym.attacks import Exposure
 from voronym.dossier import ladder_of
+from voronym.errors import worded
 from voronym.evaluate.risk import Risk
 from voronym.report.rungs import rungs
-from voronym.web.words import on_page
 
 
 def told_of(exposure: Exposure, risk: Risk, keys: list[str]) -> dict[str, Any]:
@@ -17,10 +17,10 @@ def told_of(exposure: Exposure, risk: Risk, keys: list[str]) -> dict[str, Any]:
     return {
         "sentence": "No attack could be made: give the table that it was made from."
         if ladder is None
-        else on_page(ladder.sentence),
+        else worded(ladder.sentence, "page"),
         "ladder": "" if ladder is None else str(rungs(ladder, title="What an intruder finds")),
         "outcomes": [outcome.to_dict() for outcome in exposure.outcomes],
-        "skipped": {name: on_page(why) for name, why in exposure.skipped.items()},
+        "skipped": {name: worded(why, "page") for name, why in exposure.skipped.items()},
         "smallest": risk.k,
         "unique": risk.unique,
         "groups": risk.n_classes,

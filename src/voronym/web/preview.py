@@ -13,7 +13,7 @@ from voronym.attacks import assault
 from voronym.attacks.ladder import quick_attacks
 from voronym.core.context import Context
 from voronym.dossier import ladder_of, quick_exposure, scene_of
-from voronym.errors import Cancelled, VoronymError
+from voronym.errors import Cancelled, VoronymError, worded
 from voronym.method import METHODS
 from voronym.privacy import split_models
 from voronym.release import Release
@@ -21,7 +21,6 @@ from voronym.report.rungs import rungs
 from voronym.run.door import anonymize
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import rows_of
-from voronym.web.words import on_page
 
 QUICK, SAMPLE, MANY = 1_000, 5_000, 20_000
 """Rows of the first look; of a sample; and those above which a preview is of a sample."""
@@ -137,8 +136,8 @@ def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -
         "changes": [str(change) for change in release.changes],
         "steps": [str(effect) for effect in release.effects],
         "findings": [str(finding) for finding in release.findings],
-        "warnings": [on_page(warning) for warning in release.warnings],
-        "sentence": "" if ladder is None else on_page(ladder.sentence),
+        "warnings": [worded(warning, "page") for warning in release.warnings],
+        "sentence": "" if ladder is None else worded(ladder.sentence, "page"),
         "ladder": "" if ladder is None else str(rungs(ladder, title="What an intruder finds")),
         "rungs": [] if ladder is None else [rung.to_dict() for rung in ladder.measured],
         "effect": {

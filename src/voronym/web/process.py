@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 from voronym.errors import VoronymError
-from voronym.web.words import on_page
 
 LINE = 64 << 20
 """The longest answer, in bytes."""
@@ -27,7 +26,7 @@ class Refused(VoronymError):  # noqa: N818 - the house said no
 
 GONE = (
     "the work ended by itself, most likely because there was not enough memory for it. Nothing was made; "
-    "take a smaller table, or grant more with voronym page --memory"
+    "take a smaller table, or grant more with the option memory of voronym page"
 )
 
 Heard = Callable[[dict[str, Any]], None]
@@ -130,7 +129,7 @@ class Process:
             if "done" in message:
                 future.set_result(message["done"])
             else:
-                future.set_exception(Refused(on_page(message["error"]), message["kind"]))
+                future.set_exception(Refused(message["error"], message["kind"]))
         elif heard is not None:
             heard(message)
 

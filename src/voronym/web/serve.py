@@ -72,7 +72,7 @@ def listening(port: int) -> Iterator[socket.socket]:
     except OSError as error:
         door.close()
         raise InputError(
-            f"port {port} cannot be used: {error.strerror}; leave out --port to take any"
+            f"port {port} cannot be used: {error.strerror}; leave the port out to take any"
         ) from None
     try:
         yield door

@@ -13,7 +13,7 @@ from voronym.policy.policy import shipped
 from voronym.request.choices import ColumnChoices, ReleaseChoices
 from voronym.request.command import ROLES, choices_of, reading_words, words_of
 from voronym.request.recipe import Recipe
-from voronym.request.request import DECLARED
+from voronym.request.wording import DECLARED
 from voronym.steps import parse_step
 from voronym.table.schema import Schema
 

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from voronym.dossier import Dossier
+from voronym.errors import worded
 from voronym.release import Release
 from voronym.report.html import pieces
 from voronym.table.write import WriteReceipt
-from voronym.web.words import on_page
 
 ROWS, MEMBERS, WIDE = 6, 12, 32
 PICTURES = (
@@ -36,14 +36,14 @@ def told(release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl
     words = pieces(dossier, only=PICTURES)
     return {
         "verdict": str(words.verdict),
-        "worst": "" if dossier.ladder is None else on_page(dossier.ladder.sentence),
+        "worst": "" if dossier.ladder is None else worded(dossier.ladder.sentence, "page"),
         "support": str(words.support),
         "facts": str(words.facts),
         "pictures": [
             {"anchor": part.anchor, "title": part.title, "shape": part.shape, "body": str(part.body)}
             for part in words.parts
         ],
-        "warnings": [on_page(warning) for warning in release.warnings],
+        "warnings": list(release.warnings),
         "figures": _figures(release, dossier, receipt),
         "losses": []
         if dossier.inside is None

@@ -18,7 +18,6 @@ from voronym.web import intake, screens
 from voronym.web.answers import NotThere, body_of, desk_of, form_of, go, table_of
 from voronym.web.forms import columns_of, patched, protection_of, reading_of
 from voronym.web.settings import Settings
-from voronym.web.words import on_page
 
 RECIPE = 256 << 10
 """Bytes of a recipe, at most."""
@@ -48,7 +47,7 @@ async def logo(_: Request) -> Response:
 
 
 def _told(error: VoronymError, field: str) -> JSONResponse:
-    return JSONResponse({"error": on_page(str(error)), "field": field}, 422)
+    return JSONResponse({"error": error.worded("page"), "field": field}, 422)
 
 
 async def upload(request: Request) -> Response:
@@ -226,7 +225,7 @@ async def alone(request: Request) -> Response:
     try:
         result = await table.ask("alone", settings=chosen.plain())
     except VoronymError as error:
-        return JSONResponse({"set": {"alone": on_page(str(error))}}, 422)
+        return JSONResponse({"set": {"alone": error.worded("page")}}, 422)
     sentence = f"{result['alone']:,} of {result['records']:,} {result['counted']} stand alone"
     sentence += " by these keys: nobody else has their combination." if result["alone"] else " by these keys."
     texts = {"alone": sentence, "several": screens.several(table, chosen)}

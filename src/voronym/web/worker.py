@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any
 
 from voronym.core.clock import on_compiling
-from voronym.errors import VoronymError
+from voronym.errors import VoronymError, speaking
 from voronym.web.bench import Bench, Wishes
 
 DO = ("open", "alone", "check", "recipe", "preview", "judge", "run")
@@ -60,7 +60,7 @@ class Worker:
                 raise ValueError(what)
             answer: dict[str, Any] = {"done": getattr(self._bench, what)(wishes, **order["with"])}
         except VoronymError as error:
-            answer = {"error": str(error), "kind": type(error).__name__}
+            answer = {"error": error.worded("page"), "kind": type(error).__name__}
         except MemoryError:
             answer = {"error": "there is not enough memory for this table", "kind": "MemoryError"}
         except BaseException as error:  # its text may quote a cell: only type and place are told
@@ -121,8 +121,9 @@ def main() -> None:
     worker = Worker(out)
     on_compiling(worker.compiling)
     worker.say({"ready": os.getpid()})
-    for line in sys.stdin.buffer:
-        worker.take(json.loads(line))
+    with speaking("page"):
+        for line in sys.stdin.buffer:
+            worker.take(json.loads(line))
     os._exit(0)  # tasks that still run have nobody to work for
 
 

@@ -11,12 +11,11 @@ import typer
 from voronym.cli import common, signals
 from voronym.errors import InputError
 from voronym_location.cli import keeping
+from voronym_location.cli.keeping import Config, Folder
 
 if TYPE_CHECKING:
     from voronym_location.service import Service
     from voronym_location.settings import ServiceSettings
-
-Config, Folder = keeping.Config, keeping.Folder
 
 
 def register(parent: typer.Typer) -> None:

@@ -62,7 +62,7 @@ def simulate(
 ) -> None:
     """Let people come and go in a made-up town, and see what is told and what intruders learn."""
     from voronym.core.context import Context
-    from voronym_location.epochs import Settings
+    from voronym_location.rules import Settings
     from voronym_location.simulate import simulate as run
 
     files.refuse_stdout(report=report)

@@ -12,32 +12,18 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
-from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from voronym.errors import VoronymError
+from voronym.web.headers import HEADERS, foreign, signed
 
 MOST_BYTES = 16_384
 """No form of ours is longer."""
 MOST_FIELDS = 20
-POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "content-security-policy": POLICY,
-    "x-frame-options": "DENY",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",  # with no-referrer, browsers send our own forms as from nowhere
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "geolocation=(), camera=(), microphone=()",
-    "cache-control": "no-store",
-}
 TRANSPORT = "max-age=31536000"
 FIELD = "form_token"
 
@@ -62,18 +48,9 @@ class Headers:
             await self.app(scope, receive, send)
             return
 
-        async def dressed(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                kept = headers.get("cache-control")
-                headers.update(HEADERS)
-                if kept is not None:
-                    headers["cache-control"] = kept
-                if self.secure or scope.get("scheme") == "https":
-                    headers["strict-transport-security"] = TRANSPORT
-            await send(message)
-
-        await self.app(scope, receive, dressed)
+        secure = self.secure or scope.get("scheme") == "https"
+        headers = HEADERS | ({"strict-transport-security": TRANSPORT} if secure else {})
+        await self.app(scope, receive, signed(send, headers, replaced=set(headers) - {"cache-control"}))
 
 
 class Cookies:
@@ -124,18 +101,10 @@ def form_token(secret: str) -> str:
 
 def check_origin(request: Request) -> None:
     """Refuse a request that a browser sent for another site."""
-    site = request.headers.get("sec-fetch-site", "same-origin")
-    origin = request.headers.get("origin")
-    elsewhere = site not in ("same-origin", "none")
-    if elsewhere or (origin is not None and _host(origin) != request.headers.get("host", "")):
+    host = request.headers.get("host", "")
+    # Behind a proxy that speaks TLS the scheme is the proxy's, so the host alone counts.
+    if foreign(request.method, request.headers, {f"{scheme}://{host}" for scheme in ("http", "https")}):
         raise Foreign("this form was sent from another site, so nothing was done")
-
-
-def _host(origin: str) -> str | None:
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:  # no browser says that
-        return None
 
 
 def check_form(given: Mapping[str, str], secret: str) -> None:

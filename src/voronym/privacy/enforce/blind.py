@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, hint
 from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.privacy.cells import Judge
@@ -87,7 +87,7 @@ def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) 
             raise GuaranteeError(
                 f"{failing} of {largest.n_cells} groups of {largest.sizes.min()} or more records do not "
                 "pass, and no others may be made: an intruder who knows the method would learn why. Ask for "
-                "a larger k or for less, or choose --intruder keys"
+                f"a larger k or for less, or choose {hint('intruder', 'keys')}"
             )
         return Partition(_merged(plan, place, groups, asked), k=problem.k)
     return problem.one_group()

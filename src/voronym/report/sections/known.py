@@ -8,12 +8,12 @@ from dataclasses import replace
 from itertools import islice
 
 from voronym.dossier import Dossier, Public
-from voronym.dossier.disclosed import Disclosed
+from voronym.evaluate.disclosed import Disclosed
 from voronym.report.bars import Range, ranges
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.write import Table, names, plural, share
-from voronym.request.command import anonymize_words, compare_words
+from voronym.request.command import anonymize_words, compare_words, words_of
 from voronym.request.recipe import Recipe
 
 MOST = 3
@@ -51,26 +51,6 @@ def known(_: Dossier, result: tuple[Disclosed, ...]) -> Data:
     ]
     head = ("column", "people", "before", "after", "chance", "usual")
     return {"figure": drawn, "table": Table.of(head, rows), "worst": result[0]}
-
-
-@section(
-    "known:public", "What anybody can count", needs=("public.disclosed",), audience="public", place=26,
-    shape="text",
-)  # fmt: skip
-def countable(_: Dossier, result: tuple[Disclosed, ...]) -> Data:
-    """Show how many records have keys that tell a confidential value, as anybody counts it in the release."""
-    rows = [(item.column, item.people, share(item.share)) for item in result]
-    return {"table": Table.of(("column", "records", "share"), rows)}
-
-
-@section(
-    "loss:public", "Information loss of each key", needs=("public.losses",), audience="public", place=20,
-    shape="text",
-)  # fmt: skip
-def public_losses(_: Dossier, losses: tuple[tuple[str, int], ...]) -> Data:
-    """Show what each key lost, in whole percent."""
-    rows = [(key, "below 1\u202f%" if lost < 1 else f"{lost}\u202f%") for key, lost in losses]
-    return {"table": Table.of(("key", "lost of its variance"), rows)}
 
 
 @section("intruder", "What an intruder could still do", needs=("public",), place=28, shape="text")
@@ -124,7 +104,7 @@ def _vary(d: Dossier) -> Advice | None:
     return (
         f"The {worst.column} of {plural(worst.people, 'person', 'people')} is certain to whoever knows their "
         "keys. Ask for at least two values in every group:",
-        command(d, "--model", f"p-sensitive=2,column={worst.column}"),
+        command(d, models=[f"p-sensitive=2,column={worst.column}"]),
     )
 
 
@@ -137,7 +117,7 @@ def _tied(d: Dossier) -> Advice | None:
     return (
         f"Whoever knows how {telling} {'goes' if len(made.telling) == 1 else 'go'} with the keys finds "
         f"{share(made.beyond.value)} of the people. Shuffle that, too:",
-        command(d, *(word for name in both for word in ("--shuffle", name)), instead=["shuffle"]),
+        command(d, instead=["shuffle"], options={"shuffle": both}),
     )
 
 
@@ -147,7 +127,7 @@ def _group(d: Dossier) -> Advice | None:
     if d.public.story == "groups" or linked is None or linked.value < _FOUND:
         return None
     sentence = f"An attack with the original keys finds {share(linked.value)} of the people."
-    return f"{sentence} If that is too many, make groups:", command(d, "-k", "5", method=False)
+    return f"{sentence} If that is too many, make groups:", command(d, method=False, k=5)
 
 
 def _search(d: Dossier) -> Advice | None:
@@ -157,7 +137,7 @@ def _search(d: Dossier) -> Advice | None:
         return None
     return (
         f"The groups lose {percent(loss)}, and at best {percent(d.public.least)}. Search for a minute:",
-        command(d, "--time-limit", "60", limited=True),
+        command(d, limited=True, time_limit=60),
     )
 
 
@@ -185,12 +165,12 @@ def _remember(d: Dossier) -> Advice | None:
     return (
         "Will these people be in another release? Two together can tell them apart. Keep a ledger, and the "
         "next one is checked against it:",
-        command(d, "--ledger", "releases.ledger"),
+        command(d, ledger="releases.ledger"),
     )
 
 
 def command(
-    d: Dossier, *more: str, instead: Collection[str] = (), limited: bool = False, method: bool = True
+    d: Dossier, *, instead: Collection[str] = (), limited: bool = False, method: bool = True, **more: object
 ) -> str:
     """Return the command that made the release, with something more.
 
@@ -198,19 +178,19 @@ def command(
     ----------
     d : Dossier
         About the release.
-    more : str
-        Words that are added.
     instead : collection of str
         Options that these stand for, and that are left out.
     limited : bool
         Whether they say how long to search.
     method : bool
         Whether the method stays, with k and all that goes with it.
+    **more
+        Choices that are added.
     """
     recipe, ledger = _recipe(d), d.inside is not None and d.inside.ledger
     options = {name: value for name, value in (recipe.options or {}).items() if name not in instead}
     recipe = replace(recipe, options=options or None, time_limit=None if limited else recipe.time_limit)
-    return shlex.join([*anonymize_words(recipe, ledger=ledger, protection=method), *more])
+    return shlex.join([*anonymize_words(recipe, ledger=ledger, protection=method), *words_of(more)])
 
 
 def _recipe(d: Dossier) -> Recipe:

@@ -14,11 +14,17 @@ import numpy as np
 
 from voronym.core.atomic import accompany, digest_of, place_folder, together
 from voronym.core.context import Context, ProgressCallback
-from voronym.errors import InputError, WriteError
+from voronym.errors import InputError, WriteError, hint
 from voronym.evaluate.moved import joined
 from voronym.evaluate.risk import Risk
 from voronym.history.booking import Entering
 from voronym.history.ledger import Ledger
+from voronym.policy.case import Facts
+from voronym.policy.checklist import Added, Checklist
+from voronym.policy.complete import complete
+from voronym.policy.counted import count_files
+from voronym.policy.judge import judge_folder
+from voronym.policy.policy import Policy
 from voronym.privacy import Finding
 from voronym.release import Folder, Release
 from voronym.request.choices import ReleaseChoices
@@ -78,10 +84,13 @@ def release_parts(
     report : bool
         Whether to find the figures of `Release.report`; the data are then read twice more.
     """
-    check_parts(request.release if recipe is None else recipe)
     target, run = Path(output), request.run
     files = find(source)
     _check_output(target, files, overwrite=overwrite)
+    check_parts(request.release if recipe is None else recipe, database=is_database(files[0]))
+    added: tuple[Added, ...] = ()
+    if recipe is None:
+        request, added = completed(request, files, reading)
     final = target.absolute().parent.resolve() / target.name
     if run.work is not None:
         check_place(Path(run.work))
@@ -108,6 +117,8 @@ def release_parts(
         try:
             findings = lead.run()
             out = _told(lead, findings, target, {"engine": name, "leaf": job.leaf, "rounds": job.wanted})
+            if out.recipe.policy is not None:
+                out.checklist = _judged(job, out, added)
             if report:
                 from voronym.run.parts.telling import dossier_of
 
@@ -118,6 +129,35 @@ def release_parts(
         _enter_ledger(job, lead, final)
     ctx.done()
     return out
+
+
+def completed(
+    request: Request, files: Sequence[Path], reading: Mapping[str, Any] | None
+) -> tuple[Request, tuple[Added, ...]]:
+    """Complete a request by what its policy asks and nobody chose, from what is counted in all files."""
+    if request.release.policy is None:
+        return request, ()
+    policy = Policy.load(request.release.policy)
+    made = complete(request, count_files(files, reading), policy, Facts.of(policy, request.release.facts))
+    return made.request, made.added
+
+
+def _judged(job: Job, release: Release, added: Sequence[Added]) -> Checklist:
+    """Judge the files of a release, before its folder gets its name."""
+    if job.decided("checklist"):  # it fits one leaf, and was judged as a table in memory is
+        made: Checklist = job.recall("checklist")
+        return replace(made, added=tuple(added))
+    policy = Policy.load(release.recipe.policy or "")
+    files = sorted(path for path in job.release.iterdir() if path.suffix in (".parquet", ".csv", ".tsv"))
+    return judge_folder(
+        release,
+        policy,
+        Facts.of(policy, release.recipe.facts),
+        files,
+        added,
+        original_rows=job.rows,
+        ledger=job.ledger is not None,
+    )
 
 
 def _enter_ledger(job: Job, lead: Engine, target: Path) -> None:
@@ -190,7 +230,7 @@ def _enter(job: Job, before: Job | None) -> None:
     elif before != job:
         raise InputError(
             "what is in the work folder is of another run, with other files or wishes: leave out "
-            "--resume to begin anew"
+            f"{hint('resume')} to begin anew"
         )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from voronym.core.clock import now
 from voronym.core.context import Context
-from voronym.errors import GuaranteeError, InputError, WriteError
+from voronym.errors import GuaranteeError, InputError, WriteError, hint
 from voronym.privacy import Finding
 from voronym.request.recipe import Recipe
 from voronym.request.rules import check_ledger
@@ -386,7 +386,8 @@ class Engine:
             if alone > max(SHARE * len(shown), 1):
                 raise InputError(
                     f"{alone} of the {len(shown)} values that key {name!r} would publish are somebody's own: "
-                    f"make it an identifier, group its values, or allow it: --allow-near-unique {name}"
+                    "make it an identifier, group its values, or allow it: "
+                    f"{hint('allow_near_unique', [name])}"
                 )
 
     # -- stages -------------------------------------------------------------------------------------------

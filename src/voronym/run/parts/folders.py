@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voronym.core.atomic import at_the_end, claim, is_ours
-from voronym.errors import InputError, ReadError, WriteError
+from voronym.errors import InputError, ReadError, WriteError, hint
 from voronym.run.parts import spill
 from voronym.run.parts.runners import LostError
 
@@ -91,7 +91,7 @@ def check_ours(work: Path) -> None:
 
 NOT_OURS = (
     "the work folder {!r} is not ours: somebody else made it, may write to it, or put a link there. Remove "
-    "it, or leave out --resume"
+    "it, or leave out " + hint("resume")
 )
 
 
@@ -118,7 +118,8 @@ def check_place(place: Path) -> None:
         owners = {link.st_uid, about.st_uid} - {os.geteuid(), 0}
         if owners or about.st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
             raise InputError(
-                f"other users of this machine may change what is in {place.name!r}: name a --work folder "
+                f"other users of this machine may change what is in {place.name!r}: name a folder "
+                f"({hint('work')}) "
                 "that is yours (chmod 700), or one where nobody removes the files of others (chmod +t)"
             )
 

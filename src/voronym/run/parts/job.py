@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from voronym.core.context import Context
-from voronym.errors import VoronymError
+from voronym.errors import VoronymError, hint, speaking
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
@@ -268,11 +268,12 @@ def perform(work: str, name: str, number: int) -> Any:
         return spill.recall(path)
     job: Job = recalled(folder / "job.json")
     try:
-        answer = STAGES[name.split("@")[0]](job, number) if "@" not in name else _turn(job, name, number)
+        with speaking("marks"):  # the lead words what its worker found
+            answer = STAGES[name.split("@")[0]](job, number) if "@" not in name else _turn(job, name, number)
     except MemoryError:
         raise VoronymError(
-            f"a task of the stage {name!r} needs more memory than a worker has: give --memory more, take "
-            "fewer --workers or a smaller --leaf"
+            f"a task of the stage {name!r} needs more memory than a worker has: give {hint('memory')} "
+            f"more, take fewer {hint('workers')} or a smaller {hint('leaf')}"
         ) from None
     spill.keep(path, answer)
     return answer

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from voronym._cuda.device import choose
 from voronym.core import numerics
 from voronym.core.context import Context
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, hint
 from voronym.evaluate.moved import KeyChange, key_changes
 from voronym.keyspaces import Coordinates
 from voronym.methods.grouped import Kept
@@ -196,7 +196,7 @@ def publish(
     except GuaranteeError as error:
         raise GuaranteeError(
             f"a leaf of {table.n:,} neighbouring records cannot keep the promise ({error}). Larger leaves "
-            "are more like the whole table: raise --leaf, or ask for less"
+            f"are more like the whole table: raise {hint('leaf')}, or ask for less"
         ) from None
     made: pl.DataFrame = masked.frame.to_native()
     send(job, number, made, packed)

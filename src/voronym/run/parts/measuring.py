@@ -20,8 +20,9 @@ from voronym.core.context import Context, ProgressCallback
 from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, Measurement, measure, schema_of
 from voronym.evaluate.risk import Risk
-from voronym.privacy import Model, listed_models, models, parse_model
+from voronym.privacy import Model, listed_models, parse_model
 from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy.unasked import unasked
 from voronym.request.choices import ColumnChoices, RunChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
@@ -158,14 +159,7 @@ def _rest(asked: Sequence[Model], schema: Schema, notes: list[str]) -> list[Mode
     for model in asked:
         if model.name == "delta-presence" or getattr(model, "joint", False):
             raise InputError(f"{model.name} looks at the table as a whole: measure a single table for it")
-    names = {model.name for model in asked}
-    unasked = {name: cls for name, cls in models().items() if getattr(cls, "unasked", True)}
-    rest = [cls.parse(None) for name, cls in unasked.items() if name not in names]
-    if not schema.confidential:
-        gone = sorted(model.name for model in rest if isinstance(model, ConfidentialModel))
-        notes.append(f"not measured, since no confidential column is named: {', '.join(gone)}")
-        rest = [model for model in rest if not isinstance(model, ConfidentialModel)]
-    return sorted(rest, key=lambda model: (getattr(model, "strength", 9), model.name))
+    return unasked(asked, confidential=bool(schema.confidential), notes=notes)
 
 
 def _counted(lead: Engine, data: Dataset, schema: Schema, wanted: Sequence[Model]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from voronym.errors import hint
 from voronym.run.parts.job import needed
 
 
@@ -17,8 +18,8 @@ def too_little(memory: float, records: int) -> str:
     """Say that a worker needs more memory than it has."""
     least = needed(records)
     why = f"with leaves of {records:,} records" if records else "before it has read a row"
-    smaller = ", take fewer --workers or a smaller --leaf" if records else ""
+    smaller = f", take fewer {hint('workers')} or a smaller {hint('leaf')}" if records else ""
     return (
         f"a worker needs about {spoken(least)} of memory {why}, and {spoken(memory)} are allowed: give "
-        f"--memory {-(-least // 10**7) * 10}MB or more for each worker{smaller}"
+        f"{hint('memory', f'{-(-least // 10**7) * 10}MB')} or more for each worker{smaller}"
     )

@@ -22,7 +22,7 @@ from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.request.rules import check_parts
 from voronym.run.parts import database
-from voronym.run.parts.door import bytes_of, engine_of, job_of
+from voronym.run.parts.door import bytes_of, completed, engine_of, job_of
 from voronym.run.parts.engine import Engine
 from voronym.run.parts.grouping import SEARCHES, WIDTH, begin, improve, visits
 from voronym.run.parts.job import LOOK, needed
@@ -126,8 +126,10 @@ def plan_parts(
     source, request, recipe, reading
         As for `voronym.run.parts.door.release_parts`.
     """
-    check_parts(request.release if recipe is None else recipe)
     files, run = find(source), request.run
+    check_parts(request.release if recipe is None else recipe, database=database.is_database(files[0]))
+    if recipe is None:
+        request, _ = completed(request, files, reading)
     engine = engine_of(request, recipe)
     size = sum(file.stat().st_size for file in files)
     known, how = None, dict(reading or {})

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from voronym.errors import WriteError
+from voronym.errors import WriteError, hint
 from voronym.run.parts import store
 from voronym.run.parts.source import arrow
 
@@ -38,7 +38,7 @@ def whole(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise WriteError(
             f"the work folder cannot take more: {error.strerror or type(error).__name__}; free some space, "
-            "or name another folder with --work. Nothing was released"
+            f"or name another folder with {hint('work')}. Nothing was released"
         ) from None
     finally:
         temporary.unlink(missing_ok=True)

@@ -23,7 +23,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import numpy as np
 import polars as pl
 
-from voronym.errors import ReadError
+from voronym.errors import ReadError, hint
 
 T = TypeVar("T", bound=type)
 CLASSES: dict[str, type] = {}
@@ -66,7 +66,7 @@ def load(data: bytes) -> Any:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReadError(
             f"a file in the work folder is not as it was written ({type(error).__name__}): begin the run "
-            "again, without --resume"
+            f"again, without {hint('resume')}"
         ) from None
 
 

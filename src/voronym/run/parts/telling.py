@@ -9,9 +9,9 @@ from typing import Any
 import narwhals as nw
 
 from voronym.core.context import Context
-from voronym.dossier.disclosed import Disclosed, by_chance, in_order
 from voronym.dossier.make import GROUPS, _public_recipe, public_words, story_of
 from voronym.dossier.parts import Dossier, Inside, Loss
+from voronym.evaluate.disclosed import Disclosed, by_chance, in_order
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.release import Folder, Release

@@ -16,7 +16,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from voronym.errors import InputError, VoronymError, WriteError
+from voronym.errors import InputError, VoronymError, WriteError, hint
 from voronym.table.dialect import Dialect
 from voronym.table.numerals import Number
 from voronym.table.source import Source
@@ -30,7 +30,7 @@ EXACT = 2.0**50
 ALIKE = (
     "column {name!r} has values that differ and look alike in text files, such as '1' and '1.0', or an empty "
     "text and a missing one, so that a model would not hold for who reads them: make them alike in the data, "
-    "or take --format parquet. Nothing was released"
+    "or take " + hint("format", "parquet") + ". Nothing was released"
 )
 
 
@@ -73,7 +73,7 @@ class Layout:
         except Exception as error:  # its own words may quote a cell
             raise WriteError(
                 f"the release has columns that text files cannot hold ({type(error).__name__}): take "
-                "--format parquet. Nothing was released"
+                f"{hint('format', 'parquet')}. Nothing was released"
             ) from None
 
     def read(
@@ -144,7 +144,8 @@ def check_format(given: str | None, style: Mapping[str, Any], *, text: bool) -> 
     }
     if name == "parquet" and said:
         raise InputError(
-            f"{', '.join(said)}: this is about text files, and the release is Parquet. Take --format csv, or "
+            f"{', '.join(said)}: this is about text files, and the release is Parquet. Take "
+            f"{hint('format', 'csv')}, or "
             "leave it out"
         )
     Dialect().styled(**{one: value for one, value in style.items() if one != "guard"})

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from voronym._cuda.device import choose
 from voronym.method import METHODS
-from voronym.methods.public_steps import stepped_bounds
 from voronym.release import Release
+from voronym.request.public_steps import stepped_bounds
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped
 from voronym.run.memory import make_release
@@ -87,6 +87,8 @@ def whole(job: Job, number: int) -> dict[str, Any]:
     release = make_release(table, recipe, _context(job), booking_of(job, frame))
     if job.report:
         job.decide("dossier", release.dossier())
+    if release.checklist is not None:
+        job.decide("checklist", release.checklist)
     made: pl.DataFrame = nw.from_native(release.table, eager_only=True).to_polars()
     send(job, 0, made.with_columns(_unit_columns(release)), pl.DataFrame())
     return _answer(release, len(made))
@@ -159,9 +161,12 @@ def _needed(recipe: Recipe, confidential: tuple[str, ...]) -> set[str]:
 
 
 def _without_steps(recipe: Recipe, schema: Any) -> Recipe:
-    """Return the recipe of what is left to do: the steps before are done, and changed the schema."""
+    """Return the recipe of what is left to do: the steps before are done, and changed the schema.
+
+    A policy judges all columns, in the files of the release.
+    """
     bounds = recipe.bounds if recipe.private is None else stepped_bounds(recipe)
-    return replace(recipe, steps=(), schema=schema, bounds=bounds)
+    return replace(recipe, steps=(), schema=schema, bounds=bounds, policy=None, facts=None)
 
 
 def _units(pieces: list[Piece]) -> Units | None:

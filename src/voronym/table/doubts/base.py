@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voronym.core.registry import Registry
-from voronym.errors import SchemaError
+from voronym.errors import SchemaError, worded
 from voronym.table.values import Columns, Values
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Doubt:
     public: bool = False
 
     def __str__(self) -> str:
-        return self.text
+        return worded(self.text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,5 +167,5 @@ def refuse(found: Sequence[Doubt], allowed: Mapping[str, Sequence[str]]) -> tupl
         item for item in found if item.strength == "refuse" and item.column not in allowed.get(item.name, ())
     ]
     if grave:
-        raise SchemaError("\n".join(map(str, grave)))
+        raise SchemaError("\n".join(item.text for item in grave))
     return tuple(entry for entry in found if entry.strength == "warn")

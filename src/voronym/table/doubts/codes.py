@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from voronym.errors import hint
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen
 from voronym.table.doubts.numbers import national_form
 
@@ -60,13 +61,13 @@ def averaged_codes(seen: Seen) -> Iterator[Doubt]:
         why, kind = result
         name = seen.name
         better = (
-            f"make it an identifier (--identifier {name}), which drops it"
+            f"make it an identifier ({hint('identifiers', [name])}), which drops it"
             if kind == "identifier"
-            else f"say --kind {name}={kind} if they are"
+            else f"say {hint('kinds', {name: kind})} if they are"
         )
         text = (
             f"key {name!r} holds numbers that look like codes ({why}), and the mean of codes means "
-            f"nothing: {better}, or --kind {name}=numeric to average them all the same"
+            f"nothing: {better}, or {hint('kinds', {name: 'numeric'})} to average them all the same"
         )
         yield Doubt("codes", name, text, "refuse")
         return
@@ -74,7 +75,7 @@ def averaged_codes(seen: Seen) -> Iterator[Doubt]:
     if _TWO <= len(levels) <= _FEW < len(seen.values) / 4:
         text = (
             f"key {seen.name!r} holds {len(levels)} different whole numbers; if they are codes, such as "
-            f"1 = married, say --kind {seen.name}=nominal"
+            f"1 = married, say {hint('kinds', {seen.name: 'nominal'})}"
         )
         yield Doubt("few-numbers", seen.name, text, "hint")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
 
+from voronym.errors import hint
 from voronym.table import spelling
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen
 
@@ -27,7 +27,7 @@ def spelled_gaps(seen: Seen) -> Iterator[Doubt]:
     marks = [str(level).strip() for level in levels.filter(gap)]
     start = "" if "," in seen.name else f"{seen.name}="
     declared = ",".join(f"{start}{mark}" for mark in dict.fromkeys(marks) if mark)
-    how = f", or declare them (--missing {shlex.quote(declared)})" if declared else ""
+    how = f", or declare them ({hint('missing', declared)})" if declared else ""
     text = (
         f"key {seen.name!r} has {int(often[gap].sum())} values that may mean 'missing', such as '?' or a "
         f"blank; they are a category of their own. Empty those cells{how}"

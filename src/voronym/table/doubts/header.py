@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from voronym.errors import hint
 from voronym.table import spelling
 from voronym.table.doubts.base import TABLE_DOUBTS, Doubt
 from voronym.table.source import source_of
@@ -56,7 +57,8 @@ def heading(table: Columns, schema: Schema) -> Iterator[Doubt]:  # noqa: ARG001 
     if found:
         text = (
             f"the headings of {found} of {len(table.columns)} columns look like values of these columns: the "
-            "first line seems to be a record, not a heading, and would be published. Say --no-header, or "
+            "first line seems to be a record, not a heading, and would be published. Say "
+            f"{hint('no_header')}, or "
             "give the columns names"
         )
         yield Doubt("header", "", text, "refuse")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from voronym.errors import hint
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen, plain
 from voronym.table.doubts.numbers import national_form
 from voronym.table.doubts.repeats import looks_like_unit
@@ -54,6 +55,7 @@ def names_people(seen: Seen) -> Iterator[Doubt]:
     kept = "masked, which does not hide them" if seen.role == "key" else "kept as it is"
     text = (
         f"the values of {seen.whose} look like {what} ({len(seen.levels)} different ones), and it is "
-        f"{kept}: they name people. Make it an identifier (--identifier {seen.name}), which drops it"
+        f"{kept}: they name people. Make it an identifier ({hint('identifiers', [seen.name])}), which "
+        "drops it"
     )
     yield Doubt("patterns", seen.name, text)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.errors import hint
 from voronym.table.doubts.base import TABLE_DOUBTS, Doubt, plain
 from voronym.table.values import Columns, Values
 
@@ -74,7 +75,7 @@ def several_rows(table: Columns, schema: Schema) -> Iterator[Doubt]:
         text = (
             f"{column.role} {column.name!r} repeats: {distinct} different values in {observed} rows, {rows} "
             f"of them in several rows. {'' if agree else NAMESAKES}If they are {what}, k counts rows and not "
-            f"{what}: say --{option} {column.name} ({option}={column.name!r} in Python)"
+            f"{what}: say {hint(option, column.name)}"
         )
         yield Doubt("repeats" if agree else "namesakes", column.name, text)
 

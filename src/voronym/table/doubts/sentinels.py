@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.errors import hint
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen
 
 _NINES = [int(digit * width) for digit in "789" for width in range(2, 9)]
@@ -59,6 +60,6 @@ def hidden_gaps(seen: Seen) -> Iterator[Doubt]:
     values = ",".join(f"{start}{value:g}" for value in result)
     text = (
         f"{seen.whose} has {outcome}, far from all others: codes for a missing value? They count as numbers "
-        f"now. Declare them (--missing {values}) or empty those cells"
+        f"now. Declare them ({hint('missing', values)}) or empty those cells"
     )
     yield Doubt("sentinels", seen.name, text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.errors import hint
 from voronym.table.doubts.base import TABLE_DOUBTS, Doubt
 from voronym.table.frame import NUMBERS
 from voronym.table.values import Columns, Values
@@ -46,7 +47,7 @@ def telling_columns(table: Columns, schema: Schema) -> Iterator[Doubt]:
             text = (
                 f"{column.role} column {column.name!r} is kept as it is and tells nearly everybody's "
                 f"{which}, which {'is' if len(told) == 1 else 'are'} masked for nothing then. Make it a key, "
-                f"too, or an identifier (--identifier {column.name}), which drops it"
+                f"too, or an identifier ({hint('identifiers', [column.name])}), which drops it"
             )
             yield Doubt("tells", column.name, text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from voronym.errors import hint
 from voronym.table.doubts.base import TABLE_DOUBTS, Doubt
 from voronym.table.source import source_of
 from voronym.table.values import Columns
@@ -23,6 +24,6 @@ def grouped_by_points(table: Columns, schema: Schema) -> Iterator[Doubt]:
         text = (
             f"every point in {name!r} stands before three last digits, in a file whose cells are not parted "
             "by commas: is 7.989 nearly eight, or nearly eight thousand? It was read as nearly eight. Say "
-            "--thousands . if points part thousands, or --decimal . if they do not"
+            f"{hint('thousands', '.')} if points part thousands, or {hint('decimal', '.')} if they do not"
         )
         yield Doubt("thousands", name, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from voronym.errors import hint
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen
 from voronym.table.kinds import looks_like_text
 
@@ -46,15 +47,16 @@ def near_unique(seen: Seen) -> Iterator[Doubt]:
 def ways_out(seen: Seen) -> str:
     """Say what can be done about a key that would publish what one person alone has."""
     name = seen.name
-    sentence = f"Make it an identifier (--identifier {name}), which drops it"
+    sentence = f"Make it an identifier ({hint('identifiers', [name])}), which drops it"
     if seen.texts and sum(bool(_AMOUNT.match(text)) for text in seen.texts) >= NEAR_UNIQUE * len(seen.texts):
         sentence += (
-            "; its values look like amounts: say how they are written (--decimal and --thousands), so that "
-            f"they are read as numbers (--kind {name}=numeric)"
+            f"; its values look like amounts: say how they are written ({hint('decimal')} and "
+            f"{hint('thousands')}), so that "
+            f"they are read as numbers ({hint('kinds', {name: 'numeric'})})"
         )
     else:
         sentence += (
-            f"; or, where its values are numbers or dates, say so (--kind {name}=numeric or "
-            f"{name}=datetime); or group them into broader categories"
+            f"; or, where its values are numbers or dates, say so ({hint('kinds', {name: 'numeric'})} or "
+            f"{hint('kinds', {name: 'datetime'})}); or group them into broader categories"
         )
-    return f"{sentence}; or allow it: --allow-near-unique {name} (allow_near_unique=[{name!r}] in Python)"
+    return f"{sentence}; or allow it: {hint('allow_near_unique', [name])}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.errors import hint
 from voronym.table.doubts.base import Doubt
 from voronym.table.values import Columns
 
@@ -120,14 +121,13 @@ def doubts(found: Sequence[Joined], what: str, k: int) -> Iterator[Doubt]:
     """
     for one in found:
         name = one.columns[0]
-        listed = ", ".join(one.columns)
         both = "column" if len(one.columns) == 1 else "together, columns"
-        python = ", ".join(map(repr, one.columns))
         text = (
             f"{both} {', '.join(map(repr, one.columns))} would join rows of {one.units:,} of {one.several:,} "
             f"{MANY[what]} with several rows: they have a value that fewer than k={k} {MANY[what]} have, "
-            f"so everybody sees which rows belong together. Make it a key, round it (--step 'round "
-            f"{name}=100'), or drop it (--identifier {name}); or allow it: --allow-unit-columns {listed} "
-            f"(allow_unit_columns=[{python}] in Python)"
+            f"so everybody sees which rows belong together. Make it a key, round it "
+            f"({hint('steps', f'round {name}=100')}), or drop it ({hint('identifiers', [name])}); or allow "
+            "it: "
+            f"{hint('allow_unit_columns', list(one.columns))}"
         )
         yield Doubt(NAME, name, text, "refuse")

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.errors import SchemaError
+from voronym.errors import SchemaError, hint
 from voronym.table.build import build
 from voronym.table.encoders.base import Absence, Array
 from voronym.table.exact import root
@@ -187,5 +187,5 @@ def _refuse_infinite(values: NDArray[Any], column: Column) -> None:
         count = int((~np.isfinite(values)).sum())
         raise SchemaError(
             f"{column.kind} key {column.name!r} has {count} infinite values out of {len(values)}; "
-            "make them missing (--missing inf,-inf), or numbers"
+            f"make them missing ({hint('missing', 'inf,-inf')}), or numbers"
         )

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from voronym.errors import MissingExtraError, VoronymError
+from voronym.errors import MissingExtraError, VoronymError, hint
 from voronym.run.parts.job import perform
 from voronym.run.parts.runners.base import LostError, Runner, runner
 
@@ -114,11 +114,14 @@ class Dask(Runner):
 
 
 LOST = (
-    "the Dask cluster was lost: nothing was released. With --resume a new run goes on from the tasks that "
+    f"the Dask cluster was lost: nothing was released. With {hint('resume')} a new run goes on from the "
+    "tasks that "
     "were done"
 )
 PAUSED = (
-    "all Dask workers pause, because their memory is nearly full: give --memory, or the workers of the "
-    "cluster, more, take fewer --workers or a smaller --leaf. `voronym plan` says how much. Nothing was "
+    f"all Dask workers pause, because their memory is nearly full: give {hint('memory')}, or the workers "
+    "of the "
+    f"cluster, more, take fewer {hint('workers')} or a smaller {hint('leaf')}. `voronym plan` says how "
+    "much. Nothing was "
     "released"
 )

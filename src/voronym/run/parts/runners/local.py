@@ -15,6 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from types import ModuleType
 from typing import Any
 
+from voronym.errors import hint
 from voronym.run.parts.job import perform
 from voronym.run.parts.runners.base import LostError, Runner, runner
 
@@ -110,7 +111,8 @@ class Local(Runner):
                 if lives == 0:
                     raise LostError(
                         f"workers died {LIVES} times in the stage {stage!r}, killed from outside or for want "
-                        "of memory: give --memory more, take fewer --workers or a smaller --leaf"
+                        f"of memory: give {hint('memory')} more, take fewer {hint('workers')} or a smaller "
+                        f"{hint('leaf')}"
                     ) from None
 
     def _round(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from voronym import errors
-from voronym.errors import MissingExtraError, VoronymError
+from voronym.errors import MissingExtraError, VoronymError, hint
 from voronym.run.parts import spill
 from voronym.run.parts.job import perform
 from voronym.run.parts.runners.base import LostError, Runner, runner
@@ -109,7 +109,7 @@ class Spark(Runner):
         if failed:
             raise LostError(
                 f"Spark gave up in the stage {stage!r} ({type(failed[0]).__name__}): nothing was released. "
-                "With --resume a new run goes on from the tasks that were done"
+                f"With {hint('resume')} a new run goes on from the tasks that were done"
             ) from None
         for row in answers:
             yield int(row["number"]), _answer(bytes(row["answer"]))

@@ -1,4 +1,4 @@
-"""Compile the kernels of the everyday commands ahead of the first run: ``python -m voronym.warm``.
+"""Compile the kernels of the everyday commands ahead of the first run: ``python -m voronym._kernels.warm``.
 
 A wheel has their machine code; a checkout gets it here, beside the sources: `make install` ends with it. That
 needs a C linker. Without one the everyday commands are run on small made-up tables, and Numba keeps what it

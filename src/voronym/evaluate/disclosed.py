@@ -21,6 +21,7 @@ from voronym.table.units import distinct, first_of_each
 gammaln = later.called("scipy.special", "gammaln")
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 FREQUENT = 100
 """Values that may be those of all people of a group by chance; rarer ones hardly are."""
 
@@ -147,10 +148,17 @@ def _one(table: Table, name: str, labels: Ints, sizes: Ints) -> Disclosed:
 def _alone(table: Table, name: str, labels: Ints, sizes: Ints) -> NDArray[np.bool_]:
     """Return which groups have a single value in a column."""
     codes = np.unique(table.codes(name), return_inverse=True)[1].reshape(-1)
-    low, high = np.full(len(sizes), np.iinfo(np.int64).max), np.full(len(sizes), -1)
-    np.minimum.at(low, labels, codes)
-    np.maximum.at(high, labels, codes)
-    return np.asarray(low == high)
+    return alike(codes.astype(np.float64), labels, sizes)
+
+
+def alike(values: Floats, labels: Ints, sizes: Ints, width: float = 0.0) -> NDArray[np.bool_]:
+    """Return in which groups all values lie within a width: are the same, where it is 0.
+
+    Reports and the attack `homogeneous-groups` both count by it.
+    """
+    here = values[np.argsort(labels, kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    return np.asarray(np.maximum.reduceat(here, starts) - np.minimum.reduceat(here, starts) <= width)
 
 
 def alone_by_chance(sizes: Ints, counts: Ints) -> float:

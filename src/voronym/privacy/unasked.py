@@ -1,0 +1,35 @@
+"""Models that nobody asked for: what is measured of every table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from voronym.privacy.base import MODELS, Model
+from voronym.privacy.confidential import ConfidentialModel
+
+
+def unasked(asked: Sequence[Model], *, confidential: bool, notes: list[str]) -> list[Model]:
+    """Return the models that were not asked for and need the table alone, the weaker promises first.
+
+    Parameters
+    ----------
+    asked : sequence of Model
+        Those that were asked for.
+    confidential : bool
+        Whether a confidential column is named; models about such columns are left out where none is.
+    notes : list of str
+        Gets a sentence about those that were left out.
+    """
+    known = {model.name for model in asked}
+    rest = [
+        cls.parse(None)
+        for name, cls in MODELS.items()
+        if name not in known and getattr(cls, "unasked", True)  # plug-ins need not say it
+    ]
+    rest.sort(key=lambda model: (getattr(model, "strength", 9), model.name))
+    if confidential:
+        return rest
+    gone = [model.name for model in rest if isinstance(model, ConfidentialModel)]
+    if gone:
+        notes.append(f"not measured, since no confidential column is named: {', '.join(gone)}")
+    return [model for model in rest if model.name not in gone]
