@@ -8,7 +8,7 @@ from pathlib import Path
 
 from voronym import datasets
 from voronym.request.command import ROLES
-from voronym.request.request import DECLARED
+from voronym.request.wording import DECLARED
 from voronym.web import screens
 from voronym.web.bench import Bench, Wishes
 from voronym.web.desk import Table

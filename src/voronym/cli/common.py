@@ -198,7 +198,7 @@ def option_value(name: str, texts: Sequence[str], shape: Shape | None, columns: 
 
 
 def width() -> int:
-    """Return how wide the terminal is; where there is none, as wide as lines should be at most."""
+    """Return how wide the terminal is; without a terminal, as wide as lines should be at most."""
     return shutil.get_terminal_size((100, 24)).columns
 
 

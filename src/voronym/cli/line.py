@@ -138,7 +138,7 @@ def _watch(place: int, over: Any, other: list[bytes]) -> None:
             pressed = os.read(place, 64)
             if not pressed:
                 return
-            for key in (bytes([one]) for one in pressed):
+            for key in (bytes([byte]) for byte in pressed):
                 if asked and key.lower() == YES.encode():
                     signals.wish_to_finish()
                     other.pop()

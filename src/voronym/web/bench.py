@@ -231,7 +231,7 @@ class Bench:
         release, whole = preview(self.frame, chosen, wishes.tell, wishes.check)
         if (
             whole and release.recipe.makes_groups and release.recipe.private is None
-        ):  # else each run draws anew
+        ):  # else each run draws again
             self._made = (chosen, release)
         return {}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from voronym.core.options import read_value
 from voronym.request.command import ROLES
-from voronym.request.request import DECLARED
+from voronym.request.wording import DECLARED
 from voronym.web.settings import Settings, number
 
 TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from voronym.request.command import ROLES
-from voronym.request.request import DECLARED
+from voronym.request.wording import DECLARED
 from voronym.web.settings import Settings
 
 LETTERS = "ABC"
@@ -74,7 +74,7 @@ class Journal:
         self.version += 1
 
     def move(self, steps: int) -> bool:
-        """Take changes back (-1) or do them again (+1); False where there are none."""
+        """Take changes back (-1) or do them again (+1); False where that is impossible."""
         target = self.place + steps
         if not 0 <= target < len(self.entries):
             return False

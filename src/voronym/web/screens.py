@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 
 from voronym.report import write
 from voronym.report.svg import clean, percent
-from voronym.request.request import DECLARED
+from voronym.request.wording import DECLARED
 from voronym.web import draw
 from voronym.web.desk import Desk, Run, Sketch, Table
 from voronym.web.forms import FURTHER, OF_COLUMN, PLAIN, column_fields, kept, protection_fields
