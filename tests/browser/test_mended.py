@@ -139,6 +139,9 @@ def test_steps_stay_lines_after_an_error_and_from_a_recipe(walk: Walk, tmp_path:
     tab.goto(f"{walk.place}/protect")
     assert tab.input_value("[name=steps]") == "top age=90\nround weight=5"
     walk.button("Undo")
+    sync_api.expect(tab.locator("[name=steps]")).not_to_have_value(
+        "top age=90\nround weight=5", timeout=60_000
+    )
 
 
 def test_a_mark_chooses_k_and_nothing_else(walk: Walk) -> None:
