@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -74,6 +74,10 @@ def anonymize(
     language: Annotated[
         str, typer.Option("--language", help="The language of both reports.", metavar="en|de|fr|es")
     ] = "en",
+    title: Annotated[str | None, typer.Option("--title", help="What the reports are called.")] = None,
+    publisher: Annotated[
+        str | None, typer.Option("--publisher", help="Who publishes the release, for the reports.")
+    ] = None,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     on_interrupt: Annotated[
@@ -110,8 +114,9 @@ def anonymize(
         report = report or output.with_name(f"{output.stem}-report.html")
     if output is None:
         raise InputError("missing option '--output' / '-o'. See voronym anonymize -h")
+    about = {"title": title, "publisher": publisher, "language": language}
     outputs = Outputs(
-        output, report, public_report, save_recipe, writing, overwrite=overwrite, json=json, language=language
+        output, report, public_report, save_recipe, writing, overwrite=overwrite, json=json, about=about
     )
     outputs.check(asked)
     if asked.many:
@@ -218,7 +223,7 @@ class Outputs:
     writing: Mapping[str, Any]
     overwrite: bool
     json: bool
-    language: str = "en"
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def others(self) -> list[Path]:
@@ -247,7 +252,9 @@ class Outputs:
         receipt = release.write(self.release, overwrite=self.overwrite, **self.writing)
         figures: dict[str, Any] = {}
         if self.json or self.report is not None:
-            figures = release.dossier(progress=bar.part(0.65, 0.95)).to_dict()
+            figures = release.dossier(
+                progress=bar.part(0.65, 0.95), attacked=self.report is not None
+            ).to_dict()
         bar.begin("drawing", 0.95)
         self.write_others(release)
         books = {} if release.booking is None else {"ledger": release.booking.figures}
@@ -258,9 +265,9 @@ class Outputs:
         if self.save_recipe is not None:
             release.recipe.save(self.save_recipe)
         if self.report is not None:
-            release.report(self.report, language=self.language)
+            release.report(self.report, **self.about)
         if self.public_report is not None:
-            release.report(self.public_report, audience="public", language=self.language)
+            release.report(self.public_report, audience="public", **self.about)
 
 
 def _first(asked: Asked, output: Path | None) -> tuple[Asked, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +52,39 @@ class Part:
     special: bool = False
 
 
-def render(given: Release | Dossier, *, audience: Audience = "internal", language: str = SOURCE) -> str:
+@dataclass(frozen=True)
+class About:
+    """What a page says about itself: its title, the file, who publishes the release, and when."""
+
+    title: str
+    data: str = ""
+    publisher: str = ""
+    date: str = ""
+
+    @classmethod
+    def of(
+        cls, given: Release | Dossier, title: str | None, publisher: str | None, date: str | None
+    ) -> About:
+        """Gather it; the file is named without its folder, which is nobody's business."""
+        source = None if isinstance(given, Dossier) else given.source
+        data = "" if source is None else source.file
+        return cls(
+            title or (f"Release of {data}" if data else "Release report"),
+            data,
+            publisher or "",
+            dt.date.today().isoformat() if date is None else date,
+        )
+
+
+def render(
+    given: Release | Dossier,
+    *,
+    audience: Audience = "internal",
+    title: str | None = None,
+    publisher: str | None = None,
+    date: str | None = None,
+    language: str = SOURCE,
+) -> str:
     """Return a page about a release as HTML text.
 
     Guarantee: the page loads nothing from elsewhere and runs no script. The public page is made from the
@@ -64,6 +97,8 @@ def render(given: Release | Dossier, *, audience: Audience = "internal", languag
     audience : {"internal", "public"}
         The internal page compares with the originals; it is for the data holder. Without originals in
         memory it has the public sections only.
+    title, publisher, date : str, optional
+        What the page says about itself, see `Release.report`.
     language : {"en", "de", "fr", "es"}
         Of the reader. What methods and steps say of themselves is in English.
 
@@ -88,6 +123,7 @@ def render(given: Release | Dossier, *, audience: Audience = "internal", languag
         words = _words(seen)
         return fill(
             "release.html",
+            about=About.of(given, title, publisher, date),
             d=seen,
             words=words,
             kind=audience,
@@ -144,7 +180,7 @@ def _of_release(release: Release, audience: Audience) -> Dossier:
     """Return the dossier of a release; for the public no more of it than they will see."""
     if audience == "public" and release._dossier is None:
         return Dossier(public_of(release, Context()), None, release.recipe.versions)
-    return release.dossier()
+    return release.dossier(attacked=True)
 
 
 def part(
@@ -176,6 +212,9 @@ def write_report(
     path: str | Path,
     *,
     audience: Literal["internal", "public"] = "internal",
+    title: str | None = None,
+    publisher: str | None = None,
+    date: str | None = None,
     language: str = SOURCE,
 ) -> Path:
     """Write the page to a file that appears whole or not at all.
@@ -185,7 +224,9 @@ def write_report(
     """
     if audience == "internal" and not isinstance(given, Dossier):
         expose(given)
-    page = render(given, audience=audience, language=language)
+    page = render(
+        given, audience=audience, title=title, publisher=publisher, date=date, language=language
+    )
     return write_page(page, path, private=audience == "internal")
 
 

@@ -96,7 +96,7 @@ def read(
             f"{path.name!r} could not be read: {error.strerror or type(error).__name__}"
         ) from None
 
-    return _with_source(frame, name, known)
+    return _with_source(frame, name, known, path.name)
 
 
 def fitting(reading: Mapping[str, Any], source: str | os.PathLike[str]) -> dict[str, Any]:
@@ -106,11 +106,13 @@ def fitting(reading: Mapping[str, Any], source: str | os.PathLike[str]) -> dict[
     return {word: value for word, value in reading.items() if asks or word != "query"}
 
 
-def _with_source(frame: pl.DataFrame, name: str, reading: Reading) -> pl.DataFrame:
+def _with_source(frame: pl.DataFrame, name: str, reading: Reading, file: str = "") -> pl.DataFrame:
     """Take declared codes out of a table whose reader does not, and remember where it is from."""
-    if source_of(frame) is None:
+    source = source_of(frame)
+    if source is None:
         frame, raw = declared_missing(frame, Hints(missing=reading.missing))
-        attach_source(frame, Source(name, reading, raw=raw))
+        source = Source(name, reading, raw=raw)
+    attach_source(frame, replace(source, file=file))
     return frame
 
 
