@@ -224,9 +224,7 @@ def write_report(
     """
     if audience == "internal" and not isinstance(given, Dossier):
         expose(given)
-    page = render(
-        given, audience=audience, title=title, publisher=publisher, date=date, language=language
-    )
+    page = render(given, audience=audience, title=title, publisher=publisher, date=date, language=language)
     return write_page(page, path, private=audience == "internal")
 
 
