@@ -233,10 +233,11 @@ class Outputs:
 
     def check(self, asked: Asked) -> None:
         """Refuse what cannot be written, before the work."""
-        if self.language != "en":
+        language = self.about.get("language", "en")
+        if language != "en":
             from voronym.report.language import reader
 
-            with reader(self.language):
+            with reader(language):
                 pass
         files.refuse_stdout(
             save_recipe=self.save_recipe, report=self.report, public_report=self.public_report
