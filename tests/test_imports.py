@@ -36,14 +36,14 @@ def test_no_extra_is_imported():
     assert out.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("words", [["--version"], ["anonymize", "--help"], ["anonymize", "--no-such-option"]])
+@pytest.mark.parametrize("words", [["--version"], ["anonymize", "--help"], ["measure", "x.csv", "--sampling-fraction"]])
 def test_help_does_not_load_the_numerical_libraries(words):
     """Nor does a mistake: reading a command takes a tenth of the time that they take to load."""
     command = [sys.executable, "-X", "importtime", "-m", "voronym", *words]
     out = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert out.returncode == (2 if "--no-such-option" in words else 0)
+    assert out.returncode == (2 if "x.csv" in words else 0)
     loaded = {line.rpartition("|")[2].strip() for line in out.stderr.splitlines() if "|" in line}
-    assert "voronym.cli.anonymize" in loaded
+    assert "voronym.cli" in loaded
     assert loaded.isdisjoint(["numpy", "scipy", "numba", "polars", "narwhals", "rich.table", "voronym.table"])
 
 

@@ -112,7 +112,7 @@ def test_what_is_published_loses_no_more_than_by_means(k):
     by_means = solve(means, Context(seed=0))[0]
     found = solve(problem, Context(seed=0))[0]
     assert found.sizes.min() >= k
-    assert problem.cost(found) < 0.98 * problem.cost(by_means)
+    assert problem.cost(found) < 0.985 * problem.cost(by_means)
     assert means.cost(by_means) < means.cost(found)  # another objective, indeed
     released = vr.anonymize(patients, keys=patients.columns, k=k, seed=0)
     assert released.information_loss == pytest.approx(100.0 * problem.cost(found) / means.total, rel=1e-2)

@@ -118,11 +118,12 @@ def share(
     p = min(1.0, max(0.0, math.fsum(credit.tolist()) / n))  # exact: the order of rows changes nothing
     rest = credit - p
     if clusters is None:
-        g, spread = n, float((rest**2).sum())
+        g, spread = n, math.fsum((rest**2).tolist())
     else:
         _, label = np.unique(clusters, return_inverse=True)
-        totals = np.bincount(label, weights=rest)
-        g, spread = len(totals), float((totals**2).sum())
+        order = np.lexsort((rest, label))  # the order of rows changes no sum
+        totals = np.bincount(label[order], weights=rest[order])
+        g, spread = len(totals), math.fsum((totals**2).tolist())
     variance = g / (g - 1) * spread / n**2 if g > 1 else 0.0
     if g == 1:
         return Share(p * ceiling, 0.0, ceiling)
