@@ -171,11 +171,7 @@ def _singled(counts: list[int] | None, everybody: int) -> str:
     if counts is None:
         return ""
     own, more = counts
-    result = (
-        f"this key singles out {more:,} more"
-        if more
-        else "beside the others, this key singles out no one more"
-    )
+    result = f"this key singles out {more:,} more" if more else "without this key nobody would be less unique"
     return f"{result}; by itself, {own:,}" if own or not more else result if everybody else ""
 
 
