@@ -84,7 +84,7 @@ def test_another_tool_rewrites_and_measure_sees_it(voronym):  # noqa: F811
     ours = ["anonymize", "in.csv", "-o", "out.csv", "--key", "age", "--other", "nace,tel"]
     code, _, err = voronym(*ours)
     assert code == 0, err
-    assert "30 text cells" in " ".join(err.split())
+    assert "an apostrophe was put before 30 texts" in " ".join(err.split())
     assert ",'+49" in Path("out.csv").read_text()
     look = ["measure", "out.csv", "--key", "age", "--original", "in.csv", "--json"]
     found = json.loads(voronym(*look)[1])

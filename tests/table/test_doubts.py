@@ -242,7 +242,7 @@ TELLING = {
 def test_a_kept_column_that_tells_a_key_is_not_kept_without_a_word(what, role):
     values, key = TELLING[what]
     doubt = found({"town": TOWNS, "more": values}, keys=["town"], **{role: ["more"]})["more", "tells"]
-    assert f"tells nearly everybody's {key!r}," in str(doubt)
+    assert f"reveals {key!r} for nearly everybody," in str(doubt)
     assert not doubt.public
 
 

@@ -87,11 +87,11 @@ class Exposure(Plain):
         if not self.outcomes:
             return "No attack could be made; see what each of them needs."
         if not told:
-            return f"Of {len(self.outcomes)} attacks, none gets beyond doubt more than a guess would."
+            return f"Of {len(self.outcomes)} attacks, none certainly does better than guessing."
         first = min(told, key=lambda one: (one.level, -one.interval[0]))
         most = max(told, key=lambda one: one.interval[0])
         return (
-            f"{len(told)} of {len(self.outcomes)} attacks, marked !, get more than a guess would. The first "
+            f"{len(told)} of {len(self.outcomes)} attacks do better than guessing (marked !). The first "
             f"of them needs to know {KNOWLEDGE[first.level]} ({first.attack}); the strongest is "
             f"{most.attack} ({most.success:.0%} right)."
         )

@@ -65,7 +65,7 @@ def singling(scene: Scene, ctx: Context) -> Found:
     unique = int((scene.classes.sizes == 1).sum())
 
     def says(success: float, control: float) -> str:
-        alone = f"{unique:,} released rows are alone with their keys"
+        alone = f"{unique:,} released rows are unique on the keys"
         return (
             f"Of {len(mine)} descriptions by {wide} columns, {success:.0%} fit exactly one person "
             f"({control:.0%} in the control); "

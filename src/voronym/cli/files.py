@@ -20,7 +20,7 @@ READING: dict[str, tuple[Any, Any, str]] = {
     "encoding": (str | None, None, "Of a text file, such as cp1252. Default: found by itself."),
     "decimal": (str | None, None, "The decimal sign. Default: found by itself."),
     "thousands": (str | None, None, "The sign between thousands. Default: found by itself."),
-    "date_format": (str | None, None, "Of dates, such as dd.mm.yyyy, where it is not plain to see."),
+    "date_format": (str | None, None, "Format of dates, such as dd.mm.yyyy, if it cannot be guessed."),
     "missing": (
         list[str] | None,
         None,
@@ -48,7 +48,7 @@ WRITING: dict[str, tuple[Any, Any, str]] = {
     "out_date_format": (str | None, None, "Of dates that are written, such as yyyy-mm-dd. Default: as read."),
     "out_line_ends": (str | None, None, "lf or crlf. Default: as read."),
     "out_table": (str | None, None, "Name of the table, or sheet, that is written. Default: release."),
-    "no_guard": (bool, False, "Write texts that a spreadsheet might run as formulas without an apostrophe."),
+    "no_guard": (bool, False, "Write texts that a spreadsheet could run as formulas without an apostrophe."),
 }
 
 

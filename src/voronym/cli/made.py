@@ -98,7 +98,7 @@ def _losses(release: Release) -> Lines:
     if within is not None and loss is None:  # ranges are published, which have no variance
         yield "information loss", f"{within:.2f} % of the keys' variance in the groups, by their centres"
     elif within is not None:
-        yield "", f"{within:.2f} % in the groups, before their centres became values that can occur"
+        yield "", f"{within:.2f} % before group means were rounded to real values"
     for cost in release.costs[:-1] if len(release.costs) > 1 else ():
         word = "alone" if cost is release.costs[0] else "added"
         yield "", f"{cost.loss:.2f} % with {cost.guarantee} {word}"
@@ -145,7 +145,8 @@ def _files(release: Release, receipt: WriteReceipt, counted: str, others: list[P
     if receipt.guarded_cells:
         yield (
             "guarded",
-            f"{receipt.guarded_cells:,} text cells that a spreadsheet might run got an apostrophe",
+            f"an apostrophe was put before {receipt.guarded_cells:,} texts that a spreadsheet could take for "
+            "formulas",
         )
     if release.source is not None and (said := release.source.says()):
         yield "read", said

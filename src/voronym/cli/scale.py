@@ -170,9 +170,7 @@ def show(made: Release, others: Sequence[Path] = ()) -> None:
     if made.information_loss is not None:
         grid.add_row("information loss", f"{made.information_loss:.2f} % of the keys' variance, as published")
     if made.group_loss is not None:
-        grid.add_row(
-            "", f"{made.group_loss:.2f} % in the groups, before their centres became values that can occur"
-        )
+        grid.add_row("", f"{made.group_loss:.2f} % before group means were rounded to real values")
     grid.add_row("counted in the files", f"k = {made.k}")
     for what, many_ in folder.sampled.items():
         if many_ < made.rows:

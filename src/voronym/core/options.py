@@ -103,7 +103,7 @@ def other_word(unknown: Sequence[str], known: Collection[str]) -> str:
     return (
         f". Here how much a column counts is importance ({hint('importance', {'age': 2})}); weights are "
         "how many people a "
-        "record stands for, which groups in the default space heed"
+        "record stands for, and only groups in the default space use them"
     )
 
 

@@ -591,8 +591,8 @@ class Booking:
         waiting = following.waiting if following is not None else len(self.late)
         if waiting:
             out.append(
-                f"{waiting:,} of {self.many:,} people wait and are not in the release: too few people who "
-                "were in the same releases as they were are near enough"
+                f"{waiting:,} of {self.many:,} people wait and are not in the release: too few "
+                "similar people were in the same releases"
             )
         out += self.cells.notes
         if self.corrected and following is not None:

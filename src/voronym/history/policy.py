@@ -27,7 +27,7 @@ class Policy(Options):
         check=one_of("rejoin", "retire"),
     )
     waiting: float = option(
-        0.04, "the largest share of the people who may wait for a nearer group", check=share
+        0.04, "the largest share of people left out until similar people arrive", check=share
     )
     patience: int = option(3, "rounds that somebody may wait for a nearer group", check=whole(0))
     neighbours: int = option(

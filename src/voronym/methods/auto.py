@@ -41,7 +41,7 @@ LONGEST = 64_000.0
 @algorithm(
     "auto",
     guarantee="every group has k to 2k-1 records",
-    cost="that of MDAV or less, and a second or a few; with a time limit, that time",
+    cost="at most the time of MDAV and a few seconds; with a time limit, that time",
     reference="this project",
     timed=True,
     anywhere=True,

@@ -84,8 +84,8 @@ class Left:
         most = 100.0 * (1.0 - self.least / self.before) if self.before > 0.0 else 0.0
         if not out:
             return (
-                "nobody was left out: groups of fewer records were not found to lose less; no choice within "
-                f"the budget would have gained more than {most:.0f} %"
+                "nobody was left out: no choice was found that lowers the loss; any choice could have saved "
+                f"at most {most:.0f} %"
             )
         were = "was" if out == 1 else "were"
         head = f"{out:,} of {n:,} {who} ({100 * out / n:.2g} %) {were} left out{with_all}, "

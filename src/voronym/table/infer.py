@@ -246,7 +246,7 @@ def _role(column: Values, *, dates: bool) -> tuple[Role, str]:
         return "other", "one value for everybody: it tells nobody apart"
     if _CONFIDENTIAL.search(name):
         return "confidential", "named like a confidential attribute"
-    return "key", "no sign of another role, so a key"
+    return "key", "nothing suggests another role"
 
 
 def _is_weight(column: Values) -> bool:

@@ -45,8 +45,8 @@ def telling_columns(table: Columns, schema: Schema) -> Iterator[Doubt]:
         if told:
             which = " and ".join(map(repr, told))
             text = (
-                f"{column.role} column {column.name!r} is kept as it is and tells nearly everybody's "
-                f"{which}, which {'is' if len(told) == 1 else 'are'} masked for nothing then. Make it a key, "
+                f"{column.role} column {column.name!r} is kept as it is and reveals {which} for nearly "
+                f"everybody, so masking {'it' if len(told) == 1 else 'them'} is useless. Make it a key, "
                 f"too, or an identifier ({hint('identifiers', [column.name])}), which drops it"
             )
             yield Doubt("tells", column.name, text)
