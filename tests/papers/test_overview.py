@@ -13,7 +13,7 @@ from voronym_papers import PAPERS, Outcome
 from voronym_papers.cli import verdicts
 from voronym_papers.items import Chart, Table
 from voronym_papers.overview import document, lines_kept, written
-from voronym_papers.stored import FOLDER, results
+from voronym_papers.stored import FOLDER, results, stale
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 
@@ -37,6 +37,18 @@ def test_no_table_or_figure_is_missing(name):
         else:
             assert by_exhibit[one.name], f"no result is kept of {one.name} of {name}"
         assert f"| {one.name} |" in document()
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_stale_runs_are_listed_on_the_page(name):
+    """Runs kept without a fingerprint, or with another one than today's code has, are said to be stale."""
+    entry = PAPERS[name]
+    old = stale(entry)
+    section = PAGE.read_text(encoding="utf-8").split(f"## `{name}`")[1].split("\n## ")[0]
+    listed = f"{len(old)} of {len(results(entry))} runs that are kept" in section
+    assert listed == bool(old), f"stale: {'; '.join(old)}; make papers-table"
+    for run in results(entry).values():
+        assert run.stale or set(run.made) >= {"version", "fingerprint"}
 
 
 def test_the_five_papers_have_their_tables_and_figures():

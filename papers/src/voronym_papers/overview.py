@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from voronym_papers.base import PAPERS, Exhibit, Paper
+from voronym_papers.base import Exhibit, Paper
 from voronym_papers.marks import Mark
-from voronym_papers.stored import results
+from voronym_papers.stored import results, stale
 
 WORDS = {
     "same": "the same",
@@ -28,6 +28,8 @@ class Line:
     what: str
     full: Mark | None
     quick: Mark | None
+    stale: bool = False
+    """Whether the figure that counts was made by other code than today's."""
 
     @property
     def mark(self) -> Mark:
@@ -47,11 +49,19 @@ class Line:
         return self.mark.told(), full, quick, self.mark.apart(), self.mark.verdict
 
 
-def lines(full: Iterable[Mark], quick: Iterable[Mark]) -> list[Line]:
-    """Put marks of the same figure into one line, in the order of the full run."""
+def lines(
+    full: Iterable[Mark], quick: Iterable[Mark], *, stale: tuple[bool, bool] = (False, False)
+) -> list[Line]:
+    """Put marks of the same figure into one line, in the order of the full run.
+
+    ``stale`` says whether the full and the quick marks were made by other code than today's.
+    """
     long = {(mark.exhibit, mark.what): mark for mark in full}
     short = {(mark.exhibit, mark.what): mark for mark in quick}
-    return [Line(*key, long.get(key), short.get(key)) for key in {**long, **short}]
+    return [
+        Line(*key, long.get(key), short.get(key), stale[0] if key in long else stale[1])
+        for key in {**long, **short}
+    ]
 
 
 def lines_kept(entry: Paper) -> dict[str, list[Line]]:
@@ -59,8 +69,10 @@ def lines_kept(entry: Paper) -> dict[str, list[Line]]:
     kept = results(entry)
     out: dict[str, list[Line]] = {exhibit.name: [] for exhibit in entry.exhibits}
     for name in entry.experiments:
-        runs = (kept.get((name, full)) for full in (True, False))
-        for line in lines(*(() if run is None else run.marks for run in runs)):
+        full, quick = (kept.get((name, whole)) for whole in (True, False))
+        marks = (() if run is None else run.marks for run in (full, quick))
+        old = (full is not None and full.stale, quick is not None and quick.stale)
+        for line in lines(*marks, stale=old):
             out[line.exhibit].append(line)
     return out
 
@@ -75,6 +87,8 @@ def count(lines: Iterable[Line]) -> dict[str, int]:
 
 def document() -> str:
     """Return the documentation's tables, in Markdown: every table and figure of every paper."""
+    from voronym_papers._public import PAPERS  # the registry alone is empty until the papers are loaded
+
     parts = []
     for entry in PAPERS.values():
         by_exhibit = lines_kept(entry)
@@ -86,10 +100,20 @@ def document() -> str:
         parts += [
             f"## `{entry.name}`: {entry.subject}",
             f"{entry.reference}.",
+            _age(entry),
             "\n".join(f"| {row} |" for row in (head[0], head[1], *body)),
             *("\n".join(f"{sign} {why}\n" for why, sign in notes.items()).rstrip().split("\n\n")),
         ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _age(entry: Paper) -> str:
+    """Say which of the runs that were kept other code made than today's; "" where none is."""
+    old, total = stale(entry), len(results(entry))
+    if not old:
+        return ""
+    which = "all" if len(old) == total else "; ".join(old)
+    return f"*Stale*, made by older code than today's: {len(old)} of {total} runs that are kept ({which})."
 
 
 def written(page: str) -> str:
