@@ -64,6 +64,30 @@ def test_verdicts(published, ours, better, verdict):
     assert Same.from_dict(json.loads(json.dumps(mark.to_dict()))) == mark
 
 
+@pytest.mark.parametrize(
+    ("more", "kind", "verdict"),
+    [
+        ({"unit": " s", "better": "less"}, "time", "faster"),
+        ({"timed": True, "better": "more"}, "time", "slower"),
+        ({"better": "less", "alike": False}, "quality", "differs"),
+        ({"better": "less", "claim": "up to 3 %"}, "quality", "better"),
+        ({"claim": "never rises"}, "words", "differs"),
+        ({"claim": "never rises", "within": 2.0}, "words", "holds"),
+        ({"within": 2.0}, "value", "same"),
+    ],
+)
+def test_verdicts_by_kind(more, kind, verdict):
+    mark = Mark("Table 1", "D", 3.0, 2.0, **more)
+    assert (mark.kind, mark.verdict) == (kind, verdict)
+    assert Same.from_dict(json.loads(json.dumps(mark.to_dict()))) == mark
+
+
+def test_what_is_ours_alone_has_nothing_published():
+    assert Mark("Table 1", "D", None, 2.0, alone=True).verdict == "ours alone"
+    with pytest.raises(ValueError, match="nothing published"):
+        Mark("Table 1", "D", 3.0, 2.0, alone=True)
+
+
 def test_numbers_are_written_with_their_units_and_signs():
     mark = Mark("Figure 8", "gain", (-31.0, -21.0), -33.26, ".1f", " %", spread=1.5)
     assert mark.texts() == ("−31 … −21 %", "−33.3 ± 1.5 %")

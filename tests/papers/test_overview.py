@@ -64,10 +64,35 @@ def test_the_five_papers_have_their_tables_and_figures():
 def test_whatever_differs_says_why_in_a_sentence(name):
     for (experiment, _), run in results(PAPERS[name]).items():
         for mark in run.marks:
-            if mark.verdict in ("better", "worse", "differs"):
+            if mark.verdict in ("better", "worse", "faster", "slower", "differs"):
                 assert re.fullmatch(r"[A-Z0-9].{15,}[.]", mark.why), (
                     f"{experiment}: {mark.exhibit}, {mark.what}"
                 )
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_verdicts_say_what_they_compare(name):
+    """Times are never better, claims in words never the same, and same needs a printed value."""
+    for line in (line for own in lines_kept(PAPERS[name]).values() for line in own):
+        kind, verdict = line.mark.kind, line.mark.verdict
+        assert verdict not in ("better", "worse") or kind == "quality"
+        assert verdict not in ("faster", "slower") or kind == "time"
+        assert (verdict == "holds") <= (kind == "words")
+        if verdict == "same":
+            assert kind != "words"
+            assert any(sign.isdigit() for sign in line.mark.told())
+
+
+def test_paper_004_prints_no_experiment_and_002_claims_what_its_descent_does_not_reach():
+    own = [line.mark for rows in lines_kept(PAPERS["crowd"]).values() for line in rows]
+    assert {mark.exhibit for mark in own if mark.published is not None} == {"Table 1"}
+    rows = lines_kept(PAPERS["t-closeness"])
+    claims = [line.mark for name in ("Figure 6", "Figure 7") for line in rows[name] if line.mark.claim]
+    assert {(mark.kind, mark.verdict) for mark in claims} == {("words", "differs")}
+    ten = [line.mark for name in ("Figure 9", "Figure 10") for line in lines_kept(PAPERS["pcl-2011"])[name]]
+    assert [mark.what for mark in ten if mark.published is not None] == [
+        "gain of the example, and mean of our draws"
+    ] * 2
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 NARROW = 16
 """Signs beside numbers that are too few to say what they are."""
 
-STYLES = {"same": "green", "better": "green", "worse": "yellow", "differs": "yellow", "not printed": "dim"}
+STYLES = {
+    "same": "green", "better": "green", "faster": "green", "holds": "green", "worse": "yellow",
+    "slower": "yellow", "differs": "yellow", "not printed": "dim", "ours alone": "dim",
+}  # fmt: skip
 
 
 def listed(known: Sequence[Paper]) -> None:
