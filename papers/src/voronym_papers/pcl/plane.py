@@ -162,13 +162,13 @@ def _marks(it: Experiment, result: Found) -> Iterator[Mark]:
     sweep_of, picture = f"Figure {it.sweep}", f"Figure {it.sweep + 1}"
 
     def mark(
-        exhibit: str, what: str, known: float | None, values: Floats, form: str = ".1f", **more: str
+        exhibit: str, what: str, known: float | None, values: Floats, form: str = ".1f", claim: str = ""
     ) -> Mark:
         spread = float(values.std(ddof=1)) if len(values) > 1 else None
         unit = " %" if form == ".1f" else ""
         return Mark(
             exhibit, what, known, float(values.mean()), form, unit, close(known, unit), "less", spread,
-            why=other, drawn=True, **more,
+            why=other, drawn=True, claim=claim,
         )  # fmt: skip
 
     yield mark(
