@@ -10,7 +10,16 @@ project = "voronym"
 copyright = "the voronym authors"
 release = version = installed("voronym")
 
-extensions = ["myst_parser", "sphinx_copybutton", "sphinx_design", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "methods_table", "verb_options", "pictures"]
+extensions = [
+    "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "methods_table",
+    "verb_options",
+    "pictures",
+]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.attacks import Exposure, Scene, assault
-from voronym.attacks.scene import TARGETS, Matrix, Remake, Rerun
+from voronym.attacks.scene import TARGETS, Remake, Rerun
 from voronym.core.context import Context, ProgressCallback
+from voronym.dossier import scene_of
 from voronym.errors import InputError, hint
 from voronym.evaluate.measure import Columns, schema_of
 from voronym.evaluate.pair import plain, row_map
@@ -192,19 +193,8 @@ def _ours(
             as_frame(release.table), release.schema.keys, release.schema.confidential, original, aligned,
             recipe or release.recipe, {}, beside, schema=release.recipe.schema,
         )  # fmt: skip
-    own = np.argsort(evidence.order)
-    return Scene.of(
-        release.unnamed.frame,
-        release.recipe.schema,  # the kinds of the originals: ranges are read as such
-        original=evidence.original,
-        own=own,
-        table=evidence.table,
-        rerun=rerun_of(recipe or release.recipe),
-        remake=remake_of(recipe or release.recipe),
-        matrices=_matrices(release.figures),
-        hierarchies=(recipe or release.recipe).trees,
-        **beside,
-    )
+    cook = recipe or release.recipe
+    return scene_of(release, rerun=rerun_of(cook), remake=remake_of(cook), hierarchies=cook.trees, **beside)
 
 
 def _theirs(
@@ -247,17 +237,6 @@ def _theirs(
 def _path(given: Any) -> Path | None:
     """Return the file, where one was given."""
     return Path(given) if isinstance(given, (str, Path)) and Path(given).is_file() else None
-
-
-def _matrices(figures: Mapping[str, Any]) -> tuple[Matrix, ...]:
-    """Return the rules that a channel published with its release."""
-    result = []
-    for part in figures.get("parts", ()):
-        rule = part.get("matrix")
-        if rule:
-            letters = tuple(tuple(map(str, letter)) for letter in rule["letters"])
-            result.append(Matrix(tuple(part["columns"]), letters, np.asarray(rule["rows"], np.float64)))
-    return tuple(result)
 
 
 def _inverse(rows: NDArray[np.int64] | None, n: int) -> NDArray[np.int64] | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from markupsafe import Markup
 
 from voronym.certify.front import COLUMNS, WIDEST, prove_briefly
 from voronym.certify.words import closeness
@@ -469,7 +470,13 @@ class Release:
         if "gap" not in vars(self):
             vars(self)["gap"] = self._find_gap(ctx)
 
-    def dossier(self, ctx: Context | None = None, *, progress: ProgressCallback | None = None) -> Dossier:
+    def dossier(
+        self,
+        ctx: Context | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+        attacked: bool = False,
+    ) -> Dossier:
         """Return all figures about this release, in a public part and one for the data holder; made once.
 
         Parameters
@@ -478,6 +485,9 @@ class Release:
             Of the work that this is a part of.
         progress : callable, optional
             Otherwise, called with a `voronym.Progress` now and then.
+        attacked : bool
+            Whether the attacks that take seconds at most are made, too, where they were not made yet: an
+            internal report shows them.
         """
         if self._dossier is None and self.folder is not None:
             raise InputError("the figures of a report were not asked for: vr.anonymize(..., report=True)")
@@ -485,22 +495,57 @@ class Release:
             from voronym.dossier import dossier  # a layer above: only when asked for
 
             made = Context(progress=progress) if ctx is None else ctx
-            self._dossier = dossier(self, made)
+            self._dossier = dossier(self, made.part(0.0, 0.8) if attacked else made)
+            if attacked and self._evidence is not None:
+                self._attack(made.part(0.8, 1.0))
             if ctx is None:
                 made.done()
+        elif attacked and self._evidence is not None:
+            self._attack(Context() if ctx is None else ctx)
         inside = self._dossier.inside
         if inside is not None and self.exposure is not None and inside.exposure is not self.exposure:
             self._dossier = replace(self._dossier, inside=replace(inside, exposure=self.exposure))
         return self._dossier
 
-    def report(self, path: str | Path, *, audience: Literal["internal", "public"] = "internal") -> Path:
-        """Write a self-contained HTML page about the release.
+    def _attack(self, ctx: Context) -> None:
+        """Make the quick attacks, and remember what they came to."""
+        from voronym.dossier import quick_exposure  # a layer above: only when asked for
 
-        The internal version compares with the originals. The public one is built from the release alone.
+        self.exposure = quick_exposure(self, ctx)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        audience: Literal["internal", "public"] = "internal",
+        title: str | None = None,
+        publisher: str | None = None,
+        date: str | None = None,
+        language: str = "en",
+    ) -> Path:
+        """Write a self-contained HTML page about the release, in English, German, French or Spanish.
+
+        The internal version compares with the originals, and attacks the release where that was not done. The
+        public one is built from the release alone.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to.
+        audience : {"internal", "public"}
+            For whom.
+        title : str, optional
+            What the page is called; by default "Release of" the file that was read.
+        publisher : str, optional
+            Who publishes the release.
+        date : str, optional
+            When it was made; by default today.
         """
         from voronym.report import write_report  # a layer above: only when asked for
 
-        return write_report(self, path, audience=audience)
+        return write_report(
+            self, path, audience=audience, title=title, publisher=publisher, date=date, language=language
+        )
 
     def plot(self, what: str = "plane") -> Plot:
         """Return a figure of the internal report, which a notebook shows; it needs the originals in memory.
@@ -575,4 +620,28 @@ class Release:
             )
             for finding in self.findings
         ]
-        return str(facts + html_table(["model", "value", "required", ""], promises))
+        result = facts + html_table(["model", "value", "required", ""], promises)
+        return str(result + self._shown_ladder())
+
+    def _shown_ladder(self) -> Markup:
+        """Return what intruders find as a table for a notebook; small tables are attacked for it."""
+        from voronym.dossier import ladder_of  # a layer above: only when asked for
+
+        if self.exposure is None and self._evidence is not None and self.rows <= _QUICK:
+            self._attack(Context())
+        made = None if self.exposure is None else ladder_of(self.exposure, self.schema.keys)
+        if made is None:
+            return Markup("")
+        rows = [
+            (
+                rung.knows,
+                chip(f"{rung.outcome.success:.0%}", "red" if rung.outcome.claims else "green"),
+                f"{rung.outcome.control:.0%}",
+                f"{rung.between[0]:.0%} to {rung.between[1]:.0%}",
+                rung.outcome.attack,
+            )
+            for rung in made.measured
+            if rung.outcome is not None
+        ]
+        head = ["an intruder who knows", "is right", "control", "interval", "by the attack"]
+        return html_table(head, rows, caption=made.sentence, wide=["an intruder who knows"])

@@ -6,25 +6,20 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from voronym import datasets
+from browser.walks import CHROMIUM, Walk, people
 from web.house import House, house, quiet_port
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 sync_api = pytest.importorskip("playwright.sync_api")
-axe_api = pytest.importorskip("axe_playwright_python.sync_playwright")
+pytest.importorskip("axe_playwright_python.sync_playwright")
 if not Path(CHROMIUM).exists():
     pytest.skip("there is no Chromium here: apt-get install chromium", allow_module_level=True)
-
-SLOW = 90_000
 
 
 @pytest.fixture(scope="module")
@@ -39,61 +34,6 @@ def browser() -> Iterator[object]:
 def page(tmp_path: Path) -> Iterator[House]:
     with house(tmp_path, "--port", str(quiet_port())) as made:  # one test starts another server there
         yield made
-
-
-class Walk:
-    """A tab, and what was seen in it: every request, every picture, every complaint of axe."""
-
-    def __init__(self, made: House, browser: object, width: int, scheme: str) -> None:
-        self.house, self.width, self.scheme = made, width, scheme
-        self.context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
-        )
-        self.context.set_default_timeout(SLOW)
-        self.tab = self.context.new_page()
-        self.requests: list[str] = []
-        self.complaints: list[str] = []
-        self.refused = {"422"}  # meant, though the browser complains, and perhaps much later
-        self.steps = 0
-        self.tab.on("request", lambda one: self.requests.append(one.url))
-        self.tab.on("pageerror", lambda one: self.complaints.append(f"script: {one}"))
-        self.tab.on("console", lambda one: self._console(one))
-
-    def _console(self, said: object) -> None:
-        if said.type == "error" and not any(f"status of {one} " in said.text for one in self.refused):
-            self.complaints.append(f"console: {said.text}")
-
-    def step(self, name: str, *, axe: bool = True) -> None:
-        """Look at what is there: no wider than the window, no complaint of axe, a picture."""
-        self.steps += 1
-        self.tab.wait_for_load_state()
-        wide = self.tab.evaluate("document.documentElement.scrollWidth")
-        if wide > self.width:
-            self.complaints.append(f"{name}: {wide} pixels wide in {self.width}")
-        if axe:
-            found = axe_api.Axe().run(self.tab)
-            for one in found.response["violations"]:
-                nodes = [node["html"][:120] for node in one["nodes"][:3]]
-                self.complaints.append(f"{name}, {self.scheme}: {one['id']}: {nodes}")
-        folder = os.environ.get("VORONYM_SHOTS")
-        if folder:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            file = f"{self.width}-{self.scheme}-{self.steps:02d}-{name}.png"
-            self.tab.screenshot(path=str(Path(folder, file)), full_page=True)
-
-    def button(self, name: str) -> None:
-        self.tab.get_by_role("button", name=name).first.click()
-
-    def close(self) -> None:
-        self.context.close()
-        assert self.complaints == []
-        assert {one.split("/")[2].split(":")[0] for one in self.requests} == {"127.0.0.1"}
-
-
-def people(folder: Path, rows: int = 300) -> Path:
-    path = folder / "people.csv"
-    datasets.hospital(rows, outliers=2, seed=2).write_csv(path)
-    return path
 
 
 def counted(path: Path, keys: list[str]) -> tuple[int, int]:
@@ -150,18 +90,21 @@ def test_a_walk_of_twenty_five_steps(
     walk.button("On to the protection")
     tab.wait_for_selector("svg.fig")
     walk.step("picture-begun")
-    tab.wait_for_selector("[data-k='20'][data-method='mdav']", state="attached")
+    tab.wait_for_selector("[data-k='20']", state="attached")
     walk.step("picture")
     tab.fill("[name=k]", "1000")
     walk.button("Make the release")
     tab.wait_for_selector("#error-k:not(:empty)")
     walk.step("wrong-k")
     tab.wait_for_selector("svg.fig")
-    tab.locator("path[data-k='7']").first.click(force=True)
-    assert tab.input_value("[name=k]") == "7"
+    tab.fill("[name=k]", "4")
+    tab.wait_for_selector("circle[data-k='10']", state="attached")
+    tab.locator("circle[data-k='10']").first.click(force=True)
+    assert tab.input_value("[name=k]") == "10"
     walk.step("point-chosen")
+    tab.wait_for_selector("#sketch-table summary")
     tab.click("#sketch-table summary")
-    tab.locator("button[data-k='5'][data-method='mdav']").focus()
+    tab.locator("button[data-k='5']").focus()
     tab.keyboard.press("Enter")
     assert tab.input_value("[name=k]") == "5"
     walk.step("chosen-by-keyboard")
@@ -224,7 +167,9 @@ def test_a_walk_of_twenty_five_steps(
     other.goto(page.base)
     tab.goto(page.base)
     walk.step("two-on-the-desk")
-    tab.get_by_role("button", name="Forget people.csv").click()
+    tab.get_by_role("link", name="Forget people.csv").click()
+    walk.step("forget-asked")
+    walk.button("Forget it")
     tab.wait_for_selector('.desk:not(:has-text("people.csv"))')
     walk.step("forgotten")
     walk.refused.add("404")

@@ -195,13 +195,17 @@ class Intruder:
 WAYS = ("rejoin", "retire", "rejoin local-suppression", "lattice", "local-suppression", "mdav")
 
 
-def history(seed: int, folder: Path) -> dict[str, int]:
+KEPT = ("rejoin lattice", "retire lattice", "rejoin parts", "retire parts")
+"""Kept groups of other methods, which have histories of their own."""
+
+
+def history(seed: int, folder: Path, ways: tuple[str, ...] = WAYS) -> dict[str, int]:
     """Live through ten months; return how much was published and compared; raise for people told apart."""
     rng = np.random.default_rng(seed)
-    way = WAYS[seed % len(WAYS)]
+    way = ways[seed % len(ways)]
     k = int(rng.integers(3, 6))
-    homes = rng.random() < 0.25
-    coarse = "suppression" in way or way == "lattice"
+    homes = rng.random() < 0.25 and way not in KEPT[:2]
+    coarse = "suppression" in way or "lattice" in way or way in KEPT
     keys = ["age", "town"] if coarse else ["age", "turnover"]
     asked = {"keys": keys, "confidential": ["ill"], "other": ["tag"], "drop_undeclared": True, "k": k,
              "ledger": folder / f"{seed}.ledger", "waiting": 0.2}  # fmt: skip
@@ -209,8 +213,10 @@ def history(seed: int, folder: Path) -> dict[str, int]:
     kept = way.startswith(("rejoin", "retire"))
     if kept:
         asked |= {"keep_groups": True, "dissolved": way.split()[0], "headroom": int(rng.integers(0, 3))}
-    if way in ("lattice", "mdav"):
-        asked["method"] = way
+    if way.endswith("parts"):
+        asked |= {"blocks": ["town: local-suppression"], "method": "mdav"}
+    elif way in ("lattice", "mdav", *KEPT):
+        asked["method"] = way.split()[-1]
     elif coarse:
         asked["method"] = "local-suppression"
     else:

@@ -234,7 +234,7 @@ def test_people_must_be_known(tmp_path):
             {"models": ["mutual-information=0.5"], "confidential": ["diagnosis"], "keep_groups": True},
             "mutual-information is a sum over all groups",
         ),
-        ({"method": "records", "k": None, "options": {}}, "makes no groups"),
+        ({"method": "records", "k": None, "options": {}, "keep_groups": True}, "makes no groups"),
     ],
 )
 def test_what_a_ledger_cannot_do_is_said(tmp_path, more, words):

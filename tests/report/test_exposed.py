@@ -32,7 +32,7 @@ def test_the_page_and_the_dossier_have_both_with_intervals(release, tmp_path):
     assert "Of two people, one of them in the table" in page
     assert "Who knows all other cells and runs the method again" in page
     outcomes = {outcome.attack: outcome for outcome in release.dossier().inside.exposure.outcomes}
-    assert set(outcomes) == {"membership", "reconstruction"}
+    assert {"membership", "reconstruction"} <= set(outcomes)
     for outcome in outcomes.values():
         assert outcome.interval[0] <= outcome.excess <= outcome.interval[1]
     public = release.report(tmp_path / "public.html", audience="public").read_text(encoding="utf-8")

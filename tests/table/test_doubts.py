@@ -357,7 +357,7 @@ def test_names_are_people_only_where_their_rows_agree(several):
     proposal = Schema.infer(table)
     assert proposal.schema.person == ("patient" if several else None)
     assert proposal.schema["patient"].role == "identifier"
-    assert ("person='patient'" in proposal.command("people.csv")) == several
+    assert ("--person patient" in proposal.command("people.csv")) == several
     said = [one for one in proposal.warnings if "'patient' repeats" in one]
     assert len(said) == (not several), "advice that the proposal took is none any more"
     assert [("They look like names" in text) for _, text in proposal.several] == [not several]

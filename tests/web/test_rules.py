@@ -21,19 +21,19 @@ from voronym.steps import parse_step
 from voronym.table.table import Table
 from voronym.web import screens
 from voronym.web.bench import PLACED, Bench, Wishes, _wrong
-from voronym.web.forms import RECIPE, protection_of
-from voronym.web.screens import _rules
+from voronym.web.forms import column_fields, columns_of, patched, protection_fields, protection_of
 from voronym.web.settings import Settings, refuse_files
 
 ROLES = {"keys": ["age", "region"], "confidential": ["income"], "other": ["weight"]}
+NAMES = ["age", "region", "income", "weight"]
 FORM = {
     "k": "3",
     "method": "mdav",
     "rules": "1",
     "steps": "top age=80\r\n\r\n  round income=1000 \r\n",
     "publish": "interval",
-    "strata": "1",
-    "weights": "0",
+    "stratum-1": "1",
+    "weights": "3",
     "suppress": "2%",
 }
 
@@ -56,7 +56,7 @@ def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
 
 
 def test_a_form_is_what_its_command_does(survey: pl.DataFrame) -> None:
-    chosen = protection_of(FORM, Settings(ROLES))
+    chosen = protection_of(FORM, Settings(ROLES), NAMES)
     assert chosen.roles == {"age": "key", "region": "key", "income": "confidential", "weight": "other"}
     rules = {
         "steps": ["top age=80", "round income=1000"],
@@ -81,28 +81,70 @@ def test_a_form_is_what_its_command_does(survey: pl.DataFrame) -> None:
     assert ReleaseChoices(**release_choices(again)) == ReleaseChoices(**release_choices(chosen), seed=0)
 
 
-def test_a_recipe_that_says_more_than_the_fields_stays() -> None:
+def test_what_no_field_of_a_form_is_about_stays() -> None:
     more = {"publish": {"age": "interval"}, "strata": ["age", "region"], "headroom": 1}
     own = {"options": {"gamma": 0.5}}
     before = Settings({**ROLES, "k": 3, "method": "vmdav", **more, **own})
-    shown = _rules(before)
-    assert (shown["publish"], shown["strata"], shown["weights"]) == (RECIPE, RECIPE, "")
-    form = {"k": "3", "method": "vmdav", "rules": "1", "publish": RECIPE, "strata": RECIPE, "weights": ""}
     asked = {"k": 3, "method": "vmdav"}
-    assert release_choices(protection_of(form, before)) == {**asked, **more, **own}
-    other = protection_of({**form, "method": "kd"}, before)  # options are of a method, choices of all of them
-    assert release_choices(other) == {"k": 3, "method": "kd", **more}
-    cleared = protection_of({**form, "publish": "", "strata": ""}, before)
-    assert release_choices(cleared) == {**asked, "headroom": 1, **own}
-    bare = protection_of({"k": "3", "method": "vmdav"}, before)  # a form without the fields
+    bare = protection_of({"k": "3", "method": "vmdav"}, before, NAMES)  # a form without the fields
     assert release_choices(bare) == {**asked, **more, **own}
+    columns = [{"name": name} for name in NAMES]
+    shown = protection_fields(before, NAMES)
+    assert release_choices(protection_of(shown, before, NAMES)) == {**asked, **more, **own}
+    other = patched({"method": "kd"}, before, columns, "protect")  # options are of a method
+    assert release_choices(other) == {"k": 3, "method": "kd", **more}
+    fewer = patched({"stratum-0": ""}, before, columns, "protect")
+    assert fewer.strata == ["region"]
+    both = patched({"publish": "median"}, before, columns, "protect")
+    assert both.publish == {"age": "interval", "*": "median"}
+
+
+def test_forms_give_back_what_they_show() -> None:
+    """The fields that a form shows of any choices are those choices again."""
+    rng = np.random.default_rng(0)
+    columns = [{"name": name} for name in NAMES]
+    for _ in range(200):
+        roles = dict(zip(NAMES, rng.choice(["key", "confidential", "other", "identifier"], 4), strict=True))
+        chosen = Settings().having(
+            **{
+                choice: [name for name in NAMES if roles[name] == role]
+                for role, choice in (
+                    ("key", "keys"),
+                    ("confidential", "confidential"),
+                    ("other", "other"),
+                    ("identifier", "identifiers"),
+                )
+            },
+            k=int(rng.integers(1, 30)),
+            models=[model for model in ("p-sensitive=2", "l-diversity=3") if rng.random() < 0.5],
+            steps=[step for step in ("top age=80", "round income=100") if rng.random() < 0.5],
+            publish={key: "median" for key in ("*", "age") if rng.random() < 0.5},
+            importance={"age": 2} if rng.random() < 0.5 else None,
+            bounds={"age": "0..120"} if rng.random() < 0.5 else None,
+            widths={"income": 100} if rng.random() < 0.5 else None,
+            kinds={"region": "nominal"} if rng.random() < 0.5 else None,
+            strata=[name for name in NAMES if roles[name] == "key" and rng.random() < 0.3],
+            suppress="1%" if rng.random() < 0.5 else None,
+            enforce="swap" if rng.random() < 0.5 else None,
+            blocks=["age: mdav", "region: kd"] if rng.random() < 0.3 else None,
+            method="mdav",
+            options={"gamma": 0.5} if rng.random() < 0.3 else None,
+            headroom=2 if rng.random() < 0.3 else None,
+        )
+        again = columns_of(column_fields(chosen, NAMES), chosen, columns)
+        assert again == chosen
+        assert protection_of(protection_fields(chosen, NAMES), again, NAMES) == chosen
+        assert patched({"k": "77"}, chosen, columns, "protect") == chosen.having(k=77)
 
 
 def test_metrics_of_records_are_none_of_another_method() -> None:
     before = Settings({**ROLES, "method": "records", "metrics": {"region": "nominal"}})
-    assert release_choices(protection_of({"k": "3", "method": "mdav"}, before)) == {"k": 3, "method": "mdav"}
+    assert release_choices(protection_of({"k": "3", "method": "mdav"}, before, NAMES)) == {
+        "k": 3,
+        "method": "mdav",
+    }
     mixed = before.having(method="mdav", space="mixed")
-    assert protection_of({"k": "3", "method": "exchange"}, mixed).metrics == {"region": "nominal"}
+    assert protection_of({"k": "3", "method": "exchange"}, mixed, NAMES).metrics == {"region": "nominal"}
 
 
 def release_choices(chosen: Settings) -> dict[str, Any]:
@@ -164,8 +206,14 @@ def test_what_is_wrong_has_a_place_on_the_page(survey: pl.DataFrame) -> None:
     assert list(wrong(metrics={"region": "nominal"})) == ["options"]  # which has no field of its own
     assert list(wrong(suppress="many")) == ["suppress"]
     assert "how many people" in wrong(k=None)["k"]
-    page = Path(screens.__file__).parent.joinpath("templates", "protect.html").read_text(encoding="utf-8")
-    for name in (*PLACED, "options"):
+    wrong_models = wrong(models=["p-sensitive=x", "no-such=1"])
+    assert set(wrong_models) == {"secrets", "models"}
+    assert "no-such" in wrong_models["models"]
+    both = wrong(steps=["tpo age=80", "round wieght=5"])["steps"]
+    assert "tpo" in both
+    assert "wieght" in both
+    page = Path(screens.__file__).parent.joinpath("templates", "fields.html").read_text(encoding="utf-8")
+    for name in (*PLACED, "options", "secrets"):
         assert f'"{name}"' in page
 
 
@@ -175,8 +223,8 @@ def test_a_recipe_of_a_gpu_says_so_until_the_form_says_otherwise(survey: pl.Data
     assert chosen.choices["device"] == "cuda"
     assert chosen.command("survey.csv", {}).endswith("--device cuda")
     form = {"k": "3", "method": "pairs"}
-    assert protection_of(form, chosen).device == "cuda"
-    assert protection_of({**form, "device": ""}, chosen).device == "cpu"
+    assert protection_of(form, chosen, NAMES).device == "cuda"
+    assert protection_of({**form, "device": ""}, chosen, NAMES).device == "cpu"
     assert Settings.of_recipe(vr.Recipe(schema, k=3)).device == "cpu"
     table = Table.of(survey, schema)
     with mock.patch("voronym._cuda.device.missing", return_value="there is none"), speaking("page"):

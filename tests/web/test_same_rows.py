@@ -64,7 +64,7 @@ def test_a_release_of_the_page_is_that_of_its_recipe_and_of_its_command(page: Ho
             ("k", "121", "k=121"),
             ("time_limit", "-1", "time_limit must be a number of seconds"),
             ("method", "nonsense", "nonsense"),
-            ("models", "t-closeness=2", "t=2 promises nothing"),
+            ("models", "no-such=2", "no-such"),
         ):
             wrong = client.post(f"{place}/protect", data={"k": "4", "rules": "1", field: value})
             assert wrong.status_code == 422, (field, value)

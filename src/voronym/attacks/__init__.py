@@ -4,6 +4,7 @@
 ``scene``      what there is to attack: a release and what its holder lays beside it
 ``interval``   how sure a success is, where people share groups
 ``run``        all attacks at once
+``ladder``     the strongest attack of each kind of intruder, as every surface shows it
 ``worlds``     who else could have which values, given what was published
 
 An attack is a function ``(scene, ctx) -> Found`` under the decorator `attack`, which says what the intruder
@@ -38,6 +39,7 @@ from voronym.attacks.base import (
     attack,
     attacks,
 )
+from voronym.attacks.ladder import Ladder, Rung
 from voronym.attacks.run import Exposure, assault
 from voronym.attacks.scene import Scene
 from voronym.attacks.worlds import Posteriors, posteriors
@@ -49,8 +51,10 @@ __all__ = [
     "Exposure",
     "Found",
     "Inapplicable",
+    "Ladder",
     "Outcome",
     "Posteriors",
+    "Rung",
     "Scene",
     "assault",
     "attack",

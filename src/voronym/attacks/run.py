@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import wrap
+from zlib import crc32
+
+import numpy as np
 
 from voronym.attacks.base import ATTACKS, KNOWLEDGE, Attack, Inapplicable, Outcome, attacks
 from voronym.attacks.scene import Scene
@@ -55,14 +58,18 @@ class Exposure(Plain):
         return max(self.outcomes, key=lambda one: one.interval[0], default=None)
 
     def __str__(self) -> str:
-        lines = wrap(self.summary, 100)
+        return self.text()
+
+    def text(self, wide: int = 100) -> str:
+        """Return all of it as lines of text that are no longer than a terminal is wide."""
+        room = max(40, min(wide, 100))
+        lines = wrap(self.summary, room)
         for level, knows in enumerate(KNOWLEDGE):
             here = [one for one in self.outcomes if one.level == level]
             if here:
-                lines += ["", f"An intruder who knows {knows}", _HEAD]
+                lines += ["", *wrap(f"An intruder who knows {knows}", room), _head(room)]
             for one in here:
-                indent = " " * 6
-                lines += [_line(one), *wrap(one.says, 100, initial_indent=indent, subsequent_indent=indent)]
+                lines += [*_figures(one, room), *_wrapped(one.says, room, " " * 6)]
         reasons: dict[str, list[str]] = {}
         for name, why in self.skipped.items():
             reasons.setdefault(why, []).append(name)
@@ -70,7 +77,7 @@ class Exposure(Plain):
         for title, texts in (("Not tried", untried), ("Notes", self.notes)):
             lines += ["", title] if texts else []
             for text in texts:
-                lines += wrap(text, 100, initial_indent="    ", subsequent_indent="      ")
+                lines += _wrapped(text, room, "    ", "      ")
         return "\n".join(lines)
 
     @property
@@ -110,16 +117,38 @@ class Exposure(Plain):
         return str(html_table(head, rows, wide=["intruder knows", "control", "what it means"]))
 
 
-_HEAD = f"    {'attack':<19}{'right':>9}{'control':>9}{'excess':>9}  {'interval':<19}{'people':>7}"
+_WIDE = 78
+"""Signs of a line with all figures of an attack."""
 
 
-def _line(one: Outcome) -> str:
-    """Return the figures of an outcome in columns."""
+def _head(room: int) -> str:
+    """Return the head of the columns of figures."""
+    head = f"    {'attack':<19}{'right':>9}{'control':>9}{'excess':>9}"
+    return f"{head}  {'interval':<19}{'people':>7}" if room >= _WIDE else head
+
+
+def _figures(one: Outcome, room: int) -> list[str]:
+    """Return the figures of an outcome in columns; where these do not fit, the last two on a line below."""
     right = f"{'<=' if one.kind == 'at most' else ''}{one.success:.1%}"
     span = f"{one.interval[0]:.1%} to {one.interval[1]:.1%}"
-    mark = "!" if one.claims else " "
-    figures = f"{right:>9}{one.control:>9.1%}{one.excess:>9.1%}  {span:<19}{one.people:>7,}"
-    return f"  {mark} {one.attack:<19}{figures}"
+    figures = (
+        f"  {'!' if one.claims else ' '} {one.attack:<19}{right:>9}{one.control:>9.1%}{one.excess:>9.1%}"
+    )
+    if room >= _WIDE:
+        return [f"{figures}  {span:<19}{one.people:>7,}"]
+    return [figures, f"      excess from {span}, {one.people:,} people"]
+
+
+def _wrapped(text: str, room: int, first: str, rest: str | None = None) -> list[str]:
+    """Return a text in lines that break between words alone."""
+    return wrap(
+        text,
+        room,
+        initial_indent=first,
+        subsequent_indent=first if rest is None else rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 _SHARES = {"instant": 1.0, "seconds": 8.0, "minutes": 30.0, "reruns": 60.0}
@@ -152,6 +181,8 @@ def assault(
         share = _SHARES[one.cost]
         part = ctx.part(done / total, (done + share) / total, stage=f"attacking: {one.name}")
         part.tell(0.0, whole=True)
+        # Its own draws: what an attack finds does not depend on which others are made.
+        part.rng = np.random.default_rng([seed, crc32(one.name.encode())])
         try:
             outcomes.append(one.run(scene, part))
         except (Inapplicable, MissingExtraError) as error:

@@ -43,6 +43,9 @@ def singling(scene: Scene, ctx: Context) -> Found:
     """
     made = [_Column.of(name, scene) for name in scene.released.columns]
     before, after = [element.before for element in made], [member.after for member in made]
+    # Rows are in a random order: sorted, the same table is attacked in the same way each time.
+    order = np.lexsort(after)
+    after = [values[order] for values in after]
     crowd = [item.strangers for item in made if item.strangers is not None]
     wide, m = min(TOGETHER, len(made)), len(scene.released)
     rows = ctx.rng.permutation(m)[: min(m, GUESSES)]
@@ -70,8 +73,27 @@ def singling(scene: Scene, ctx: Context) -> Found:
         )
 
     control = share(chance, confidence=scene.confidence)
-    details = {"unique_by_keys": unique, "control": "strangers" if crowd else "columns drawn one by one"}
+    details = {
+        "columns": _causes(scene, mine, right),
+        "unique_by_keys": unique,
+        "control": "strangers" if crowd else "columns drawn one by one",
+    }
     return judge(right, control, says, confidence=scene.confidence, details=details)
+
+
+def _causes(scene: Scene, mine: list[tuple[int, Ints, list[float]]], right: list[float]) -> list[str]:
+    """Return the columns that descriptions need to fit exactly one person, those first that are used most.
+
+    A column is one of them where descriptions with it are right at least as often as all are.
+    """
+    used = np.zeros((len(mine), len(scene.released.columns)), bool)
+    for number, (_, chosen, _) in enumerate(mine):
+        used[number, chosen] = True
+    hits, many = used[np.array(right) > 0].sum(axis=0), used.sum(axis=0)
+    usual = float(np.mean(right)) if right else 0.0
+    telling = [j for j in np.argsort(-hits) if hits[j] and hits[j] >= usual * many[j]]
+    kept = [j for j in telling if scene.released.columns[j] not in scene.keys]
+    return [scene.released.columns[j] for j in (kept or telling)[:TOGETHER]]
 
 
 def _describe(

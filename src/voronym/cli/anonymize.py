@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import common, declared, files, recipes, scale
+from voronym.cli import asking, common, declared, files, recipes, scale
 from voronym.cli.chosen import method_options
 from voronym.cli.made import show
 from voronym.cli.verbs import verb
+from voronym.errors import InputError
 
 if TYPE_CHECKING:
     from voronym.cli.line import Bar
@@ -59,9 +60,9 @@ def anonymize(
     more: typer.Context,
     source: common.Source,
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option("--output", "-o", help="Where to write the release; the suffix chooses the format."),
-    ],
+    ] = None,
     recipe: recipes.Recipes = None,
     save_recipe: Annotated[
         Path | None, typer.Option("--save-recipe", help="Write the recipe (TOML or JSON).")
@@ -69,6 +70,13 @@ def anonymize(
     report: Annotated[Path | None, typer.Option("--report", help="Write the internal report (HTML).")] = None,
     public_report: Annotated[
         Path | None, typer.Option("--public-report", help="Write the report for readers (HTML).")
+    ] = None,
+    language: Annotated[
+        str, typer.Option("--language", help="The language of both reports.", metavar="en|de|fr|es")
+    ] = "en",
+    title: Annotated[str | None, typer.Option("--title", help="What the reports are called.")] = None,
+    publisher: Annotated[
+        str | None, typer.Option("--publisher", help="Who publishes the release, for the reports.")
     ] = None,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
@@ -95,9 +103,21 @@ def anonymize(
 
     A folder, or a pattern such as 'people/*.parquet', is a data set of many parts: it need not fit the
     memory, and the release is a folder, too. See `voronym plan`.
+
+    On a terminal, where no role is given, voronym proposes one for every column and asks; then it runs, and
+    saves recipe and report beside the release.
     """
     asked = Asked.of(more, source, typed, recipe, reading, query)
-    outputs = Outputs(output, report, public_report, save_recipe, writing, overwrite=overwrite, json=json)
+    if asking.wanted(typed, recipe=recipe, json=json, output=output) and not asked.many:
+        asked, output = _first(asked, output)
+        save_recipe = save_recipe or output.with_name(f"{output.stem}-recipe.toml")
+        report = report or output.with_name(f"{output.stem}-report.html")
+    if output is None:
+        raise InputError("missing option '--output' / '-o'. See voronym anonymize -h")
+    about = {"title": title, "publisher": publisher, "language": language}
+    outputs = Outputs(
+        output, report, public_report, save_recipe, writing, overwrite=overwrite, json=json, about=about
+    )
     outputs.check(asked)
     if asked.many:
         if on_interrupt != "nothing":
@@ -184,7 +204,8 @@ class Asked:
         """Return the choices, read with the columns of the table."""
         given = declared.choices_of(self.typed, columns)
         pairs = given.pop("options", None)
-        method = given.get("method", "auto") if self.recipe is None else self.recipe.method
+        usual = "local-suppression" if given.get("like") == "sdcmicro" else "auto"
+        method = given.get("method", usual) if self.recipe is None else self.recipe.method
         if method == "auto" and any(text.partition("=")[0] == "dp" for text in given.get("models", ())):
             method = "dp"
         options = method_options(method, pairs or {}, self.own, columns, self.flags)
@@ -202,6 +223,7 @@ class Outputs:
     writing: Mapping[str, Any]
     overwrite: bool
     json: bool
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def others(self) -> list[Path]:
@@ -211,6 +233,12 @@ class Outputs:
 
     def check(self, asked: Asked) -> None:
         """Refuse what cannot be written, before the work."""
+        language = self.about.get("language", "en")
+        if language != "en":
+            from voronym.report.language import reader
+
+            with reader(language):
+                pass
         files.refuse_stdout(
             save_recipe=self.save_recipe, report=self.report, public_report=self.public_report
         )
@@ -225,7 +253,9 @@ class Outputs:
         receipt = release.write(self.release, overwrite=self.overwrite, **self.writing)
         figures: dict[str, Any] = {}
         if self.json or self.report is not None:
-            figures = release.dossier(progress=bar.part(0.65, 0.95)).to_dict()
+            figures = release.dossier(
+                progress=bar.part(0.65, 0.95), attacked=self.report is not None
+            ).to_dict()
         bar.begin("drawing", 0.95)
         self.write_others(release)
         books = {} if release.booking is None else {"ledger": release.booking.figures}
@@ -236,20 +266,36 @@ class Outputs:
         if self.save_recipe is not None:
             release.recipe.save(self.save_recipe)
         if self.report is not None:
-            release.report(self.report)
+            release.report(self.report, **self.about)
         if self.public_report is not None:
-            release.report(self.public_report, audience="public")
+            release.report(self.public_report, audience="public", **self.about)
+
+
+def _first(asked: Asked, output: Path | None) -> tuple[Asked, Path]:
+    """Ask what the columns are; return what was answered as if it had been typed, and where to write."""
+    from voronym.table.read import read
+
+    query = {} if asked.query is None else {"query": asked.query}
+    frame = read(asked.source, **asked.reading, **query)
+    typed, missing = asking.ask(asked.source, frame, asked.typed)
+    target = asking.place(asked.source, output)
+    reading = dict(asked.reading)
+    if missing:
+        reading["missing"] = [*reading.get("missing", ()), *missing]
+    asking.show_command(asked.source, target, typed, frame.columns, **query, **reading)
+    return replace(asked, typed=typed, reading=reading), target
 
 
 def _single(asked: Asked, outputs: Outputs) -> tuple[Release, WriteReceipt, dict[str, Any]]:
     """Read a single table, make its release and write it: all of it, or nothing."""
     from voronym.run.door import anonymize as make
-    from voronym.table.read import read
+    from voronym.table.read import fitting, read
 
     with common.ticker(not outputs.json, search=True) as bar:
         bar.begin("reading", 0.0)
-        known = {} if asked.recipe is None else asked.recipe.reading
-        frame = read(asked.source, query=asked.query, **{**known, **asked.reading})
+        known = {} if asked.recipe is None else fitting(asked.recipe.reading, asked.source)
+        query = {} if asked.query is None else {"query": asked.query}
+        frame = read(asked.source, **{**known, **asked.reading, **query})
         release = make(
             frame,
             recipe=asked.recipe,

@@ -83,4 +83,4 @@ def attack(
     if json:
         common.emit(result.to_dict())
     else:
-        common.print_lines(str(result))
+        common.print_lines(result.text(common.width()))

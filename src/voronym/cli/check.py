@@ -89,7 +89,7 @@ def check(
     known = {} if written is None else dict(written.reading)
     with common.ticker(not json) as bar:
         bar.begin("reading", 0.0)
-        frame = _table(source, query, recipes.reading(written, source, reading))
+        frame = _table(source, recipes.reading(written, source, reading, query=query))
         before = None if original is None else read(original, **{**known, **original_reading})
         given = declared.choices_of(typed, frame.columns)
         given.pop("policy")
@@ -117,14 +117,14 @@ def check(
         raise typer.Exit(3)
 
 
-def _table(source: str, query: str | None, reading: dict[str, Any]) -> Any:
+def _table(source: str, reading: dict[str, Any]) -> Any:
     """Read a table; that of many files as one."""
     import polars as pl
 
     from voronym.table.read import read
 
     if not scale.many(source, {}):
-        return read(source, query=query, **reading)
+        return read(source, **reading)
     from voronym.run.parts.source import find
 
     return pl.concat([read(file, **reading) for file in find(source)], how="vertical_relaxed")

@@ -134,7 +134,9 @@ def say(message: str, *, word: str = "error", style: str = "bold red") -> None:
     """Print a message on stderr."""
     from rich.text import Text
 
-    console().print(Text(f"{word}: ", style=style).append(message, style="default"), soft_wrap=True)
+    out = console()  # on a terminal lines break between words; elsewhere they are whole
+    text = Text(f"{word}: ", style=style).append(message, style="default")
+    out.print(text, soft_wrap=not out.is_terminal)
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
@@ -193,6 +195,11 @@ def option_value(name: str, texts: Sequence[str], shape: Shape | None, columns: 
     if len(texts) > 1:
         raise InputError(f"{flag(name)} is given twice")
     return read_value(texts[0])
+
+
+def width() -> int:
+    """Return how wide the terminal is; without a terminal, as wide as lines should be at most."""
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 def print_lines(text: str) -> None:

@@ -88,11 +88,11 @@ def compare(
     written = recipes.load(recipe)
     methods, rows = common.names(method) or None, _Rows(quiet=json)
     with common.ticker(not json) as progress:
-        outcome = {**({} if written is None else written.reading), **reading}
+        outcome = recipes.reading(written, source, reading, query=query)
         if scale.many(source, {}):
             frame = scale.sampled(source, outcome, seed, quiet=json)
         else:
-            frame = read(source, query=query, **outcome)
+            frame = read(source, **outcome)
         about = {"keys": [], **declared.choices_of(typed, frame.columns)}
         about.pop("drop_undeclared", None)  # other columns than the keys are never compared
         columns = recipes.columns(written, about, frame.columns)

@@ -67,7 +67,7 @@ def demo(
         bar.begin("writing", 0.6)
         receipt = release.write(folder / "release.csv", overwrite=True)
         release.recipe.save(folder / "recipe.toml")
-        figures = release.dossier(progress=bar.part(0.65, 0.95)).to_dict()
+        figures = release.dossier(progress=bar.part(0.65, 0.95), attacked=True).to_dict()
         bar.begin("drawing", 0.95)
         report = release.report(folder / "report.html")
         public = release.report(folder / "report-public.html", audience="public")

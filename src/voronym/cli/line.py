@@ -7,7 +7,7 @@ import select
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,9 @@ from voronym.core.progress import FinishEarly, Progress, ProgressCallback
 if TYPE_CHECKING:
     from rich.console import Console
 
-FINISH = "f"
-"""The key that takes the best so far."""
+FINISH, YES = "f", "y"
+"""The key that asks for the best so far, and the one behind it that confirms: what somebody types ahead for
+the next command has an f sooner or later."""
 
 
 class Bar:
@@ -84,7 +85,7 @@ class Line:
         if step.loss is not None and step.bound:
             result += f"  bound {step.bound:.3f} %  gap {100 * (step.loss / step.bound - 1):.2f} %"
         if step.loss is not None and self.keys:
-            result += f"  ({FINISH}: take this)"
+            result += f"  ({FINISH} {YES}: take this)"
         self._said = step.stage + result
         self._bar.update(self._task, description=self._said, completed=step.done)
 
@@ -116,8 +117,8 @@ def keys() -> Iterator[bool]:
     if before is None:
         yield False
         return
-    over = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(place, over), daemon=True)
+    over, other = threading.Event(), list[bytes]()
+    watcher = threading.Thread(target=_watch, args=(place, over, other), daemon=True)
     tty.setcbreak(place)  # keys come without Enter; Ctrl-C stays what it is
     watcher.start()
     try:
@@ -126,14 +127,31 @@ def keys() -> Iterator[bool]:
         over.set()
         watcher.join()
         termios.tcsetattr(place, termios.TCSADRAIN, before)
+        _give_back(place, b"".join(other))
 
 
-def _watch(place: int, over: Any) -> None:
+def _watch(place: int, over: Any, other: list[bytes]) -> None:
+    asked = False
     while not over.is_set():
         ready, _, _ = select.select([place], [], [], 0.1)
         if ready and os.tcgetpgrp(place) == os.getpgrp():  # in the background reading would stop the process
             pressed = os.read(place, 64)
-            if FINISH.encode() in pressed.lower():
-                signals.wish_to_finish()
             if not pressed:
                 return
+            for key in (bytes([byte]) for byte in pressed):
+                if asked and key.lower() == YES.encode():
+                    signals.wish_to_finish()
+                    other.pop()
+                else:
+                    other.append(key)
+                asked = key.lower() == FINISH.encode() and other[-2:-1] in ([], [b"\n"], [b"\r"])
+
+
+def _give_back(place: int, typed: bytes) -> None:
+    """Give what was typed ahead back to the terminal, for whoever reads it next, where the system allows."""
+    import fcntl
+    import termios
+
+    with suppress(OSError, AttributeError):
+        for key in typed:
+            fcntl.ioctl(place, termios.TIOCSTI, bytes([key]))

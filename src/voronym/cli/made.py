@@ -30,6 +30,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     for part in (
         _promises(release, receipt, counted),
         _exposed(release),
+        _intruders(release),
         _losses(release),
         _done(release),
         _policy(release),
@@ -74,6 +75,15 @@ def _exposed(release: Release) -> Lines:
     pairs += [(f"below {after.k}", before.below_k, after.below_k)] if after.k > 3 else []
     said = ", ".join(f"{name}: {was:,} → {now:,}" for name, was, now in pairs)
     yield "exposed", f"{said} (original → release)"
+
+
+def _intruders(release: Release) -> Lines:
+    """Say what the worst intruder finds, where the release was attacked, as for a report."""
+    from voronym.dossier import ladder_of
+
+    ladder = None if release.exposure is None else ladder_of(release.exposure, release.schema.keys)
+    if ladder is not None:
+        yield "an intruder", ladder.sentence
 
 
 def _losses(release: Release) -> Lines:

@@ -94,7 +94,7 @@ def measure(
         )  # fmt: skip
         return _told(result, json=json)
     with common.ticker(not json) as progress:
-        frame = read(source, query=query, **recipes.reading(written, source, reading, query=query))
+        frame = read(source, **recipes.reading(written, source, reading, query=query))
         before = None
         if original is not None:
             before = read(original, query=original_query, **{**known, **original_reading})

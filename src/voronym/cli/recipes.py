@@ -19,7 +19,7 @@ Recipes = Annotated[
 ]
 
 
-_OF_ORIGINAL = ("skip_rows", "skip_footer", "sheet")
+_OF_ORIGINAL = ("skip_rows", "skip_footer", "sheet", "query", "delimiter", "encoding")
 
 
 def load(path: Path | None) -> Recipe | None:
@@ -34,14 +34,15 @@ def reading(recipe: Recipe | None, source: str, result: dict[str, Any], **query:
 
     A release has neither lines above its header nor the sheet of its original: without them it has the keys.
     """
-    from voronym.table.read import read
+    from voronym.table.read import fitting, read
 
-    known = {} if recipe is None else {**recipe.reading, **result}
+    result = {**result, **{name: text for name, text in query.items() if text is not None}}
+    known = {} if recipe is None else {**fitting(recipe.reading, source), **result}
     if recipe is None or not any(name in known and name not in result for name in _OF_ORIGINAL):
         return {**known, **result}
     bare = {name: value for name, value in known.items() if name in result or name not in _OF_ORIGINAL}
     with suppress(VoronymError):
-        if set(recipe.schema.keys) <= set(read(source, **query, **bare).columns):
+        if set(recipe.schema.keys) <= set(read(source, **bare).columns):
             return bare
     return known
 

@@ -8,6 +8,7 @@ JSON, the report and the page read it and compute nothing.
 ``masks``    parts about methods that make no groups; ``clusters`` takes those of `records`
 ``methods``  what of a method's figures is public, chosen one by one
 ``counts``   distributions of columns and sizes of groups, as counts
+``intruders`` a release as intruders meet it, and the quick attacks on it
 ``planes``   records and groups in the plane
 ``places``   records on a map, where two keys are a place
 ``population`` the risk in the population, before and after, and what each key contributes
@@ -16,7 +17,18 @@ JSON, the report and the page read it and compute nothing.
 ``told``     what the keys tell about a confidential column, between its limits
 """
 
+from voronym.dossier.intruders import quick_exposure, scene_of
 from voronym.dossier.make import dossier, inside_of, public_of
-from voronym.dossier.parts import Dossier, Inside, Public
+from voronym.dossier.parts import Dossier, Inside, Public, ladder_of
 
-__all__ = ["Dossier", "Inside", "Public", "dossier", "inside_of", "public_of"]
+__all__ = [
+    "Dossier",
+    "Inside",
+    "Public",
+    "dossier",
+    "inside_of",
+    "ladder_of",
+    "public_of",
+    "quick_exposure",
+    "scene_of",
+]

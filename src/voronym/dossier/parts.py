@@ -6,12 +6,12 @@ chooses. `Inside` compares with the originals and is for the data holder alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from voronym.attacks import Exposure
+from voronym.attacks import Exposure, Ladder
 from voronym.core.jsonable import plain
 from voronym.core.rate import Rate
 from voronym.dossier.counts import Distribution
@@ -320,6 +320,11 @@ class Inside:
     """What became of each demand of the policy, where the release was made with one."""
 
 
+def ladder_of(exposure: Exposure, keys: Sequence[str]) -> Ladder | None:
+    """Return what intruders find; None where no attack was made."""
+    return Ladder.of(exposure, keys) if exposure.outcomes else None
+
+
 @dataclass(frozen=True)
 class Dossier:
     """All figures about a release, in two parts; ``inside`` is None where the originals are not in memory."""
@@ -332,6 +337,12 @@ class Dossier:
     def own_recipe(self) -> Recipe:
         """The recipe of the release, built once; the public one leaves people out."""
         return Recipe.from_dict(self.public.recipe if self.inside is None else self.inside.recipe)
+
+    @cached_property
+    def ladder(self) -> Ladder | None:
+        """What intruders find, where attacks were made; for the data holder."""
+        exposure = None if self.inside is None else self.inside.exposure
+        return None if exposure is None else ladder_of(exposure, self.public.names("key"))
 
     def outside(self) -> Dossier:
         """Return what may be published of it."""

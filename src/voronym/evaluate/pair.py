@@ -265,12 +265,21 @@ def codes(a: pl.Series, b: pl.Series) -> Codes:
     -------
     codes of a, codes of b, the code of "missing" (None where nothing is), number of codes
     """
+    if a.dtype != b.dtype:  # a range, or a list of categories, stands for numbers
+        a, b = _as_texts(a), _as_texts(b)
     both = pl.concat([a.alias("v"), b.alias("v")])
     frame = nw.from_native(both.to_frame(), eager_only=True)
     result = equivalence_classes(frame, ["v"])
     gone = np.flatnonzero(both.is_null().to_numpy())
     missing = int(result.labels[gone[0]]) if len(gone) else None
     return result.labels[: len(a)], result.labels[len(a) :], missing, len(result.sizes)
+
+
+def _as_texts(column: pl.Series) -> pl.Series:
+    """Return a column as texts; whole numbers without a point, however they are stored."""
+    if column.dtype.is_float() and bool((column.drop_nulls() == column.drop_nulls().round()).all()):
+        column = column.cast(pl.Int64, strict=False)
+    return column.cast(pl.String)
 
 
 def encode(pair: Pair) -> tuple[Floats, Floats, Codec, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -57,6 +57,9 @@ class Risk(Plain):
         population share the keys of record i. ``max`` and ``mean`` of ``1 / F_i``, the number of records
         ``at_risk`` above the threshold and ``absent``, records whose keys the population does not have (they
         count with ``1 / f_i``, as if the table were the population).
+    counted : str
+        What sizes are numbers of: records, people or households. Of the latter two, each counts once in every
+        class that it is in.
 
     References
     ----------
@@ -77,6 +80,7 @@ class Risk(Plain):
     at_risk: int
     share_at_risk: float
     journalist: dict[str, float | int] | None = None
+    counted: str = field(default="records", compare=False)
 
     @classmethod
     def of_sizes(cls, histogram: Mapping[int, int], threshold: float = THRESHOLD) -> Risk:
@@ -105,14 +109,29 @@ class Risk(Plain):
     def to_dict(self) -> dict[str, Any]:
         """Return plain, JSON-able types; the histogram becomes a list of ``{"size", "classes"}``."""
         sizes = [{"size": size, "classes": count} for size, count in self.histogram.items()]
-        return {**super().to_dict(), "histogram": sizes}
+        counted = {} if self.counted == "records" else {"counted": self.counted}
+        plain = {name: value for name, value in super().to_dict().items() if name != "counted"}
+        return {**plain, "histogram": sizes, **counted}
 
     def __str__(self) -> str:
+        if self.counted == "records":
+            first = [
+                f"k = {self.k}: {self.records:,} records in {self.n_classes:,} classes",
+                f"unique records: {self.unique:,} ({self.uniqueness:.2%})",
+            ]
+        else:
+            first = [
+                f"k = {self.k} {self.counted}, in {self.n_classes:,} classes",
+                f"classes with one of the {self.counted} alone: {self.unique:,} "
+                f"({self.unique / self.n_classes:.2%})",
+            ]
+        at_risk = f"{self.share_at_risk:.2%}, each counted once in every class"
+        if self.counted == "records":
+            at_risk = f"{self.at_risk:,} ({self.share_at_risk:.2%})"
         lines = [
-            f"k = {self.k}: {self.records:,} records in {self.n_classes:,} classes",
-            f"unique records: {self.unique:,} ({self.uniqueness:.2%})",
+            *first,
             f"risk of re-identification: at most {self.prosecutor_max:.2%}, mean {self.prosecutor_mean:.2%}",
-            f"records with a risk above {self.threshold:.0%}: {self.at_risk:,} ({self.share_at_risk:.2%})",
+            f"{self.counted} with a risk above {self.threshold:.0%}: {at_risk}",
         ]
         if self.journalist is not None:
             j = self.journalist
@@ -167,7 +186,9 @@ def risk(
         classes = equivalence_classes(table, keys)
     sizes = classes.sizes if units is None else units.heads(classes.labels, len(classes.sizes))
     journalist = None if population is None else _journalist(table, population, keys, threshold)
-    return replace(Risk.of_sizes(Counter(sizes.tolist()), threshold), journalist=journalist)
+    counted = "records" if units is None else units.counted
+    made = Risk.of_sizes(Counter(sizes.tolist()), threshold)
+    return replace(made, journalist=journalist, counted=counted)
 
 
 def _above(

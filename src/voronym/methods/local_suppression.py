@@ -125,7 +125,8 @@ def suppress_locally(
     choices = Choices.find(rows, counts, prices, k, ctx.part(0.0, 0.1))
     programme = solve and homes is None
     searching = ctx.part(0.2, 0.8, time=0.4 if exact and programme else None)
-    proven = blank_bound.least(choices, ctx.part(0.1, 0.2))
+    heads = None if homes is None else blank_bound.Homes.of(which, homes, len(rows))
+    proven = blank_bound.least(choices, ctx.part(0.1, 0.2), heads)
     labels = anneal(choices, which, homes, searching, least=proven)
     if homes is None:  # records of one combination are alike, and some are solved for better
         search = Search(choices)
@@ -291,13 +292,12 @@ def _masked(
         if n > NEARLY * table.n
     )
     against = (AGAINST,) if told else ()
-    more = told or (table.units is not None and table.units.household is not None)
     return Grouped(
         frame,
         figures={FIGURES: figures},
         notes=notes,
         log=(
-            *_said(table, many, touched, gaps, k, more=more),
+            *_said(table, many, touched, gaps, k, more=told),
             *(() if others is None else (WILDCARD.format(others),)),
             *said(table, None),
             *against,
@@ -310,13 +310,13 @@ def _masked(
 def _said(
     table: Table, many: Mapping[str, int], touched: int, gaps: Gaps, k: int, *, more: bool
 ) -> tuple[str, ...]:
-    """Say what was made missing; ``more`` was asked for than k of the records."""
+    """Say what was made missing; ``more`` was asked for than k."""
     n, heads = table.n, "records" if table.units is None else table.units.counted
     listed = ", ".join(f"{name} {count:,} ({100 * count / n:.3g} %)" for name, count in many.items())
     near = (
         "no choice makes less missing"
         if gaps.gap == 0.0
-        else f"to keep k of the records alone any choice would cost {gaps.least:,.6g} at least"
+        else f"to keep k alone, without models, any choice would cost {gaps.least:,.6g} at least"
         if more
         else f"any other choice would cost {gaps.least:,.6g} at least: a gap of {gaps.gap:.1f} % at most"
         if np.isfinite(gaps.gap)

@@ -23,7 +23,7 @@ from voronym.request.request import Request
 from voronym.request.wording import DECLARED
 from voronym.steps import parse_step
 from voronym.table.frame import as_frame
-from voronym.table.infer import Proposal
+from voronym.table.proposal import Proposal
 from voronym.table.schema import Schema
 
 __all__ = ["Completed", "Draft", "complete"]
@@ -89,6 +89,7 @@ class Draft:
     _least: list[tuple[int, Demand, bool]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.request = self.request.with_weights
         columns, release = self.request.columns, self.request.release
         self.given = {name: role for role, choice in ROLES.items() for name in getattr(columns, choice)}
         self.given |= {name: "identifier" for name in (columns.person, columns.household) if name}
@@ -193,6 +194,10 @@ class Draft:
         changed = self._columns()
         changed |= {"k": self._k()} | {"steps": tuple(self.steps), "models": tuple(self.models)}
         given = {**self.request.given, **{name: value for name, value in changed.items() if value}}
+        heavy = self.proposal.weights
+        if heavy is not None and heavy not in self.given and "weights" not in self.request.asked:
+            given["weights"] = heavy
+            self.add("weights", heavy, f"{PROPOSED}: {self.proposal.reasons[heavy]}")
         made = Request.of(given)
         return Completed(made, tuple(self.added))
 

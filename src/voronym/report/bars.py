@@ -74,7 +74,7 @@ def bars(
         axes.limit(*limit)
     for i, words in enumerate(shown):  # after the line, so that it does not cross them
         end = axes.x(max(after[i], 0.0 if before is None else before[i]))
-        axes.add(text(end + 4, axes.y(i) + row / 2 + 3, words, "t q e" if before is None else "t q v"))
+        axes.add(text(end + 4, axes.y(i) + row / 2 + 3, words, "t q e" if before is None else "t q v e"))
     return axes.draw(title, desc)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from voronym.errors import InputError, WriteError
 from voronym.intruder import expose
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
+from voronym.report.language import SOURCE, Messages, reader, term
 from voronym.report.section import Audience, sections
 from voronym.report.svg import clean, percent
 
@@ -50,7 +52,39 @@ class Part:
     special: bool = False
 
 
-def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
+@dataclass(frozen=True)
+class About:
+    """What a page says about itself: its title, the file, who publishes the release, and when."""
+
+    title: str
+    data: str = ""
+    publisher: str = ""
+    date: str = ""
+
+    @classmethod
+    def of(
+        cls, given: Release | Dossier, title: str | None, publisher: str | None, date: str | None
+    ) -> About:
+        """Gather it; the file is named without its folder, which is nobody's business."""
+        source = None if isinstance(given, Dossier) else given.source
+        data = "" if source is None else source.file
+        return cls(
+            title or (f"Release of {data}" if data else "Release report"),
+            data,
+            publisher or "",
+            dt.date.today().isoformat() if date is None else date,
+        )
+
+
+def render(
+    given: Release | Dossier,
+    *,
+    audience: Audience = "internal",
+    title: str | None = None,
+    publisher: str | None = None,
+    date: str | None = None,
+    language: str = SOURCE,
+) -> str:
     """Return a page about a release as HTML text.
 
     Guarantee: the page loads nothing from elsewhere and runs no script. The public page is made from the
@@ -63,6 +97,10 @@ def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
     audience : {"internal", "public"}
         The internal page compares with the originals; it is for the data holder. Without originals in
         memory it has the public sections only.
+    title, publisher, date : str, optional
+        What the page says about itself, see `Release.report`.
+    language : {"en", "de", "fr", "es"}
+        Of the reader. What methods and steps say of themselves is in English.
 
     Returns
     -------
@@ -81,15 +119,17 @@ def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
         raise InputError(f"audience must be 'internal' or 'public', not {audience!r}")
     result = given if isinstance(given, Dossier) else _of_release(given, audience)
     seen = result if audience == "internal" else result.outside()
-    words = _words(seen)
-    return fill(
-        "release.html",
-        d=seen,
-        words=words,
-        kind=audience,
-        warnings=seen.public.warnings if seen.inside is None else seen.inside.warnings,
-        sections=_parts(seen, audience, words),
-    )
+    with reader(language, [column.name for column in seen.public.columns]):
+        words = _words(seen)
+        return fill(
+            "release.html",
+            about=About.of(given, title, publisher, date),
+            d=seen,
+            words=words,
+            kind=audience,
+            warnings=seen.public.warnings if seen.inside is None else seen.inside.warnings,
+            sections=_parts(seen, audience, words),
+        )
 
 
 @dataclass(frozen=True)
@@ -140,7 +180,7 @@ def _of_release(release: Release, audience: Audience) -> Dossier:
     """Return the dossier of a release; for the public no more of it than they will see."""
     if audience == "public" and release._dossier is None:
         return Dossier(public_of(release, Context()), None, release.recipe.versions)
-    return release.dossier()
+    return release.dossier(attacked=True)
 
 
 def part(
@@ -154,7 +194,7 @@ def part(
 ) -> Part:
     """Fill the template of a section; ``title`` in its data goes before the one given."""
     made = _template(template, None) if isinstance(template, str) else template
-    return Part(anchor, str(data.get("title", title)), Markup(made.render(data)), shape, special)  # noqa: S704
+    return Part(anchor, term(str(data.get("title", title))), Markup(made.render(data)), shape, special)  # noqa: S704
 
 
 def style_sheet() -> str:
@@ -168,7 +208,14 @@ def fill(template: str, **data: object) -> str:
 
 
 def write_report(
-    given: Release | Dossier, path: str | Path, *, audience: Literal["internal", "public"] = "internal"
+    given: Release | Dossier,
+    path: str | Path,
+    *,
+    audience: Literal["internal", "public"] = "internal",
+    title: str | None = None,
+    publisher: str | None = None,
+    date: str | None = None,
+    language: str = SOURCE,
 ) -> Path:
     """Write the page to a file that appears whole or not at all.
 
@@ -177,7 +224,8 @@ def write_report(
     """
     if audience == "internal" and not isinstance(given, Dossier):
         expose(given)
-    return write_page(render(given, audience=audience), path, private=audience == "internal")
+    page = render(given, audience=audience, title=title, publisher=publisher, date=date, language=language)
+    return write_page(page, path, private=audience == "internal")
 
 
 def write_page(text: str, path: str | Path, *, private: bool = False) -> Path:
@@ -217,6 +265,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_tame,
+        extensions=[Messages],
     )
     made.filters |= {
         "percent": percent,

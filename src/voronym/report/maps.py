@@ -43,7 +43,8 @@ def _ground(
 def cloud(result: Cloud, *, title: str, desc: str = "") -> Markup:
     """Draw published combinations of keys as circles whose area grows with the records that share one.
 
-    Many circles would be one blob: then the plane is tiled with hexagons, the darker the more records.
+    Many circles would be one blob: then the plane is tiled with hexagons, the stronger their colour the more
+    records: dark on light ground, and bright on dark ground.
     """
     axes = _ground(result.points, result.axes, height=340, far=0.15, core=0.5)
     if len(result.points) > MANY:
@@ -54,7 +55,7 @@ def cloud(result: Cloud, *, title: str, desc: str = "") -> Markup:
             shade = max(0.1, round(math.sqrt(count / counts.max()), 1))
             corner = "L".join(f"{num(x)} {num(y)}" for x, y in middle + edge)
             axes.add(f'<path class="hm" fill-opacity="{shade}" d="M{corner}Z"/>')
-        axes.add(text(axes.width - 6, 15, f"darkest: {counts.max():,} records", "t", "end"))
+        axes.add(text(axes.width - 6, 15, f"strongest colour: {counts.max():,} records", "t", "end"))
         return axes.draw(title, desc)
     largest = max(result.sizes, default=1)
     grow = 5.0 if largest > 3 else 0.8  # hardly any are shared: many small ones

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from markupsafe import Markup
 
 from voronym.dossier.counts import nice_step, time_step
+from voronym.report.language import numeral
 
 FONT = 11.0
 """Height of the text in a drawing, in its own units."""
@@ -105,10 +106,10 @@ def percent(value: float | None, *, fine: bool = False) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     if value != 0 and abs(value) < 0.01:
-        return f"{'< ' if value > 0 else '> −'}0.01\u202f%"
+        return numeral(f"{'< ' if value > 0 else '> −'}0.01\u202f%")
     large = 1 if fine else 0
     digits = 0 if value == int(value) else large if abs(value) >= 10 else 1 if abs(value) >= 1 else 2
-    return f"{value:.{digits}f}\u202f%".replace("-", "−")
+    return numeral(f"{value:.{digits}f}\u202f%".replace("-", "−"))
 
 
 def ticks(low: float, high: float, count: int = 5, *, whole: bool = False) -> list[float]:

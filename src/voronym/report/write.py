@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from voronym.core.rate import Rate
 from voronym.dossier.counts import Distribution
+from voronym.report.language import numeral, term
 from voronym.report.svg import clean, moment, percent, shorten, tick_labels, write_time
 
 _GLANCE = 24
@@ -43,9 +44,9 @@ def cell(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return str(term("yes" if value else "no"))
     if isinstance(value, int):
-        return f"{value:,}".replace("-", "−")
+        return numeral(f"{value:,}".replace("-", "−"))
     if isinstance(value, float):
         return decimal(value)
     return clean(value)
@@ -69,9 +70,9 @@ def decimal(value: float | None, digits: int = 3) -> str:
     if value == 0:
         return "0"
     if abs(value) >= 1e7 or abs(value) < 1e-4:
-        return f"{value:.{digits - 1}e}".replace("-", "−")
+        return numeral(f"{value:.{digits - 1}e}".replace("-", "−"))
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    return f"{value:,.{places}f}".replace("-", "−")
+    return numeral(f"{value:,.{places}f}".replace("-", "−"))
 
 
 def plural(count: int, noun: str, nouns: str = "") -> str:
@@ -82,7 +83,7 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
     >>> plural(1, "record"), plural(12000, "record")
     ('1 record', '12,000 records')
     """
-    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+    return f"{numeral(f'{count:,}')} {term(noun if count == 1 else nouns or noun + 's')}"
 
 
 def share(value: float | None) -> str:
@@ -99,7 +100,7 @@ def nats(value: float | None) -> str:
     """Write a risk; everything can be told where there is no finite figure."""
     if value is None or not math.isfinite(value):
         return "∞"
-    return f"{value:.3g}" if value >= 0.001 or value == 0.0 else "< 0.001"
+    return numeral(f"{value:.3g}" if value >= 0.001 or value == 0.0 else "< 0.001")
 
 
 def names(items: Sequence[str], most: int = 12, room: int = 140, *, word: str = "and") -> str:
@@ -119,8 +120,10 @@ def names(items: Sequence[str], most: int = 12, room: int = 140, *, word: str = 
         shown.append(shorten(item, 400))
     rest = len(items) - len(shown)
     if rest > 0:
-        return f"{', '.join(shown)} {word} {rest} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {word} {shown[-1]}" if shown else "none"
+        return f"{', '.join(shown)} {term(word)} {rest} {term('more')}"
+    if len(shown) < 2:
+        return shown[0] if shown else str(term("none"))
+    return f"{', '.join(shown[:-1])} {term(word)} {shown[-1]}"
 
 
 def interval(rate: Rate) -> str:
@@ -132,13 +135,16 @@ def interval(rate: Rate) -> str:
     '11.8\u202f% to 12.4\u202f%'
     """
     low, high = share(rate.low), share(rate.high)
-    return f"{low} to {high}" if low != high else f"{fine(100 * rate.low)} to {fine(100 * rate.high)}"
+    if low == high:
+        low, high = fine(100 * rate.low), fine(100 * rate.high)
+    return f"{low} {term('to')} {high}"
 
 
 def measured(rate: Rate) -> str:
     """Say how many records a rate was measured on."""
-    all_of = f"all {plural(rate.n, 'record')}"
-    return all_of if rate.exact else f"{rate.n:,} of {plural(rate.population, 'record')}"
+    if rate.exact:
+        return f"{term('all')} {plural(rate.n, 'record')}"
+    return f"{cell(rate.n)} {term('of')} {plural(rate.population, 'record')}"
 
 
 def duration(seconds: float | None) -> str:

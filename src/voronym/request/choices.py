@@ -270,6 +270,11 @@ class ReleaseChoices(Options):
         check=columns, shape="columns", purpose=PROTECTION, value="COLUMNS", accepts="Sequence[str]",
         label="check “it may show which rows belong together”",
     )  # fmt: skip
+    like: str | None = option(
+        None, "Publish as another tool does: sdcmicro, true values or gaps (local suppression); arx, ranges, "
+        "and levels of hierarchies where some are given.",
+        check=one_of("sdcmicro", "arx"), purpose=METHOD, value="sdcmicro|arx", accepts="str | None",
+    )  # fmt: skip
     method: str = option(
         "auto", "The method that makes groups, or masks the table. `voronym methods` lists them.",
         check=entry_of("method"), purpose=METHOD, value="NAME", accepts="str", label="“Method”",
@@ -396,6 +401,22 @@ class ReleaseChoices(Options):
         None, "How often leaves are cut along other borders, for methods that search.", check=whole(1),
         purpose=PARTS, value="N", usual="3",
     )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Check every value, and fill in what a profile says about choices that nobody made."""
+        super().__post_init__()
+        for name, value in self._profile().items():
+            if getattr(self, name) == self.declared()[name].default:
+                object.__setattr__(self, name, value)
+
+    def _profile(self) -> dict[str, Any]:
+        """Return the choices that stand for another tool."""
+        if self.like == "sdcmicro":
+            return {"method": "local-suppression"}
+        if self.like == "arx":
+            trees = dict.fromkeys(self.hierarchies or {}, "hierarchy")
+            return {"publish": {**trees, EVERY: "interval"}}
+        return {}
 
     def way(self, key: str, usual: str = "mean") -> str:
         """Return how a key is published."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from voronym.request.recipe import Recipe
 from voronym.request.wording import DECLARED, declaration, pair, words
-from voronym.table.infer import DATES
+from voronym.table.proposal import DATES
 from voronym.table.schema import Schema
 
 LEDGER = "LEDGER"

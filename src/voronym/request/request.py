@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from voronym.core.options import Options
@@ -74,7 +74,16 @@ class Request:
 
     def table(self, data: Any) -> Table:
         """Return a table with the roles that are asked for."""
-        return Table.build(data, **vars(self.columns))
+        return Table.build(data, **vars(self.with_weights.columns))
+
+    @property
+    def with_weights(self) -> Request:
+        """The request with a role for the column of weights: naming it says that it is kept."""
+        columns, name = self.columns, self.release.weights
+        roles = (columns.keys, columns.confidential, columns.identifiers, columns.other)
+        if name is None or any(name in names for names in roles):
+            return self
+        return replace(self, columns=replace(columns, other=(*columns.other, name)))
 
     def recipe(self, table: Table, **instead: Any) -> Recipe:
         """Return the recipe of a table: its schema, and the choices that a recipe keeps."""

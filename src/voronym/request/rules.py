@@ -160,6 +160,18 @@ RULES: list[Rule] = [
         f"{', '.join(text for text in recipe.models if not text.strip().startswith('dp'))}",
     ),
     Rule(
+        ("like", "method"),
+        lambda recipe: recipe.like == "sdcmicro" and recipe.method != "local-suppression",
+        lambda recipe: "like=sdcmicro publishes true values or gaps, which is the method "
+        f"'local-suppression', and {recipe.method!r} is asked for: leave out one of them",
+    ),
+    Rule(
+        ("like", "method"),
+        lambda recipe: recipe.like == "arx" and not METHODS[recipe.method].groups,
+        lambda recipe: f"like=arx publishes ranges of groups, and method {recipe.method!r} makes none: leave "
+        "out one of them",
+    ),
+    Rule(
         ("method", "blocks"),
         lambda recipe: bool(recipe.blocks) != (recipe.method == "blocks"),
         lambda recipe: "every key is in a part, which has a method of its own: leave out the method"

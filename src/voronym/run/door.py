@@ -30,7 +30,7 @@ from voronym.request.rules import check_ledger
 from voronym.request.wording import DECLARED
 from voronym.run.memory import make_release
 from voronym.run.source import as_files, collected, engine_of_frame, has_parts, is_frame
-from voronym.table.read import load, read
+from voronym.table.read import fitting, load, read
 from voronym.table.table import Table
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def anonymize(
         return _warned(release)
     data = collected(data)
     if isinstance(data, (str, os.PathLike)):
-        data = read(data, **{**({} if recipe is None else recipe.reading), **(reading or {})})
+        data = read(data, **{**({} if recipe is None else fitting(recipe.reading, data)), **(reading or {})})
     elif reading:
         raise InputError(
             "reading says how to read a file, and the table is none: give the path, or use voronym.read"

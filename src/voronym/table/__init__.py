@@ -16,7 +16,8 @@ from voronym.table.conform import check_kinds, conform
 from voronym.table.dialect import Dialect, Reading
 from voronym.table.frame import as_frame
 from voronym.table.hierarchy import Hierarchy
-from voronym.table.infer import Proposal, check_other
+from voronym.table.infer import check_other
+from voronym.table.proposal import Proposal
 from voronym.table.read import load, read
 from voronym.table.schema import Column, Kind, Role, Schema
 from voronym.table.source import Source, source_of

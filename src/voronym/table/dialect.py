@@ -48,6 +48,8 @@ class Reading:
         Lines at the end that are no records, such as a source; blank ones do not count.
     sheet : str, optional
         Name or number of the sheet of a spreadsheet.
+    query : str, optional
+        The SQL query of a database.
 
     Examples
     --------
@@ -65,9 +67,10 @@ class Reading:
     skip_rows: int = 0
     sheet: str | None = None
     skip_footer: int = 0
+    query: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("delimiter", "encoding", "decimal", "thousands", "date_format"):
+        for name in ("delimiter", "encoding", "decimal", "thousands", "date_format", "query"):
             if not isinstance(getattr(self, name), (str, type(None))):
                 raise InputError(f"{name} must be a text")
         delimiter = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(

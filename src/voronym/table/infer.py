@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import shlex
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +15,13 @@ from voronym.table import spelling
 from voronym.table.conform import as_kind, check_kinds, doubt
 from voronym.table.doubts.base import Doubt, Seen, about_columns, about_table
 from voronym.table.doubts.base import plain as _plain
-from voronym.table.doubts.codes import code_reason
+from voronym.table.doubts.codes import code_reason, counts_something, few_codes
 from voronym.table.doubts.repeats import looks_like_unit
+from voronym.table.doubts.sentinels import hidden
 from voronym.table.doubts.unique import NEAR_UNIQUE, near_unique
 from voronym.table.frame import NUMBERS, listing
 from voronym.table.kinds import MAX_CATEGORIES, Found, find_kind, looks_like_text
+from voronym.table.proposal import CODES, DATES, NUMBERS_AS_TEXTS, WEIGHT, Proposal, declared_codes
 from voronym.table.schema import Column, Role, Schema
 from voronym.table.values import Columns, Values
 
@@ -45,110 +45,6 @@ _HEAVIEST = 250.0
 _LAT, _LON = {"lat", "latitude"}, {"lon", "lng", "long", "longitude"}
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """A proposed schema, why each column got its role, and what deserves a second look."""
-
-    schema: Schema
-    reasons: dict[str, str]
-    warnings: tuple[str, ...]
-    shapes: dict[str, str] = field(default_factory=dict)
-    """How the values of each column are written: digits as 9, letters as A and a."""
-
-    distinct: dict[str, int] = field(default_factory=dict)
-    """How many different values each column has."""
-    missing: dict[str, int] = field(default_factory=dict)
-    """How many rows have no value, where there are some."""
-    infinite: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Keys with infinite values, and how these are declared missing: "inf", "-inf"."""
-    several: tuple[tuple[str, str], ...] = ()
-    """“person” or “household”, and the advice to name its column; among the warnings where none is named."""
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def text(self, width: int = 1_000) -> str:
-        """Return the proposal as lines; those that are too long break between words.
-
-        Parameters
-        ----------
-        width : int
-            Columns of the terminal. Where the reasons have no room beside the rest, they stand below it.
-        """
-        rows = [("column", "role", "kind", "distinct", "such as", "why")]
-        rows += [self._row(column) for column in self.schema]
-        widths = [max(len(row[i]) for row in rows) for i in range(5)]
-        room = sum(widths) + 10
-        below = width - room < 24
-        lines = []
-        for row in rows:
-            start = "  ".join(
-                row[i].rjust(widths[i]) if i == 3 else row[i].ljust(widths[i]) for i in range(5)
-            )
-            if below:
-                lines += [start.rstrip(), *_lines(row[5], width, "    ")][: 1 if row is rows[0] else None]
-            else:
-                first, *more = _lines(row[5], width - room, "") or [""]
-                lines += [f"{start}  {first}".rstrip(), *(" " * room + item for item in more)]
-        lines.append("A proposal only: check every role before you release anything.")
-        for warning in self.warnings:
-            lines += _lines(warning, width, "  ", "! ")
-        return "\n".join(lines)
-
-    def _row(self, column: Column) -> tuple[str, str, str, str, str, str]:
-        name, none = column.name, self.missing.get(column.name, 0)
-        why = self.reasons[name] + (f"; {none:,} missing" if none else "")
-        distinct = f"{self.distinct[name]:,}" if name in self.distinct else ""
-        return name, column.role, column.kind, distinct, self.shapes.get(name, ""), why
-
-    @property
-    def weights(self) -> str | None:
-        """The column of survey weights, where one looks like it and has more than one value."""
-        for column in self.schema:
-            if self.reasons.get(column.name, "").startswith(WEIGHT) and self.distinct.get(column.name, 0) > 1:
-                return column.name
-        return None
-
-    def command(self, source: str) -> str:
-        """Return the command line that does what is proposed.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> table = pl.DataFrame({"name": ["Ann", "Bob", "Eve"], "age": [30, 40, 50]})
-        >>> print(Schema.infer(table).command("people.csv"))
-        voronym anonymize people.csv -o release.csv --identifier name --key age -k 5
-        """
-        schema = self.schema
-        units = set(schema.units.values())
-        other = tuple(column.name for column in schema if column.role == "other")
-        roles = {
-            "identifiers": schema.identifiers,
-            "keys": schema.keys,
-            "confidential": schema.confidential,
-            "other": other,
-        }
-        listed = {role: [name for name in names if name not in units] for role, names in roles.items()}
-        hints = [hint(role, names) for role, names in listed.items() if names]
-        hints += [hint(what, name) for what, name in schema.units.items()]
-        if (heavy := self.weights) is not None:
-            hints.append(hint("weights", heavy))
-        done: set[str] = set()
-        for column in schema:
-            if column.role == "identifier" or column.name in done:
-                continue
-            if column.kind == "location" and column.partner is not None:
-                lat, lon = schema.location(column.name, schema.keys)
-                hints.append(hint("locations", [(lat, lon)]))
-                done |= {lat, lon}
-            elif column.note.startswith((CODES, DATES, NUMBERS_AS_TEXTS)):
-                hints.append(hint("kinds", {column.name: column.kind}))
-        for name, codes in self.infinite.items():
-            hints.append(hint("missing", _declared(name, codes)))
-        words = shlex.join(["voronym", "anonymize", source, "-o", "release.csv"])
-        return worded(" ".join([words, *hints, hint("k", 5)]), "command")
-
-
 def infer(frame: Any) -> Proposal:
     """Propose roles and kinds; see `Schema.infer`."""
     table = Columns.at_door(frame)
@@ -158,17 +54,18 @@ def infer(frame: Any) -> Proposal:
     columns: dict[str, Column] = {}
     for name in table.columns:
         dates = as_kind(table[name], "datetime") is not None and table[name].form in ("string", "category")
-        role, reason = _role(table[name], dates=dates)
+        values = _as_numbers(table[name])
+        role, reason = _role(values, dates=dates)
         kind = find_kind(table[name], role=role)
         if dates and role != "identifier":
             kind = Found("datetime", None, DATES)
-        elif role == "key" and _are_numbers(table[name]):
+        elif role != "identifier" and values is not table[name]:
             kind = Found("numeric", None, NUMBERS_AS_TEXTS)
         reasons[name] = f"{reason}; {kind.note}" if role != "identifier" else reason
         if kind.kind == "nominal" and (odd := doubt(table[name])) is not None:
             reasons[name] = f"{reason}; {odd}"
         columns[name] = Column(name, role, kind.kind, kind.categories, note=kind.note)
-        _find_codes(table, columns, reasons, name)
+        _find_codes(Seen(values, columns[name], table), columns, reasons)
     _find_location(table, columns, reasons)
     warnings = []
     if not any(column.role == "key" for column in columns.values()):
@@ -193,26 +90,10 @@ def infer(frame: Any) -> Proposal:
             missing[name] = len(table) - int(table[name].observed)
     infinite = {name: codes for name, codes, _ in endless}
     advice = tuple((what, str(element)) for element, what in several.items())
+    gaps = {name: codes for name in schema.names if (codes := _gap_codes(table[name], schema[name]))}
     reasons = {name: worded(reason) for name, reason in reasons.items()}
-    return Proposal(
-        schema, reasons, tuple(map(worded, warnings)), shapes, distinct, missing, infinite, advice
-    )
-
-
-def _lines(text: str, width: int, indent: str, first: str | None = None) -> list[str]:
-    return textwrap.wrap(
-        text,
-        max(width, 20),
-        initial_indent=indent if first is None else first,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-CODES = "looks like codes"
-DATES = "texts that all read as dates in one way"
-NUMBERS_AS_TEXTS = "texts that all read as numbers"
+    told = tuple(map(worded, warnings))
+    return Proposal(schema, reasons, told, shapes, distinct, missing, infinite, gaps, advice)
 
 
 def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[str, ...], str]]:
@@ -226,23 +107,26 @@ def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[
         if codes:
             sentence = (
                 f"key {name!r} has {sum(signs.values())} infinite values, of which there is no mean: let "
-                f"them count as missing ({hint('missing', _declared(name, codes))}), or write what they "
+                f"them count as missing ({hint('missing', declared_codes(name, codes))}), or write what they "
                 "stand for"
             )
             yield name, codes, sentence
 
 
-def _declared(name: str, codes: Sequence[str]) -> str:
-    """Return missing codes of a column as words of a command; a name with a comma cannot stand there."""
-    return ",".join(code if "," in name else f"{name}={code}" for code in codes)
+def _gap_codes(column: Values, described: Column) -> tuple[str, ...]:
+    """Return the numbers of a column that stand for a missing value."""
+    seen = Seen(column, described, Columns.at_door(column.series.to_frame()))
+    return tuple(f"{value:g}" for value in hidden(seen))
 
 
-def _find_codes(table: Columns, columns: dict[str, Column], reasons: dict[str, str], name: str) -> None:
+def _find_codes(seen: Seen, columns: dict[str, Column], reasons: dict[str, str]) -> None:
     """Propose another kind, or role, for whole numbers that look like codes."""
-    column = columns[name]
+    column, name = seen.column, seen.name
     if column.role == "identifier" or column.kind != "numeric":
         return
-    result = code_reason(Seen(table[name], column, table))
+    result = code_reason(seen)
+    if result is None and column.role == "key" and few_codes(seen) and not _counts(seen):
+        result = f"{len(seen.levels)} different whole numbers", "nominal"
     if result is None:
         return
     why, kind = result
@@ -251,6 +135,14 @@ def _find_codes(table: Columns, columns: dict[str, Column], reasons: dict[str, s
         columns[name] = replace(column, role="identifier", kind="text", note="dropped")
     elif kind in ("nominal", "ordinal", "datetime"):
         columns[name] = replace(column, kind=kind, note=f"{CODES}: {why}")  # type: ignore[arg-type]
+
+
+def _counts(seen: Seen) -> bool:
+    """Whether few whole numbers rather count something: by their name, or many in a row and 97 for none."""
+    return counts_something(seen.plain_name) or (bool(hidden(seen)) and len(seen.levels) > _MANY)
+
+
+_MANY = 8
 
 
 def _with_units(schema: Schema, early: Sequence[Doubt], reasons: dict[str, str]) -> Schema:
@@ -273,19 +165,20 @@ def _joined(doubts: Sequence[Doubt]) -> list[Doubt]:
     verb = "holds" if len(names) == 1 else "hold"
     text = (
         f"{listing(names)} {verb} few different whole numbers; if these are codes, such as 1 = married, say "
-        + hint("kinds", {",".join(names): "nominal"})
+        + hint("kinds", dict.fromkeys(names, "nominal"))
     )
     return [*rest, Doubt("few-numbers", names[0], text, "hint")]
 
 
-def _are_numbers(column: Values) -> bool:
-    """Whether texts, as of a database without types, all read as numbers and are no codes such as 08001."""
+def _as_numbers(column: Values) -> Values:
+    """Return texts, as of a database without types, as numbers where all read so; 08001 is a code."""
     if column.form not in ("string", "category"):
-        return False
+        return column
     levels = [str(level).strip() for level in column.levels]
     if not levels or any(re.match(spelling.CODE, level) for level in levels):
-        return False
-    return as_kind(column, "numeric") is not None
+        return column
+    numbers = as_kind(column, "numeric")
+    return column if numbers is None else Values(numbers)
 
 
 def _unit(doubt: Doubt) -> str:
@@ -354,9 +247,6 @@ def _role(column: Values, *, dates: bool) -> tuple[Role, str]:
     if _CONFIDENTIAL.search(name):
         return "confidential", "named like a confidential attribute"
     return "key", "no sign of another role, so a key"
-
-
-WEIGHT = "looks like a survey weight"
 
 
 def _is_weight(column: Values) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,8 +68,9 @@ def read(
         and source.split("://", 1)[0] in ("postgresql", "postgres")
         and "://" in source
     ):
-        return _with_source(sql.read_postgresql(source, query), "postgresql", Reading.of(reading))
-    known = Reading.of(reading)
+        known = Reading.of({**reading, "query": query})
+        return _with_source(sql.read_postgresql(source, query), "postgresql", known)
+    known = Reading.of({**reading, "query": query})
     if source == "-":
         return delimited.read_bytes(sys.stdin.buffer.read(), "standard input", known)
     path = Path(source)
@@ -94,14 +96,23 @@ def read(
             f"{path.name!r} could not be read: {error.strerror or type(error).__name__}"
         ) from None
 
-    return _with_source(frame, name, known)
+    return _with_source(frame, name, known, path.name)
 
 
-def _with_source(frame: pl.DataFrame, name: str, reading: Reading) -> pl.DataFrame:
+def fitting(reading: Mapping[str, Any], source: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return how a recipe says to read a table; the query of a database is no matter of other sources."""
+    name = by_suffix(suffix_of(Path(source)))
+    asks = "://" in str(source) or (name is not None and FORMATS[name].database)
+    return {word: value for word, value in reading.items() if asks or word != "query"}
+
+
+def _with_source(frame: pl.DataFrame, name: str, reading: Reading, file: str = "") -> pl.DataFrame:
     """Take declared codes out of a table whose reader does not, and remember where it is from."""
-    if source_of(frame) is None:
+    source = source_of(frame)
+    if source is None:
         frame, raw = declared_missing(frame, Hints(missing=reading.missing))
-        attach_source(frame, Source(name, reading, raw=raw))
+        source = Source(name, reading, raw=raw)
+    attach_source(frame, replace(source, file=file))
     return frame
 
 

@@ -15,7 +15,7 @@ from voronym.table.kinds import check_kind, find_kind
 from voronym.table.values import Columns
 
 if TYPE_CHECKING:
-    from voronym.table.infer import Proposal
+    from voronym.table.proposal import Proposal
 
 Role = Literal["identifier", "key", "confidential", "other"]
 Kind = Literal["numeric", "ordinal", "nominal", "datetime", "location", "text"]

@@ -44,6 +44,8 @@ class Source:
         What was found while reading that a person should know; without values.
     grouped : tuple of str
         Columns read with decimal points that may part thousands: 7.989 beside 308, in a file with semicolons.
+    file : str
+        Its name, without its folder.
     """
 
     format: str
@@ -54,6 +56,7 @@ class Source:
     notes: tuple[str, ...] = ()
     suffix: str = ""
     grouped: tuple[str, ...] = ()
+    file: str = ""
 
     def only(self, columns: Collection[str]) -> Source:
         """Return what belongs to some of the columns."""

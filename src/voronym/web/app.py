@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from voronym.errors import VoronymError
-from voronym.web import answers, runs, tables
+from voronym.web import answers, judge, runs, tables
 from voronym.web.desk import Desk
 
 
@@ -21,6 +21,9 @@ def build(desk: Desk) -> Starlette:
         Route("/logo.svg", tables.logo),
         Route("/tables", tables.upload, methods=["POST"]),
         Route("/demo", tables.demo, methods=["POST"]),
+        Route("/judge", judge.upload, methods=["POST"]),
+        Route("/t/{table}/judge", judge.judge, methods=["GET", "POST"]),
+        Route("/t/{table}/original", judge.original, methods=["POST"]),
         Route("/recipe", tables.recipe, methods=["POST"]),
         Route("/t/{table}", tables.enter),
         Route("/t/{table}/read", tables.read, methods=["GET", "POST"]),
@@ -29,7 +32,16 @@ def build(desk: Desk) -> Starlette:
         Route("/t/{table}/protect", tables.protect, methods=["GET", "POST"]),
         Route("/t/{table}/sketch", tables.sketch),
         Route("/t/{table}/recipe", tables.own_recipe, methods=["POST"]),
-        Route("/t/{table}/forget", tables.forget, methods=["POST"]),
+        Route("/t/{table}/keep", tables.keep, methods=["POST"]),
+        Route("/t/{table}/state", tables.state),
+        Route("/t/{table}/command", tables.command),
+        Route("/t/{table}/history", tables.history),
+        Route("/t/{table}/undo", tables.turn, methods=["POST"]),
+        Route("/t/{table}/redo", tables.turn, methods=["POST"], name="redo"),
+        Route("/t/{table}/pin", tables.pin, methods=["POST"]),
+        Route("/t/{table}/pin/{letter}/recipe", tables.pinned),
+        Route("/t/{table}/bench", tables.bench),
+        Route("/t/{table}/forget", tables.forget, methods=["GET", "POST"]),
         Route("/t/{table}/run/{run:int}", runs.run),
         Route("/t/{table}/run/{run:int}/progress", runs.progress),
         Route("/t/{table}/run/{run:int}/finish", runs.wish, methods=["POST"], name="finish"),

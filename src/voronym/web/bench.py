@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,17 @@ import polars as pl
 
 from voronym import datasets
 from voronym._cuda.device import choose
-from voronym.comparison import Row, compare
+from voronym.attacks.ladder import quick_attacks
+from voronym.comparison import compare
 from voronym.core.atomic import together
 from voronym.core.context import FinishEarly, Progress
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
+from voronym.intruder import attack, expose
 from voronym.method import METHODS
 from voronym.privacy import split_models
 from voronym.problem import check_k
+from voronym.release import Release
 from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
@@ -33,22 +37,22 @@ from voronym.table.schema import Schema
 from voronym.table.source import source_of
 from voronym.table.table import Table
 from voronym.table.units import Units
+from voronym.web.forms import PLAIN
 from voronym.web.intake import check_columns, check_lines, check_unpacked
+from voronym.web.judged import told_of
+from voronym.web.preview import preview
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import told
 
 FIRST, EXAMPLES, WIDE = 8, 4, 40
 """Rows and examples that are shown, and the signs of a cell that are."""
-MANY, SAMPLE = 20_000, 5_000
-"""Rows above which the picture of risk and loss is drawn from a sample, and the size of that."""
-SIZES = (5, 10, 3, 20, 2, 7, 15, 4, 12, 6, 8, 9, 11, 13, 14, 16, 17, 18, 19)
-"""All k of the picture; those that say most come first."""
-FEW = (5, 10, 3, 20, 15)
+MOST_KEYS = 15
+"""Keys up to which all pairs of them are counted."""
+BARS = 12
+"""Bars of the small histogram of a column."""
 PLACED = ("k", "policy", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
           "time_limit", "seed", "space", "device")  # fmt: skip
 """Choices that have a place on the page for what is wrong with them; that of all others is "options"."""
-SEARCHED = 6_000
-"""Rows up to which the default method takes a second or two for each k."""
 
 
 class Wishes:
@@ -83,6 +87,7 @@ class Bench:
 
     def __init__(self) -> None:
         self._frame: pl.DataFrame | None = None
+        self._made: tuple[Settings, Release] | None = None
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -115,7 +120,7 @@ class Bench:
         if limits is not None:
             check_columns(len(frame.columns), limits["columns"])
         proposal = Schema.infer(frame)
-        self._frame = frame
+        self._frame, self._made = frame, None
         threading.Thread(target=_warm_up, daemon=True).start()
         source = source_of(frame)
         head = frame.head(FIRST)
@@ -137,7 +142,7 @@ class Bench:
             "several": [list(pair) for pair in proposal.several],
             "read": "" if source is None else source.says(),
             "format": "" if source is None else source.format,
-            "settings": Settings.of_schema(proposal.schema).having(k=5).plain(),
+            "settings": Settings.of_schema(proposal.schema).having(k=5, weights=proposal.weights).plain(),
         }
 
     def alone(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,11 +163,25 @@ class Bench:
             return _alone(self.frame, names, units)[0] if names else 0
 
         result, everybody = _alone(self.frame, keys, units)
-        rest = {key: count([name for name in keys if name != key]) for key in keys}
+        more = {}
+        pairs = (
+            {}
+            if len(keys) > MOST_KEYS
+            else {pair: count(list(pair)) for pair in combinations(keys, 2) if len(keys) > 2}
+        )
+        for key in keys:
+            beside = {(b if a == key else a): many for (a, b), many in pairs.items() if key in (a, b)}
+            most = max(beside, key=lambda name: beside[name], default="")
+            more[key] = {
+                "own": count([key]),
+                "more": result - count([name for name in keys if name != key]),
+                "with": most if most and beside[most] else "",
+                "pair": beside.get(most, 0),
+            }
         return {
             "records": everybody,
             "alone": result,
-            "more": {key: [count([key]), result - fewer] for key, fewer in rest.items()},
+            "more": more,
             "counted": "people" if units is None else units.counted,
         }
 
@@ -183,8 +202,8 @@ class Bench:
         for name in ReleaseChoices.names() if not errors else ():  # what names files is not looked at
             if name not in chosen.choices:
                 continue
-            if sentence := _wrong(table, name, chosen.get(name), sound):
-                errors[name if name in PLACED else "options"] = sentence
+            if wrong := _each_wrong(table, name, chosen.get(name), sound):
+                errors |= wrong
             else:
                 sound[name] = chosen.get(name)
         named = chosen.policy is not None  # it says which k
@@ -198,31 +217,50 @@ class Bench:
             errors["columns"] = str(error)
         return {"errors": errors}
 
-    def sketch(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Measure loss and risk for several k and methods, point by point; on a sample of large tables."""
+    def recipe(self, _: Wishes, *, settings: Mapping[str, Any]) -> str:
+        """Return choices as a recipe; nothing is run."""
         chosen = Settings.of_plain(settings)
-        about = {name: chosen.get(name) for name in ("keys", "kinds", "orders", "locations", "person")}
-        about["kinds"] = {name: kind for name, kind in about["kinds"].items() if name in chosen.keys}
-        about["orders"] = {name: levels for name, levels in about["orders"].items() if name in chosen.keys}
-        frame = _sampled(self.frame, chosen.person)
-        wishes.tell({"sample": {"rows": len(frame), "of": len(self.frame)}})
-        heads = len(frame) if chosen.person is None else frame[chosen.person].n_unique()
+        refuse_files(chosen)
+        schema = Request.of(chosen.about_columns()).table(self.frame).schema
+        given = {name: chosen.get(name) for name in ReleaseChoices.names() if name in chosen.choices}
+        return Recipe(schema, **{**given, "models": tuple(split_models(chosen.models))}).to_toml()
 
-        def each(row: Row) -> None:
-            # As published, which is what the release will say: groups alone lose less.
-            result = {"method": row.method, "k": row.k, "loss": row.published, "linkage": row.linkage}
-            wishes.tell({"row": result})
+    def preview(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Tell what a release by these choices would be; it is kept for a run by the same ones."""
+        chosen, self._made = Settings.of_plain(settings), None
+        release, whole = preview(self.frame, chosen, wishes.tell, wishes.check)
+        if (
+            whole and release.recipe.makes_groups and release.recipe.private is None
+        ):  # else each run draws again
+            self._made = (chosen, release)
+        return {}
 
-        skipped: dict[str, str] = {}
-        plans: list[tuple[str, tuple[int, ...]]] = [("mdav", SIZES)]
-        plans += [("kd", FEW), ("auto", FEW)] if len(frame) <= SEARCHED else [("kd", FEW)]
-        for method, sizes in plans:
-            fits = [size for size in sizes if size <= heads]
-            if fits:
-                quiet = wishes.progress(0.0, 1.0)
-                result = compare(frame, k=fits, methods=[method], each=each, progress=quiet, **about)
-                skipped |= result.skipped
-        return {"skipped": skipped}
+    def judge(
+        self,
+        wishes: Wishes,
+        *,
+        path: str,
+        keys: list[str],
+        confidential: list[str],
+        original: str | None,
+        limits: Mapping[str, int],
+    ) -> dict[str, Any]:
+        """Attack a table as a release, by the attacks that take seconds at most."""
+        beside = None
+        if original is not None:
+            check_unpacked(Path(original), limits["unpacked"])
+            check_lines(Path(original), limits["columns"])
+            beside = read(original)
+        exposure = attack(
+            self.frame,
+            keys=keys,
+            confidential=confidential,
+            file=path,
+            original=beside,
+            attacks=quick_attacks(),
+            progress=lambda _: wishes.check(),
+        )
+        return told_of(exposure, risk(self.frame, keys), keys)
 
     def run(self, wishes: Wishes, *, settings: Mapping[str, Any], folder: str, suffix: str) -> dict[str, Any]:
         """Make a release, write it with its recipe and reports, and return what to show of it."""
@@ -230,12 +268,17 @@ class Bench:
         refuse_files(chosen)
         given = {**chosen.choices, "models": split_models(chosen.models)}
         with together():
-            release = anonymize(self.frame, **given, progress=wishes.progress(0.0, 0.6))
+            kept = self._made
+            if kept is not None and kept[0] == chosen:
+                release = kept[1]
+            else:
+                release = anonymize(self.frame, **given, progress=wishes.progress(0.0, 0.6))
             wishes.finish = False  # granted
             wishes.tell({"step": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
             receipt = release.write(place / f"release{suffix}")
             release.recipe.save(place / "recipe.toml")
-            dossier = release.dossier(progress=wishes.progress(0.65, 0.95))
+            expose(release)  # which the report shows, and the page as well
+            dossier = release.dossier(progress=wishes.progress(0.65, 0.95), attacked=True)
             wishes.tell({"step": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
             release.report(place / "report.html")
             release.report(place / "report-public.html", audience="public")
@@ -260,6 +303,27 @@ def _warm_up() -> None:
         compare(datasets.hospital(40), keys=["age", "weight"], k=[3], methods=["mdav"])
 
 
+def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is wrong with a choice, by the field that shows it; of several steps, with each."""
+    if name == "steps" and isinstance(value, (list, tuple)) and len(value) > 1:
+        wrong = [sentence for step in value if (sentence := _wrong(table, name, [step], beside))]
+        if wrong:
+            return {name: "\n".join(dict.fromkeys(wrong))}
+    if name == "models":
+        own = [model for model in value if str(model).partition("=")[0] in PLAIN]
+        rest = [model for model in value if model not in own]
+        parts = {"secrets": own, "models": rest}
+        out = {
+            field: sentence
+            for field, part in parts.items()
+            if part and (sentence := _wrong(table, name, part, beside))
+        }
+        if out:
+            return out
+    sentence = _wrong(table, name, value, beside)
+    return {name if name in PLACED else "options": sentence} if sentence else {}
+
+
 def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None = None) -> str:
     """Return what is wrong with one choice beside others that are fine; nothing where it is fine, too."""
     try:
@@ -274,20 +338,6 @@ def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None
     return ""
 
 
-def _sampled(frame: pl.DataFrame, person: str | None) -> pl.DataFrame:
-    """Return some of the rows of a large table; all rows of a person together."""
-    if len(frame) <= MANY:
-        return frame
-    rng = np.random.default_rng(0)
-    if person is None:
-        return frame.filter(
-            pl.Series(np.isin(np.arange(len(frame)), rng.choice(len(frame), SAMPLE, replace=False)))
-        )
-    people = frame[person].unique(maintain_order=True)
-    some = people[np.sort(rng.choice(len(people), min(SAMPLE, len(people)), replace=False)).tolist()]
-    return frame.filter(pl.col(person).is_in(some.implode()))
-
-
 def _facts(column: pl.Series) -> dict[str, Any]:
     """Return counts and examples of a column."""
     try:
@@ -300,7 +350,20 @@ def _facts(column: pl.Series) -> dict[str, Any]:
         "distinct": None if distinct is None else distinct - bool(missing),
         "missing": missing,
         "examples": examples,
+        "bars": _bars(column),
     }
+
+
+def _bars(column: pl.Series) -> list[int]:
+    """Return the counts of a small histogram: by value, or by the most frequent categories."""
+    try:
+        if column.dtype.is_numeric() or column.dtype.is_temporal():
+            values = column.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
+            values = values[np.isfinite(values)]
+            return np.histogram(values, BARS)[0].tolist() if len(values) else []
+        return column.drop_nulls().value_counts(sort=True)["count"].head(BARS).to_list()
+    except Exception:  # what Polars cannot count has no histogram
+        return []
 
 
 def _text(value: Any) -> str:

@@ -17,6 +17,7 @@ from voronym.errors import InputError
 from voronym.table.formats import FORMATS, by_suffix
 from voronym.table.packing import suffix_of
 from voronym.web.intake import Limits
+from voronym.web.journal import Journal
 from voronym.web.process import Process, Refused
 from voronym.web.settings import Settings
 
@@ -64,10 +65,12 @@ class Run:
 
 @dataclass
 class Sketch:
-    """The points of the picture of risk and loss, so far."""
+    """What a release by the choices of now would be, so far: its figures, and the loss at other k."""
 
     settings: Settings
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    points: dict[int, dict[str, Any]] = field(default_factory=dict)
+    shown: dict[str, Any] = field(default_factory=dict)
+    """Figures, rows and ladder at the k chosen; those of the whole table take the place of a sample's."""
     sample: dict[str, int] = field(default_factory=dict)
     over: bool = False
     error: str = ""
@@ -75,9 +78,10 @@ class Sketch:
     work: asyncio.Task[None] | None = None
 
     def hear(self, result: dict[str, Any]) -> None:
-        """Take a point."""
-        if "row" in result:
-            self.rows.append(result["row"])
+        """Take a point, or all figures; what is measured better takes the place of what was there."""
+        if "point" in result:
+            self.points[result["point"]["k"]] = result["point"]
+        self.shown = result.get("shown", self.shown)
         self.sample = result.get("sample", self.sample)
 
 
@@ -89,13 +93,27 @@ class Table:
         self.desk, self.path, self.label, self.folder, self.limits = desk, path, label, folder, limits
         self.reading: dict[str, Any] = {}
         self.about: dict[str, Any] = {}
-        self.settings = Settings()
+        self.journal = Journal(Settings())
         self.runs: list[Run] = []
         self.sketch: Sketch | None = None
         self.tickets: dict[str, Run] = {}
+        self.judging = False
+        """Whether it is a release to be judged, and not a table to be released."""
+        self.original: Path | None = None
+        self.judged: dict[str, Any] = {}
         self._process: Process | None = None
         self._gone = False
         self._lock = asyncio.Lock()
+
+    @property
+    def settings(self) -> Settings:
+        """What is chosen now."""
+        return self.journal.settings
+
+    @property
+    def names(self) -> list[str]:
+        """All columns."""
+        return [column["name"] for column in self.about["columns"]]
 
     @property
     def suffix(self) -> str:
@@ -114,7 +132,7 @@ class Table:
             await self._stop_sketch()
             about = await self._read(await self._worker(), reading)
             self.reading, self.about = reading, about
-            self.settings = Settings.of_plain(about["settings"])
+            self.journal = Journal(Settings.of_plain(about["settings"]))
 
     async def _read(self, process: Process, reading: dict[str, Any]) -> dict[str, Any]:
         limits = (
@@ -161,8 +179,7 @@ class Table:
 
     async def draw(self) -> Sketch:
         """Return the picture for the settings, begun where it was not; another one is given up."""
-        about = self.settings.about_columns()
-        if self.sketch is None or self.sketch.settings.about_columns() != about:
+        if self.sketch is None or self.sketch.settings != self.settings:
             await self._stop_sketch()
             self.sketch = Sketch(self.settings)
             self.sketch.work = asyncio.create_task(self._draw(self.sketch))
@@ -171,10 +188,12 @@ class Table:
     async def _draw(self, sketch: Sketch) -> None:
         try:
             process = await self.worker()
-            await process.ask("sketch", sketch.hear, sketch.task, settings=sketch.settings.plain())
+            await process.ask("preview", sketch.hear, sketch.task, settings=sketch.settings.plain())
         except Refused as error:
-            sketch.error = str(error)
+            sketch.error = "" if error.kind == "Cancelled" else str(error)
         sketch.over = True
+        if sketch.shown.get("whole"):
+            self.journal.tried(sketch.settings, sketch.shown["effect"])
 
     async def _stop_sketch(self) -> None:
         sketch, self.sketch = self.sketch, None
@@ -302,16 +321,19 @@ class Desk:
         folder: Path,
         limits: Limits | None,
         reading: Mapping[str, Any] | None = None,
+        *,
+        judging: bool = False,
     ) -> Table:
         """Put a table on the desk; one that cannot be read leaves nothing behind."""
         table = Table(self, path, label, folder, limits)
-        recipe, self.recipe = self.recipe, None
+        table.judging = judging
+        recipe, self.recipe = (None, self.recipe) if judging else (self.recipe, None)
         try:
             await table.open({**(recipe.reading if recipe is not None else {}), **(reading or {})})
             if recipe is not None:
-                table.settings = Settings.of_recipe(recipe)
+                table.journal.keep(Settings.of_recipe(recipe), words="taken from a recipe")
         except BaseException as error:
-            self.recipe = recipe
+            self.recipe = self.recipe or recipe
             await self._take_back(table, error)
             await table.forget()
             raise

@@ -1,4 +1,4 @@
-"""The picture of risk against loss: one curve for each method, one mark for each k, and where you are."""
+"""Pictures of the page: the loss at each k, and the small histogram of a column."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 from markupsafe import Markup
 
 from voronym.report.axes import Axes, Axis
-from voronym.report.svg import MARKERS, circle, escape, line, picture, spread, text, tip
-from voronym.report.svg import width as text_width
-from voronym.report.write import fine, share
+from voronym.report.svg import circle, marker, picture, rect, text, tip
+from voronym.report.write import fine
 
-WIDTH, HEIGHT = 430.0, 300.0
-LABELLED = (2, 3, 5, 10, 20)
+WIDTH, HEIGHT = 430.0, 240.0
 PLAIN = {"auto": "auto (default)", "mdav": "mdav (quick)", "kd": "kd (quickest)"}
 
 
@@ -22,57 +20,49 @@ def plain_name(method: str) -> str:
     return PLAIN.get(method, method)
 
 
-def risk_loss(rows: Sequence[dict[str, Any]], *, k: int | None, method: str) -> Markup:
-    """Draw the points so far; the chosen one has a ring. Marks carry ``data-k`` and ``data-method``."""
-    names = list(dict.fromkeys(row["method"] for row in rows))
-    top = max((row["linkage"] for row in rows), default=0.3) * 108
-    far = max((row["loss"] for row in rows), default=30.0) * 1.06
-    room = max((text_width(plain_name(name)) for name in names), default=0.0) + 26
+def cost_by_k(points: Sequence[dict[str, Any]], k: int | None) -> Markup:
+    """Draw the loss at each k that was tried, with all choices in; the chosen one has a ring.
+
+    A mark that is not filled is an estimate, from a sample or by a quicker method. A click on a mark, or near
+    it, chooses its k and nothing else.
+    """
+    most = max(point["loss"] for point in points)
     axes = Axes(
-        Axis.numbers(0.0, far, name="detail lost, % of the keys’ variance", unit=""),
-        Axis.numbers(0.0, top, name="people an attack finds, %"),
-        width=WIDTH, height=HEIGHT, top=26, right=room, bottom=38,
-    ).grid(WIDTH - room + 6)  # fmt: skip
-    series = {name: sorted((r for r in rows if r["method"] == name), key=lambda r: r["k"]) for name in names}
-    ends = spread([axes.y(100 * own[-1]["linkage"]) for own in series.values()], 15, axes.top, axes.bottom)
-    for i, ((name, own), end) in enumerate(zip(series.items(), ends, strict=True)):
-        points = [(row["loss"], 100 * row["linkage"]) for row in own]
-        axes.curve(points, f"l c{i}")
-        axes.add(line(axes.x(points[-1][0]) + 6, axes.y(points[-1][1]), WIDTH - room + 8, end, f"z c{i}"))
-        axes.add(text(WIDTH - room + 12, end + 4, plain_name(name), "t s"))
-    here = chosen(rows, k, method)
-    for i, own in enumerate(series.values()):
-        for row in own:
-            axes.add(_mark(axes, i, row))
-            if i == 0 and row["k"] in LABELLED:
-                axes.add(
-                    text(axes.x(row["loss"]) + 7, axes.y(100 * row["linkage"]) - 6, f"k={row['k']}", "t q e")
-                )
-    if here is not None:
-        axes.add(circle(axes.x(here["loss"]), axes.y(100 * here["linkage"]), 9, "here"))
+        Axis.numbers(points[0]["k"], points[-1]["k"], name="k", shape="log", at=[p["k"] for p in points]),
+        Axis.numbers(0, 1.15 * most or 1.0, unit=" %", name="detail lost"),
+        width=WIDTH, height=HEIGHT, top=26, right=30, bottom=36, inset=12,
+    ).grid()  # fmt: skip
+    axes.curve([(float(point["k"]), point["loss"]) for point in points], "l c0")
+    for point in points:
+        x, y = axes.x(point["k"]), axes.y(point["loss"])
+        words = f"k = {point['k']}: {'' if point['exact'] else 'about '}{fine(point['loss'])} lost"
+        axes.add(marker(0, x, y, 4.2))
+        if not point["exact"]:
+            axes.add(circle(x, y, 2.0, "hi"))
+        axes.add(text(x, y - 10, fine(point["loss"]), "t q e", "middle"))
+        if point["k"] == k:
+            axes.add(circle(x, y, 9, "here"))
+        hit = f'<circle class="hit" data-k="{int(point["k"])}" cx="{x:.1f}" cy="{y:.1f}" r="14">'
+        axes.add(f"{hit}{tip(words)}</circle>")
     return picture(
         WIDTH,
         HEIGHT,
         axes.body,
-        title="Risk against loss",
-        desc="The table below has the figures, with buttons.",
+        title="Detail lost at each k",
+        desc="The table has the figures, with buttons.",
     )
 
 
-def chosen(rows: Sequence[dict[str, Any]], k: int | None, method: str) -> dict[str, Any] | None:
-    """Return the point of what is chosen, or of the quick method at the same k."""
-    at = [row for row in rows if row["k"] == k]
-    return next((row for row in at if row["method"] == method), at[0] if at else None)
-
-
-def said(row: dict[str, Any]) -> str:
-    """Say in words what a point costs and risks."""
-    return (
-        f"k = {row['k']}, {row['method']}: loses {fine(row['loss'])}, an attack finds {share(row['linkage'])}"
+def histogram(bars: Sequence[int]) -> Markup:
+    """Draw counts as small pillars; it says nothing that the words beside it do not."""
+    if not bars or max(bars) <= 0:
+        return Markup("")
+    wide, tall, most = 84.0, 22.0, max(bars)
+    step = wide / len(bars)
+    drawn = "".join(
+        rect(i * step, tall - tall * count / most, max(step - 1.0, 1.0), tall * count / most, "b")
+        for i, count in enumerate(bars)
+        if count
     )
-
-
-def _mark(axes: Axes, series: int, row: dict[str, Any]) -> str:
-    shape = MARKERS[series % len(MARKERS)](axes.x(row["loss"]), axes.y(100 * row["linkage"]), 4.2)
-    data = f'data-k="{int(row["k"])}" data-method="{escape(row["method"])}"'
-    return f'<path class="m c{series % 8} pick" {data} d="{shape}">{tip(said(row))}</path>'
+    size = f'viewBox="0 0 {wide:g} {tall:g}" width="{wide:g}" height="{tall:g}"'
+    return Markup(f'<svg class="fig bars" {size} aria-hidden="true">{drawn}</svg>')  # noqa: S704 - numbers

@@ -1,16 +1,26 @@
-"""From the fields of forms to settings. Columns are told by their place: their names may be anything."""
+"""From the fields of forms to settings and back. Columns are told by their place: names may be anything."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from voronym.core.options import read_value
 from voronym.request.command import ROLES
+from voronym.request.wording import DECLARED
 from voronym.web.settings import Settings, number
 
 TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet")
-RECIPE = "as in the recipe"
-"""What a field says that a recipe set to more than it can show."""
+ALLOWED = {"near": "allow_near_unique", "loss": "allow_loss", "join": "allow_unit_columns"}
+PLAIN = {"p-sensitive": "2", "t-closeness": "0.3"}
+"""Models that have fields of their own, and what stands there at first."""
+OF_COLUMN = ("publish", "importance", "widths", "bounds", "metrics")
+"""Choices by column that have a field at each column."""
+FURTHER = (
+    "blocks", "options", "space", "enforce", "ends", "publish_weights", "sampling_fraction", "headroom",
+    "dissolved", "waiting", "changed", "leaf", "rounds", "drop_undeclared",
+)  # fmt: skip
+"""Choices without a place of their own: their fields are made from their declarations."""
 Fields = Mapping[str, str]
 
 
@@ -28,12 +38,15 @@ def reading_of(fields: Fields) -> dict[str, Any]:
     return result
 
 
+# -- columns ---------------------------------------------------------------------------------------------
+
+
 def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, Any]]) -> Settings:
     """Return settings with the roles and kinds of a form."""
     names = [column["name"] for column in columns]
     kinds, orders = {}, {}
     roles: dict[str, list[str]] = {role: [] for role in ROLES}
-    allowed: dict[str, list[str]] = {"near": [], "loss": [], "join": []}
+    allowed: dict[str, list[str]] = {what: [] for what in ALLOWED}
     for i, name in enumerate(names):
         role = fields.get(f"role-{i}", "")
         if role in ROLES:
@@ -61,37 +74,67 @@ def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, 
         locations=places,
         **units,
         pseudonyms=(bool(fields.get("pseudonyms")) and any(units.values())) or None,
-        allow_near_unique=allowed["near"],
-        allow_loss=allowed["loss"],
-        allow_unit_columns=allowed["join"],
+        **{ALLOWED[what]: given for what, given in allowed.items()},
+        **_by_column(fields, before, names),
     )
+
+
+def _by_column(fields: Fields, before: Settings, names: Sequence[str]) -> dict[str, Any]:
+    """Return the choices that have a field at each column; those of a form without the fields stay."""
+    out = {}
+    for choice in OF_COLUMN:
+        given = {name: fields[f"{choice}-{i}"] for i, name in enumerate(names) if f"{choice}-{i}" in fields}
+        if given:
+            rest = {name: value for name, value in before.get(choice).items() if name not in given}
+            typed = {name: _typed(choice, text) for name, text in given.items() if text.strip()}
+            out[choice] = {**rest, **typed}
+    return out
+
+
+def _typed(choice: str, text: str) -> Any:
+    return number(text) if choice in ("importance", "widths") else text.strip()
 
 
 def _named(place: str, names: Sequence[str]) -> str | None:
     return names[int(place)] if place.isdecimal() and len(place) < 9 and int(place) < len(names) else None
 
 
-def rules_of(fields: Fields, before: Settings) -> dict[str, Any]:
-    """Return what a form says about publishing, strata, weights and records that may be left out.
+def _place(name: str | None, names: Sequence[str]) -> str:
+    return str(names.index(name)) if name in names else ""
 
-    A recipe may say more than the form has fields for; that stays.
-    """
-    if "rules" not in fields:  # a form without these fields
-        return {}
-    out: dict[str, Any] = {}
-    way = fields.get("publish", "")
-    if way != RECIPE:
-        out["publish"] = {"*": way} if way else None
-    stratum, weights = (
-        _named(fields.get("strata", ""), before.keys),
-        _named(fields.get("weights", ""), kept(before)),
-    )
-    if fields.get("strata") != RECIPE:
-        out["strata"] = None if stratum is None else [stratum]
-    if fields.get("weights") != RECIPE:
-        out["weights"] = weights
-    left = fields.get("suppress", "").strip()
-    return out | {"suppress": left if left.endswith("%") else number(left)}
+
+def column_fields(settings: Settings, names: Sequence[str]) -> dict[str, str]:
+    """Return the fields that the form for columns shows of settings: `columns_of` gives them back."""
+    roles = settings.roles
+    units = {what: _place(settings.get(what), names) for what in ("person", "household")}
+    places = settings.locations[0] if settings.locations else (None, None)
+    out = {
+        **units,
+        "latitude": _place(places[0], names),
+        "longitude": _place(places[1], names),
+        "pseudonyms": "1" if settings.pseudonyms else "",
+    }
+    for i, name in enumerate(names):
+        out[f"role-{i}"] = roles.get(name, "")
+        out[f"kind-{i}"] = str(settings.kinds.get(name, ""))
+        out[f"order-{i}"] = " < ".join(map(str, settings.orders.get(name, ())))
+        for what, choice in ALLOWED.items():
+            out[f"{what}-{i}"] = "1" if name in settings.get(choice) else ""
+        for choice in OF_COLUMN:
+            value = settings.get(choice).get(name, "")
+            ends = isinstance(value, (list, tuple))
+            out[f"{choice}-{i}"] = (
+                ("..".join if _bare(value) else "|".join)(map(str, value)) if ends else str(value)
+            )
+    return out
+
+
+def _bare(value: Sequence[Any]) -> bool:
+    """Whether bounds are two ends, and not values."""
+    return len(value) == 2 and not all(isinstance(part, str) for part in value)
+
+
+# -- protection ------------------------------------------------------------------------------------------
 
 
 def kept(settings: Settings) -> list[str]:
@@ -99,17 +142,30 @@ def kept(settings: Settings) -> list[str]:
     return [*settings.of("other"), *settings.of("confidential")]
 
 
-def protection_of(fields: Fields, before: Settings) -> Settings:
-    """Return settings with the protection of a form."""
-    models = [
-        f"{name}={fields.get(f'{name}-value', '').strip()}"
-        for name in ("p-sensitive", "t-closeness")
-        if fields.get(name)
-    ]
+def rules_of(fields: Fields, before: Settings, names: Sequence[str]) -> dict[str, Any]:
+    """Return what a form says about publishing, strata, weights and records that may be left out."""
+    if "rules" not in fields:  # a form without these fields
+        return {}
+    publish = {name: way for name, way in before.publish.items() if name != "*"}
+    if way := fields.get("publish", ""):
+        publish["*"] = way
+    strata = [name for i, name in enumerate(names) if fields.get(f"stratum-{i}")]
+    left = fields.get("suppress", "").strip()
+    return {
+        "publish": publish,
+        "strata": strata,
+        "weights": _named(fields.get("weights", ""), names),
+        "suppress": left if left.endswith("%") else number(left),
+    }
+
+
+def protection_of(fields: Fields, before: Settings, names: Sequence[str]) -> Settings:
+    """Return settings with the protection of a form; ``names`` are all columns of the table."""
+    models = [f"{name}={fields.get(f'{name}-value', '').strip()}" for name in PLAIN if fields.get(name)]
     models += [text.strip() for text in fields.get("models", "").split(";") if text.strip()]
     method = fields.get("method", "auto").strip() or "auto"
     return before.having(
-        **rules_of(fields, before),
+        **rules_of(fields, before, names),
         k=number(fields.get("k", "")),
         policy=fields.get("policy", before.choices.get("policy")) or None,
         models=models,
@@ -121,4 +177,78 @@ def protection_of(fields: Fields, before: Settings) -> Settings:
         seed=number(fields.get("seed", "")),
         device=fields.get("device", before.choices.get("device")),
         intruder=fields.get("intruder") if models and fields.get("intruder") == "method" else None,
-    )
+    ).having(**further_of(fields))
+
+
+def further_of(fields: Fields) -> dict[str, Any]:
+    """Return the choices whose fields are made from their declarations; a form without one leaves it."""
+    return {name: _read(name, fields[f"further-{name}"]) for name in FURTHER if f"further-{name}" in fields}
+
+
+def _read(name: str, text: str) -> Any:
+    """Read the text of a field by the shape of its choice: what is wrong is kept as it was typed."""
+    shape, lines = DECLARED[name].shape, [line.strip() for line in text.splitlines() if line.strip()]
+    if shape == "texts":
+        return lines
+    if shape == "by column":
+        pairs = [line.partition("=") for line in lines]
+        return {key.strip(): _value(value) for key, _, value in pairs}
+    if shape == "switch":
+        return bool(text) or None
+    return text.strip() if text.strip().endswith("%") else number(text)
+
+
+def _value(text: str) -> Any:
+    try:
+        return read_value(text.strip())
+    except (RecursionError, ValueError):
+        return text.strip()
+
+
+def _written(name: str, value: Any) -> str:
+    """Write a choice as its field shows it: `_read` gives it back."""
+    shape = DECLARED[name].shape
+    if value in (None, "", (), [], {}) or value == DECLARED[name].default:
+        return ""
+    if shape == "texts":
+        return "\n".join(map(str, value))
+    if shape == "by column":
+        return "\n".join(f"{key}={part}" for key, part in value.items())
+    return "1" if shape == "switch" else str(value)
+
+
+def protection_fields(settings: Settings, names: Sequence[str]) -> dict[str, str]:
+    """Return the fields that the form for the protection shows: `protection_of` gives them back."""
+    given = dict(str(model).partition("=")[::2] for model in settings.models)
+    rest = [str(model) for model in settings.models if str(model).partition("=")[0] not in PLAIN]
+    plain = {name: settings.get(name) for name in ("k", "time_limit", "seed")}
+    out = {
+        "rules": "1",
+        "method": settings.method,
+        "policy": settings.policy or "",
+        "models": "; ".join(rest),
+        "steps": "\n".join(map(str, settings.steps)),
+        "device": settings.choices.get("device", ""),
+        "intruder": settings.intruder,
+        "publish": settings.publish.get("*", ""),
+        "weights": _place(settings.weights, names),
+        "suppress": str(settings.choices.get("suppress", "")),
+        **{name: "" if value is None else str(value) for name, value in plain.items()},
+    }
+    for model, usual in PLAIN.items():
+        out |= {model: "1" if model in given else "", f"{model}-value": given.get(model) or usual}
+    out |= {f"stratum-{i}": "1" if name in settings.strata else "" for i, name in enumerate(names)}
+    return out | {f"further-{name}": _written(name, settings.get(name)) for name in FURTHER}
+
+
+def patched(
+    changed: Fields, settings: Settings, columns: Sequence[Mapping[str, Any]], screen: str
+) -> Settings:
+    """Return settings with some fields of a form changed: whatever else was chosen meanwhile stays."""
+    names = [column["name"] for column in columns]
+    if screen == "roles":
+        return columns_of({**column_fields(settings, names), **changed}, settings, columns)
+    shown = protection_fields(settings, names)
+    if "method" in changed:  # options are of a method
+        del shown["further-options"]
+    return protection_of({**shown, **changed}, settings, names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from time import monotonic
 from urllib.parse import quote
 
@@ -62,7 +61,7 @@ async def back(request: Request) -> Response:
     table, result = run_of(request)
     if result.reading != table.reading:
         await table.open(dict(result.reading))
-    table.settings = replace(result.settings)
+    table.journal.keep(result.settings, words=f"back to the settings of run {result.number}")
     return go(f"/t/{table.id}/protect")
 
 

@@ -12,21 +12,26 @@ from starlette.responses import HTMLResponse
 
 from voronym.report import write
 from voronym.report.svg import clean, percent
+from voronym.request.wording import DECLARED
 from voronym.web import draw
 from voronym.web.desk import Desk, Run, Sketch, Table
-from voronym.web.forms import RECIPE, kept
+from voronym.web.forms import FURTHER, OF_COLUMN, PLAIN, column_fields, kept, protection_fields
+from voronym.web.journal import difference
 from voronym.web.settings import Settings
 
-STEPS = (("read", "File"), ("roles", "Columns"), ("protect", "Protection"), ("result", "Release"))
+STEPS = (
+    ("read", "File"),
+    ("roles", "Columns"),
+    ("protect", "Protection"),
+    ("bench", "Workbench"),
+    ("result", "Release"),
+)
 ROLE_WORDS = {
     "identifier": "names a person; dropped",
     "key": "an intruder may know it; blurred",
     "confidential": "nobody should learn it; kept",
     "other": "harmless; kept as it is",
 }
-UNSHOWN = ("options", "blocks", "space", "metrics", "importance", "enforce", "hierarchies", "widths", "ends",
-           "publish_weights", "sampling_fraction", "headroom", "dissolved", "waiting", "changed")  # fmt: skip
-"""Choices that the page keeps from a recipe and has no field for."""
 KINDS = ("numeric", "ordinal", "nominal", "datetime")
 
 
@@ -46,10 +51,15 @@ def environment() -> Environment:
     made.filters |= {
         "percent": percent, "fine": write.fine, "number": write.cell, "plural": write.plural,
         "names": write.names, "share": write.share, "decimal": write.decimal, "method": draw.plain_name,
-        "markup": Markup,
+        "markup": Markup, "lines": _lines, "histogram": draw.histogram,
     }  # fmt: skip
     made.globals |= {"steps": STEPS, "role_words": ROLE_WORDS, "kinds": KINDS}
     return made
+
+
+def _lines(text: str) -> Markup:
+    """Return a text of several lines as it is, escaped; elsewhere line ends become blanks."""
+    return Markup("\n").join(clean(line) for line in str(text).split("\n"))
 
 
 def show(template: str, status: int = 200, **data: Any) -> HTMLResponse:
@@ -80,11 +90,36 @@ def roles(table: Table, status: int = 200, errors: dict[str, str] | None = None)
         status,
         table=table,
         step="roles",
-        about=table.about,
-        chosen=table.settings,
-        several=several(table, table.settings),
         errors=_beside(table, errors or {}),
+        **_columns(table),
     )
+
+
+def _columns(table: Table) -> dict[str, Any]:
+    """Return what the cards of columns show."""
+    warned: dict[int, list[str]] = {}
+    loose = []
+    for warning in table.about["warnings"]:
+        at = [i for i, name in enumerate(table.names) if repr(name) in warning]
+        for i in at:
+            warned.setdefault(i, []).append(warning)
+        loose += [] if at else [warning]
+    codes = [
+        i
+        for i, texts in warned.items()
+        if any("code" in text for text in texts) and not table.settings.kinds.get(table.names[i])
+    ]
+    return {
+        "about": table.about,
+        "chosen": table.settings,
+        "fields": column_fields(table.settings, table.names),
+        "several": several(table, table.settings),
+        "warned": warned,
+        "loose": loose,
+        "codes": codes,
+        "of_column": [(name, DECLARED[name]) for name in OF_COLUMN],
+        "journal": table.journal,
+    }
 
 
 def several(table: Table, chosen: Settings) -> str:
@@ -106,48 +141,56 @@ def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:
     return out
 
 
-def protect(table: Table, status: int = 200, errors: dict[str, str] | None = None) -> HTMLResponse:
-    """Show the protection, with the picture of risk and loss."""
-    from voronym.method import algorithms
+def _protection(table: Table, errors: dict[str, str] | None) -> dict[str, Any]:
+    """Return what the fields of the protection show."""
+    from voronym.method import METHODS
     from voronym.policy.policy import Policy, shipped
 
+    names = {"k": "How many people look alike", "secrets": "Shared secrets", "models": "Further guarantees"}
     chosen = table.settings
-    models = dict(model.partition("=")[::2] for model in chosen.models)
-    rest = [model for model in chosen.models if model.partition("=")[0] not in ("p-sensitive", "t-closeness")]
-    return show(
-        "protect.html", status, table=table, step="protect", chosen=chosen, errors=errors or {},
-        models=models, rest=rest, methods=list(algorithms()), ticket=secrets.token_urlsafe(12),
-        confidential=chosen.of("confidential"), kept=kept(chosen), rules=_rules(chosen),
-        recipe_only={name: value for name, value in chosen.choices.items() if name in UNSHOWN},
-        policies=[(name, Policy.load(name).title) for name in shipped()],
-    )  # fmt: skip
-
-
-def _rules(chosen: Settings) -> dict[str, Any]:
-    """Return what the fields for strata, weights and publishing show; a recipe may say more than they can."""
-    publish, strata, weights = chosen.publish, list(chosen.strata), chosen.weights
-    simple = isinstance(publish, dict) and list(publish) == ["*"]
-    left = chosen.choices.get("suppress", "")
     return {
-        "publish": "" if not publish else publish["*"] if simple else RECIPE,
-        "strata": "" if not strata else strata[0] if len(strata) == 1 else RECIPE,
-        "weights": "" if weights is None else weights,
-        "suppress": left,
-        "recipe": RECIPE,
-        "used": bool(publish or strata or weights or left or chosen.steps),
-    }
+        "chosen": chosen, "fields": protection_fields(chosen, table.names), "errors": errors or {},
+        "methods": list(METHODS), "ticket": secrets.token_urlsafe(12), "about": table.about,
+        "confidential": chosen.of("confidential"), "kept": kept(chosen), "journal": table.journal,
+        "policies": [(name, Policy.load(name).title) for name in shipped()],
+        "further": [(name, DECLARED[name]) for name in FURTHER],
+        "used": bool(chosen.publish or chosen.strata or chosen.weights or chosen.steps
+                     or chosen.choices.get("suppress")),
+        "further_used": any(chosen.choices.get(name) for name in FURTHER),
+        "rest": [model for model in chosen.models if str(model).partition("=")[0] not in PLAIN],
+        "error_names": names,
+    }  # fmt: skip
 
 
-def sketch(result: Sketch, compiling: bool, *, k: int | None, method: str) -> HTMLResponse:
-    """Show the picture, so far."""
-    rows = result.rows
-    ks, names = sorted({row["k"] for row in rows}), list(dict.fromkeys(row["method"] for row in rows))
-    cells = {(row["k"], row["method"]): row for row in rows}
-    picture = draw.risk_loss(rows, k=k, method=method) if len(rows) > 1 else None
-    here = draw.chosen(rows, k, method)
+def protect(table: Table, status: int = 200, errors: dict[str, str] | None = None) -> HTMLResponse:
+    """Show the protection, with what it would cost."""
+    return show("protect.html", status, table=table, step="protect", **_protection(table, errors))
+
+
+def bench(table: Table) -> HTMLResponse:
+    """Show columns, table, risk and loss side by side."""
+    return show("bench.html", table=table, step="bench", **{**_columns(table), **_protection(table, None)},
+                column_values=column_fields(table.settings, table.names))  # fmt: skip
+
+
+def history(table: Table, screen: str) -> HTMLResponse:
+    """Show what was done."""
+    return show("history.html", table=table, journal=table.journal, screen=screen)
+
+
+def forget(table: Table) -> HTMLResponse:
+    """Ask whether a table should be forgotten."""
+    return show("forget.html", table=table)
+
+
+def sketch(result: Sketch, table: Table) -> HTMLResponse:
+    """Show what a release by the choices of now would be, so far."""
+    points = [result.points[k] for k in sorted(result.points) if k and result.points[k]["loss"] is not None]
+    k = table.settings.k
+    picture = draw.cost_by_k(points, k) if len(points) > 1 else None
     answer = show(
-        "sketch.html", found=result, picture=picture, ks=ks, names=names, cells=cells, compiling=compiling,
-        here=here, k=k, method=method,
+        "sketch.html", table=table, found=result, picture=picture, points=points, k=k,
+        shown=result.shown, compiling=table.compiling, journal=table.journal,
     )  # fmt: skip
     if not result.over:
         answer.headers["x-more"] = "1"
@@ -177,4 +220,5 @@ def result(table: Table, run: Run, other: Run | None, command: str) -> HTMLRespo
     return show(
         "result.html", table=table, step="result", run=run, other=other, done=done, command=command,
         shown=run.shown, figures=run.shown["figures"],
+        differs="" if other is None else difference(other.settings, run.settings),
     )  # fmt: skip

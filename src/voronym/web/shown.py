@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from voronym.dossier import Dossier
+from voronym.errors import worded
 from voronym.release import Release
 from voronym.report.html import pieces
 from voronym.table.write import WriteReceipt
@@ -19,6 +20,8 @@ PICTURES = (
     "plane",
     "loss",
     "costs",
+    "next",
+    "ladder",
     "risk",
     "risk:linkage",
     "risk:stirred",
@@ -33,6 +36,7 @@ def told(release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl
     words = pieces(dossier, only=PICTURES)
     return {
         "verdict": str(words.verdict),
+        "worst": "" if dossier.ladder is None else worded(dossier.ladder.sentence, "page"),
         "support": str(words.support),
         "facts": str(words.facts),
         "pictures": [
@@ -44,13 +48,13 @@ def told(release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl
         "losses": []
         if dossier.inside is None
         else [[loss.key, loss.published] for loss in dossier.inside.losses],
-        **_rows(release, original),
+        **rows_of(release, original),
     }
 
 
 def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt) -> dict[str, Any]:
     public, inside = dossier.public, dossier.inside
-    certain = inside.disclosed[0] if inside is not None and inside.disclosed else None
+    rung = None if dossier.ladder is None else dossier.ladder.worst
     return {
         "method": release.recipe.method,
         "k": release.recipe.required_k,
@@ -63,8 +67,11 @@ def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt) -> dict[
         "closeness": public.closeness,
         "risk": 100 * public.risk.prosecutor_max,
         "linked": None if inside is None or inside.linkage is None else 100 * inside.linkage.value,
-        "certain": 0.0 if certain is None else 100 * certain.share,
-        "certain_column": "" if certain is None else certain.column,
+        "attack": "" if rung is None or rung.outcome is None else rung.outcome.attack,
+        "attacked": None if rung is None or rung.outcome is None else 100 * rung.outcome.success,
+        "certain": {}
+        if inside is None
+        else {element.column: 100 * element.share for element in inside.disclosed},
         "models": [str(finding) for finding in release.findings],
         "k_counted": receipt.k_counted,
         "guarded": receipt.guarded_cells,
@@ -72,7 +79,7 @@ def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt) -> dict[
     }
 
 
-def _rows(release: Release, original: pl.DataFrame) -> dict[str, Any]:
+def rows_of(release: Release, original: pl.DataFrame) -> dict[str, Any]:
     """Return some rows before and after, side by side, and one group with all its members."""
     evidence, table = release._evidence, release._held
     if evidence is None or len(evidence.order) != len(original):
@@ -125,5 +132,5 @@ def _texts(row: tuple[Any, ...]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    result = "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    result = "–" if value is None else str(value)
     return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from voronym.errors import InputError, VoronymError
 from voronym.request.recipe import Recipe
 from voronym.web import intake, screens
-from voronym.web.answers import body_of, desk_of, form_of, go, table_of
-from voronym.web.forms import columns_of, protection_of, reading_of
+from voronym.web.answers import NotThere, body_of, desk_of, form_of, go, table_of
+from voronym.web.forms import columns_of, patched, protection_of, reading_of
 from voronym.web.settings import Settings
 
 RECIPE = 256 << 10
@@ -113,6 +114,8 @@ async def recipe(request: Request) -> Response:
 async def enter(request: Request) -> Response:
     """Go where the table stands."""
     table = table_of(request)
+    if table.judging:
+        return go(f"/t/{table.id}/judge")
     last = table.runs[-1] if table.runs else None
     if last is None:
         return go(f"/t/{table.id}/read")
@@ -140,7 +143,9 @@ async def roles(request: Request) -> Response:
     table = table_of(request)
     if request.method == "GET":
         return screens.roles(table)
-    table.settings = columns_of(await form_of(request), table.settings, table.about["columns"])
+    fields = await form_of(request)
+    if not fields.get("kept"):  # else every change was taken when it was made
+        table.journal.keep(columns_of(fields, table.settings, table.about["columns"]))
     try:
         result = await table.ask("check", settings=table.settings.plain())
     except VoronymError as error:
@@ -150,33 +155,95 @@ async def roles(request: Request) -> Response:
     return go(f"/t/{table.id}/protect")
 
 
+async def keep(request: Request) -> Response:
+    """Take a change of some fields at once; whatever another window changed stays."""
+    table = table_of(request)
+    fields = await form_of(request)
+    screen, source = fields.pop("screen", ""), fields.pop("source", "")
+    if screen not in ("roles", "protect"):
+        raise InputError("the form could not be read; load the page again")
+    table.journal.keep(patched(fields, table.settings, table.about["columns"], screen), source)
+    return JSONResponse({"version": table.journal.version})
+
+
+async def state(request: Request) -> Response:
+    """Say which version of the choices is in force, for windows that look again."""
+    return JSONResponse({"version": table_of(request).journal.version})
+
+
+async def command(request: Request) -> Response:
+    """Return the command line that does what is chosen now."""
+    table = table_of(request)
+    return PlainTextResponse(table.settings.command(table.label, table.reading, f"release{table.suffix}"))
+
+
+async def turn(request: Request) -> Response:
+    """Take the last change back, or do it again."""
+    table = table_of(request)
+    table.journal.move(-1 if request.url.path.endswith("/undo") else 1)
+    back = (await form_of(request)).get("screen", "")
+    return go(f"/t/{table.id}/{back if back in ('roles', 'protect', 'bench') else 'bench'}")
+
+
+async def pin(request: Request) -> Response:
+    """Keep the choices of now as an alternative; or choose again what one of them was."""
+    table = table_of(request)
+    letter = (await form_of(request)).get("letter", "")
+    if not letter:
+        table.journal.pin()
+    elif letter in table.journal.pins:
+        table.journal.keep(table.journal.pins[letter].settings, words=f"alternative {letter}")
+    return go(f"/t/{table.id}/bench")
+
+
+async def pinned(request: Request) -> Response:
+    """Give out the recipe of an alternative."""
+    table = table_of(request)
+    entry = table.journal.pins.get(request.path_params["letter"])
+    if entry is None:
+        raise NotThere
+    text = await table.ask("recipe", settings=entry.settings.plain())
+    heads = {"content-disposition": 'attachment; filename="recipe.toml"'}
+    return PlainTextResponse(text, media_type="application/toml", headers=heads)
+
+
+async def bench(request: Request) -> Response:
+    """Show columns, table, risk and loss side by side."""
+    return screens.bench(table_of(request))
+
+
+async def history(request: Request) -> Response:
+    """Show what was done, with what came of it."""
+    return screens.history(table_of(request), request.query_params.get("screen", "bench"))
+
+
 async def alone(request: Request) -> Response:
     """Count who stands alone, while roles are chosen."""
     table = table_of(request)
-    chosen = columns_of(await form_of(request), table.settings, table.about["columns"])
+    fields = await form_of(request)
+    chosen = columns_of(fields, table.settings, table.about["columns"]) if fields else table.settings
     try:
         result = await table.ask("alone", settings=chosen.plain())
     except VoronymError as error:
-        return JSONResponse({"set": {"alone": str(error)}}, 422)
+        return JSONResponse({"set": {"alone": error.worded("page")}}, 422)
     sentence = f"{result['alone']:,} of {result['records']:,} {result['counted']} stand alone"
     sentence += " by these keys: nobody else has their combination." if result["alone"] else " by these keys."
     texts = {"alone": sentence, "several": screens.several(table, chosen)}
     for i, column in enumerate(table.about["columns"]):
-        texts[f"more-{i}"] = _singled(result["more"].get(column["name"]), result["alone"])
+        texts[f"more-{i}"] = _singled(result["more"].get(column["name"]))
     return JSONResponse({"set": texts})
 
 
-def _singled(counts: list[int] | None, everybody: int) -> str:
-    """Say whom a key singles out: by itself, and beside the other keys."""
+def _singled(counts: dict[str, Any] | None) -> str:
+    """Say whom a key singles out: by itself, and beside the one other key with which it does most."""
     if counts is None:
         return ""
-    own, more = counts
-    result = (
-        f"this key singles out {more:,} more"
-        if more
-        else "beside the others, this key singles out no one more"
-    )
-    return f"{result}; by itself, {own:,}" if own or not more else result if everybody else ""
+    parts = [f"by itself it singles out {counts['own']:,}"]
+    if counts["with"]:
+        parts.append(f"together with {counts['with']}, {counts['pair']:,}")
+    if counts["more"]:
+        parts.append(f"without it, {counts['more']:,} fewer would stand alone")
+    return "; ".join(parts)
 
 
 async def protect(request: Request) -> Response:
@@ -188,8 +255,9 @@ async def protect(request: Request) -> Response:
     ticket = fields.get("ticket", "")
     if ticket and ticket in table.tickets:  # sent twice
         return go(f"/t/{table.id}/run/{table.tickets[ticket].number}")
-    chosen = protection_of(fields, table.settings)
-    table.settings = chosen
+    if not fields.get("kept"):
+        table.journal.keep(protection_of(fields, table.settings, table.names))
+    chosen = table.settings
     try:
         result = await table.ask("check", settings=chosen.plain())
         errors = result["errors"]
@@ -210,11 +278,7 @@ async def protect(request: Request) -> Response:
 async def sketch(request: Request) -> Response:
     """Show the picture of risk and loss, so far."""
     table = table_of(request)
-    typed = request.query_params.get("k", "")
-    k = int(typed) if typed.isdecimal() and len(typed) < 9 else None
-    return screens.sketch(
-        await table.draw(), table.compiling, k=k, method=request.query_params.get("method", "")
-    )
+    return screens.sketch(await table.draw(), table)
 
 
 async def own_recipe(request: Request) -> Response:
@@ -224,13 +288,15 @@ async def own_recipe(request: Request) -> Response:
         made = await _recipe(request)
         if dict(made.reading) != table.reading:
             await table.open(dict(made.reading))
-        table.settings = Settings.of_recipe(made)
+        table.journal.keep(Settings.of_recipe(made), words="taken from a recipe")
     except VoronymError as error:
         return _told(error, "recipe")
     return JSONResponse({"go": f"/t/{table.id}/roles"})
 
 
 async def forget(request: Request) -> Response:
-    """Take a table off the desk, with all that was made of it."""
+    """Ask whether a table should be forgotten; or take it off the desk, with all that was made of it."""
+    if request.method == "GET":
+        return screens.forget(table_of(request))
     await desk_of(request).forget(table_of(request))
     return go("/")

@@ -71,7 +71,7 @@ def intruder(d: Dossier, public: Public) -> Data:
 @section("next", "What to do next", needs=("inside",), audience="internal", place=29, shape="text")
 def following(d: Dossier, _: object) -> Data | None:
     """Give up to three sentences, each with its command."""
-    steps = (step(d) for step in (_vary, _tied, _group, _search, _keys, _remember))
+    steps = (step(d) for step in (_attacked, _vary, _tied, _group, _search, _keys, _remember))
     result = list(islice((step for step in steps if step is not None), MOST))
     return {"steps": result} if result else None
 
@@ -82,6 +82,18 @@ def _worst(d: Dossier) -> Disclosed | None:
 
 
 Advice = tuple[str, str]
+
+
+def _attacked(d: Dossier) -> Advice | None:
+    """Name what helps against the worst attack, and the command that makes all of them."""
+    rung = None if d.ladder is None else d.ladder.worst
+    if rung is None or rung.outcome is None or not rung.outcome.claims or not rung.remedy:
+        return None
+    return (
+        f"The attack “{rung.outcome.attack}” is right about {share(rung.outcome.success)} of the people. "
+        f"What would help: {rung.remedy}. Then attack the release again, also by what takes minutes:",
+        "voronym attack OUTPUT --original INPUT --recipe recipe.toml",
+    )
 
 
 def _vary(d: Dossier) -> Advice | None:

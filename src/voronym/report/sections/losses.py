@@ -12,6 +12,7 @@ from voronym.ranges.publish import RANGED
 from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.curves import Dot, risk_plane
+from voronym.report.language import term
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.tradeoff import MOSTLY, lines, nats3
@@ -152,7 +153,7 @@ def told(_: Dossier, result: Told) -> Data:
         for column in result.columns
     ]
     return {
-        "title": f"What the keys tell about {result.column}",
+        "title": term("What the keys tell about {column}").replace("{column}", result.column),
         "figure": drawn,
         "table": Table.of(("column", "unchanged", "published", "by chance", "95 % interval"), rows),
         "found": result,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from voronym.attacks import KNOWLEDGE, Exposure
+from voronym.attacks import KNOWLEDGE, Exposure, Ladder
 from voronym.core.rate import Rate
 from voronym.dossier import Dossier
 from voronym.dossier.masks import Stirred
 from voronym.evaluate.risk import Risk
 from voronym.report.bars import Range, ranges
+from voronym.report.rungs import rungs
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.write import Table, interval, share
@@ -100,6 +101,29 @@ def stirred(d: Dossier, made: Stirred, now: Rate) -> Data:
     else:
         table = Table.of(("attack", "before", "after"), rows)
     return {"figure": drawn, "table": table, "made": made, "now": now, "before": before}
+
+
+@section("ladder", "What an intruder finds", needs=("ladder",), audience="internal", place=2)
+def ladder(_: Dossier, made: Ladder) -> Data:
+    """Show the strongest attack of each kind of intruder beside its control."""
+    rows = [
+        (
+            f"{rung.knows}: {rung.outcome.attack}",
+            share(rung.outcome.success),
+            share(rung.outcome.control),
+            f"{share(rung.between[0])} to {share(rung.between[1])}",
+            rung.outcome.people,
+        )
+        for rung in made.measured
+        if rung.outcome is not None
+    ]
+    head = ("the intruder knows", "right", "control", "interval", "people")
+    return {
+        "figure": rungs(made, title="What an intruder finds"),
+        "table": Table.of(head, rows),
+        "made": made,
+        "unmade": [rung.knows for rung in made.rungs if rung.outcome is None],
+    }
 
 
 @section(

@@ -20,6 +20,12 @@ _WORDS = re.compile(
 _DOTTED = re.compile(r"nace|noga|icd(9|10)?|(icd|nace)[a-z]*\d*")
 """Names of codes that may have a point in them: 47.10."""
 _IDENTIFIERS = re.compile(r"id|uuid|ssn|nhs|mrn|dni|nie|bsn|pesel|passport|account|iban|phone|mobile")
+_COUNTS = re.compile(
+    r"n|nr|num(ber)?|anzahl|count|size|hhsize|famsize|age|year|years|month|months|day|days|week|weeks|hour|hours|"
+    r"child|children|kids|kinder|hijos|enfants|members?|persons?|people|rooms?|cars?|visits?|stays?|births?|"
+    r"siblings?|jobs?|score|points?|rank|rating|level|stage|grade|dose|distance|height|weight|income|salary|price"
+)
+"""Names of numbers that count or measure something, however few values they have."""
 _FEWEST, _FEW = 3, 12
 """Two whole numbers are averaged to the more frequent one; up to a dozen may be codes."""
 _TWO = 2
@@ -51,6 +57,16 @@ def code_reason(seen: Seen) -> tuple[str, str] | None:
     return None
 
 
+def few_codes(seen: Seen) -> bool:
+    """Whether a key holds few different whole numbers, which may be codes."""
+    return seen.whole and _TWO <= len(seen.levels) <= _FEW < len(seen.values) / 4
+
+
+def counts_something(name: str) -> bool:
+    """Whether the name of a column says that its whole numbers count something, such as children."""
+    return any(map(_COUNTS.fullmatch, name.split("_")))
+
+
 @DOUBTS.register("codes")
 def averaged_codes(seen: Seen) -> Iterator[Doubt]:
     """Refuse to average codes unless the user says that they are numbers."""
@@ -71,10 +87,9 @@ def averaged_codes(seen: Seen) -> Iterator[Doubt]:
         )
         yield Doubt("codes", name, text, "refuse")
         return
-    levels = seen.levels if seen.whole else []
-    if _TWO <= len(levels) <= _FEW < len(seen.values) / 4:
+    if few_codes(seen):
         text = (
-            f"key {seen.name!r} holds {len(levels)} different whole numbers; if they are codes, such as "
+            f"key {seen.name!r} holds {len(seen.levels)} different whole numbers; if they are codes, such as "
             f"1 = married, say {hint('kinds', {seen.name: 'nominal'})}"
         )
         yield Doubt("few-numbers", seen.name, text, "hint")

@@ -45,14 +45,19 @@ def sentinels(numbers: NDArray[np.float64]) -> dict[float, int]:
     return out
 
 
+def hidden(seen: Seen) -> dict[float, int]:
+    """Return the codes for a missing value among the numbers of a column that is masked or confidential."""
+    if seen.column.kind != "numeric" or seen.role not in ("key", "confidential"):
+        return {}
+    if seen.values.form not in ("integer", "float"):
+        return {}
+    return sentinels(seen.values.numbers.astype(np.float64))
+
+
 @DOUBTS.register("sentinels")
 def hidden_gaps(seen: Seen) -> Iterator[Doubt]:
     """Warn of numbers that say "missing": as numbers they pull the means of whole groups."""
-    if seen.column.kind != "numeric" or seen.role not in ("key", "confidential"):
-        return
-    if seen.values.form not in ("integer", "float"):
-        return
-    result = sentinels(seen.values.numbers.astype(np.float64))
+    result = hidden(seen)
     if not result:
         return
     outcome = " and ".join(f"{count} values of {value:g}" for value, count in result.items())

@@ -1,0 +1,176 @@
+"""The ladder of risk: for each kind of intruder the strongest attack, who knows least first.
+
+It is a view of an `Exposure`, and every surface shows it: report, page, notebook and terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from voronym.attacks.base import ATTACKS, KNOWLEDGE, Outcome
+from voronym.attacks.run import Exposure
+from voronym.core.jsonable import Plain
+
+QUICK = ("instant", "seconds")
+"""The cost of attacks that are made unasked."""
+REMEDIES = {
+    "extremes": "top- and bottom-code {columns} by a step, such as --step 'top {first}=VALUE'",
+    "leftovers": "write the file in another format, such as Parquet, and search it again",
+    "matrix-inversion": "let the channel tell less, with a smaller --max-risk",
+    "range-ends": "publish rounded ends, which is the default: leave out --ends exact",
+    "row-order": "write the rows in a random order",
+    "singling-out": "make {columns} {keys}, leave {them} out, or coarsen {them} by a step",
+    "group-guess": "ask that groups differ in {columns}: --model t-closeness=0.3",
+    "homogeneous-groups": "ask for two values in every group: --model p-sensitive=2",
+    "household-pattern": "say which rows belong together, so that k counts households: --household COLUMN",
+    "learned-guess": "ask that groups differ in {columns}: --model t-closeness=0.3",
+    "linkage": "ask for a larger k",
+    "linkage-assignment": "ask for a larger k",
+    "linkage-exact": "ask for a larger k",
+    "linkage-columns": "make {columns} {keys}, or leave {them} out",
+    "membership": "ask for a larger k, or for differential privacy: --model dp=1",
+    "means": "publish ranges instead of means: --publish interval",
+    "differencing": "keep a ledger, which checks each release against the earlier ones: --ledger FILE",
+    "intersection": "keep a ledger, which checks each release against the earlier ones: --ledger FILE",
+    "minimality": "make groups by the keys alone: --intruder method",
+    "reconstruction": "publish ranges, or ask for differential privacy: --model dp=1",
+}
+"""What helps against an attack; ``columns`` are those that cause it."""
+
+
+@dataclass(frozen=True)
+class Rung(Plain):
+    """One kind of intruder, and the strongest of their attacks.
+
+    Parameters
+    ----------
+    level : int
+        Place in `KNOWLEDGE`.
+    knows : str
+        What the intruder knows.
+    outcome : Outcome or None
+        Of the attack whose excess is surely largest; None where none was made.
+    columns : tuple of str
+        The columns that cause it, where the attack names them.
+    remedy : str
+        What would help, where it gives something away; a sentence without its full stop.
+    """
+
+    level: int
+    knows: str
+    outcome: Outcome | None
+    columns: tuple[str, ...] = ()
+    remedy: str = ""
+
+    @property
+    def between(self) -> tuple[float, float]:
+        """The interval of the share that the intruder finds, from 0 to 1."""
+        if self.outcome is None:
+            return 0.0, 1.0
+        low, high = (self.outcome.control + end for end in self.outcome.interval)
+        return max(0.0, low), min(1.0, high)
+
+
+@dataclass(frozen=True)
+class Ladder(Plain):
+    """What intruders find, those first who know least. Not for publication.
+
+    Parameters
+    ----------
+    rungs : tuple of Rung
+        One for each entry of `KNOWLEDGE`.
+    """
+
+    rungs: tuple[Rung, ...]
+
+    @classmethod
+    def of(cls, exposure: Exposure, keys: Sequence[str] = ()) -> Ladder:
+        """Build the ladder of the attacks that were made.
+
+        Parameters
+        ----------
+        exposure : Exposure
+            What the attacks came to.
+        keys : sequence of str
+            The keys of the release: what makes somebody single through them alone is helped by a larger k.
+        """
+        return cls(tuple(_rung(level, exposure, keys) for level in range(len(KNOWLEDGE))))
+
+    @property
+    def measured(self) -> tuple[Rung, ...]:
+        """The rungs on which an attack was made."""
+        return tuple(rung for rung in self.rungs if rung.outcome is not None)
+
+    @property
+    def worst(self) -> Rung | None:
+        """The rung whose attack surely finds most beyond its control; None where none was made."""
+        return max(self.measured, key=_sure, default=None)
+
+    @property
+    def sentence(self) -> str:
+        """The worst rung in words: who, how many, the control, the columns and what would help."""
+        rung = self.worst
+        if rung is None or rung.outcome is None:
+            return "No attack was made."
+        made = rung.outcome
+        if not made.claims:
+            return "No attack that was made finds beyond doubt more than a guess would."
+        cause = f", because of {_listed(rung.columns)}" if rung.columns else ""
+        most = "at most " if made.kind == "at most" else ""
+        helps = f" What would help: {rung.remedy}." if rung.remedy else ""
+        return (
+            f"An intruder who knows {rung.knows} is right about {most}{made.success:.0%} of {made.people:,} "
+            f"people ({made.control:.0%} {made.instead}){cause}.{helps}"
+        )
+
+
+def _sure(rung: Rung) -> float:
+    """Return what the attack of a rung surely finds beyond its control."""
+    return -1.0 if rung.outcome is None else rung.outcome.interval[0]
+
+
+def _rung(level: int, exposure: Exposure, keys: Sequence[str]) -> Rung:
+    here = [outcome for outcome in exposure.outcomes if outcome.level == level]
+    made = max(here, key=lambda outcome: outcome.interval[0], default=None)
+    if made is None:
+        return Rung(level, KNOWLEDGE[level], None)
+    columns = columns_of(made)
+    if not made.claims:
+        return Rung(level, KNOWLEDGE[level], made, columns)
+    text = REMEDIES.get(made.attack, "")
+    if made.attack == "singling-out" and not [name for name in columns if name not in keys]:
+        text = "ask for a larger k"
+    if "{columns}" in text and not columns:
+        text = text.replace("{columns}", "the columns that are published as they are")
+    return Rung(
+        level,
+        KNOWLEDGE[level],
+        made,
+        columns,
+        text.format(
+            columns=_listed(columns),
+            first=columns[0] if columns else "COLUMN",
+            keys="a key" if len(columns) == 1 else "keys",
+            them="it" if len(columns) == 1 else "them",
+        ),
+    )
+
+
+def columns_of(outcome: Outcome) -> tuple[str, ...]:
+    """Return the columns that cause what an attack found, where it names them."""
+    given = outcome.details.get("columns") or outcome.details.get("column") or ()
+    return (given,) if isinstance(given, str) else tuple(map(str, given))
+
+
+def quick_attacks() -> list[str]:
+    """Return the names of the attacks that are made unasked, for a report."""
+    return [name for name in ATTACKS if ATTACKS[name].cost in QUICK]
+
+
+def _listed(names: Sequence[str], most: int = 4) -> str:
+    shown = [f"“{name}”" for name in names[:most]]
+    rest = len(names) - len(shown)
+    if rest > 0:
+        return f"{', '.join(shown)} and {rest} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

@@ -1,0 +1,58 @@
+"""A release as intruders meet it, and the quick attacks on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from voronym.attacks import Exposure, Scene, assault
+from voronym.attacks.ladder import quick_attacks
+from voronym.attacks.scene import Matrix
+from voronym.core.context import Context
+from voronym.release import Release
+
+
+def scene_of(release: Release, **beside: Any) -> Scene:
+    """Lay out a release beside the originals that it has in memory.
+
+    Parameters
+    ----------
+    release : Release
+        With its evidence.
+    **beside
+        Further fields of the scene.
+    """
+    evidence = release._evidence
+    assert evidence is not None  # noqa: S101 - whoever calls looked
+    return Scene.of(
+        release.unnamed.frame,
+        release.recipe.schema,  # the kinds of the originals: ranges are read as such
+        original=evidence.original,
+        own=np.argsort(evidence.order),
+        table=evidence.table,
+        matrices=_matrices(release.figures),
+        **{"hierarchies": release.recipe.trees, **beside},
+    )
+
+
+def quick_exposure(release: Release, ctx: Context) -> Exposure:
+    """Make the attacks that take seconds at most, as `voronym.attack` does, where they were not made yet."""
+    before = release.exposure
+    known = set() if before is None else {outcome.attack for outcome in before.outcomes} | set(before.skipped)
+    lacking = [name for name in quick_attacks() if name not in known]
+    if before is not None and not lacking:
+        return before
+    return assault(scene_of(release), lacking, ctx).having(before)
+
+
+def _matrices(figures: Mapping[str, Any]) -> tuple[Matrix, ...]:
+    """Return the rules that a channel published with its release."""
+    result = []
+    for part in figures.get("parts", ()):
+        rule = part.get("matrix")
+        if rule:
+            letters = tuple(tuple(map(str, letter)) for letter in rule["letters"])
+            result.append(Matrix(tuple(part["columns"]), letters, np.asarray(rule["rows"], np.float64)))
+    return tuple(result)

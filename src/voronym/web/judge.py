@@ -1,0 +1,96 @@
+"""The second door: judge a release, ours or not, with or without the table that it was made from."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from voronym.errors import VoronymError
+from voronym.web import intake, screens
+from voronym.web.answers import desk_of, form_of, go, table_of
+from voronym.web.desk import Table
+
+ROLES = ("key", "confidential")
+
+
+async def upload(request: Request) -> Response:
+    """Take a release, whose bytes are the body, and read it."""
+    desk = desk_of(request)
+    try:
+        label = intake.label_of(request.query_params.get("name", ""))
+        intake.check_suffix(label)
+        folder = desk.place()
+        try:
+            await intake.receive(request.stream(), folder / label, desk.limits.sent)
+        except BaseException:
+            folder.rmdir()
+            raise
+        table = await desk.add(folder / label, label, folder, desk.limits, judging=True)
+    except VoronymError as error:
+        return _told(error, "judge")
+    return JSONResponse({"go": f"/t/{table.id}/judge"})
+
+
+async def original(request: Request) -> Response:
+    """Take the table that a release was made from; it replaces one that was given before."""
+    table = table_of(request)
+    try:
+        label = intake.label_of(request.query_params.get("name", ""))
+        intake.check_suffix(label)
+        folder = table.folder / "original"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for old in folder.iterdir():
+            old.unlink()
+        table.original = None
+        await intake.receive(request.stream(), folder / label, table.desk.limits.sent)
+        table.original = folder / label
+    except VoronymError as error:
+        return _told(error, "original")
+    return JSONResponse({"go": f"/t/{table.id}/judge"})
+
+
+async def judge(request: Request) -> Response:
+    """Show what is asked about a release; or attack it."""
+    table = table_of(request)
+    chosen = table.judged.get("roles") or {
+        name: role for name, role in table.settings.roles.items() if role in ROLES
+    }
+    if request.method == "GET":
+        return _show(table, chosen)
+    fields = await form_of(request)
+    chosen = {
+        name: fields[f"role-{i}"] for i, name in enumerate(table.names) if fields.get(f"role-{i}") in ROLES
+    }
+    keys, secret = ([name for name, role in chosen.items() if role == which] for which in ROLES)
+    given = {"path": str(table.path), "keys": keys, "confidential": secret}
+    limits = {"unpacked": table.desk.limits.unpacked, "columns": table.desk.limits.columns}
+    beside = None if table.original is None else str(table.original)
+    try:
+        answer = await table.ask("judge", **given, original=beside, limits=limits)
+    except VoronymError as error:
+        return _show(table, chosen, 422, {"judge": error.worded("page")})
+    table.judged = {**answer, "roles": chosen, "command": _command(table, keys, secret)}
+    return go(f"/t/{table.id}/judge")
+
+
+def _show(
+    table: Table, chosen: dict[str, str], status: int = 200, errors: dict[str, str] | None = None
+) -> Response:
+    return screens.show(
+        "judge.html", status, table=table, about=table.about, chosen=chosen, errors=errors or {},
+        judged=table.judged if "sentence" in table.judged else None,
+    )  # fmt: skip
+
+
+def _command(table: Table, keys: list[str], secret: list[str]) -> str:
+    words = ["voronym", "attack", table.label]
+    for flag, names in (("--key", keys), ("--confidential", secret)):
+        words += [word for name in names for word in (flag, name)]
+    return shlex.join([*words, *(["--original", Path(table.original).name] if table.original else [])])
+
+
+def _told(error: VoronymError, field: str) -> JSONResponse:
+    return JSONResponse({"error": error.worded("page"), "field": field}, 422)

@@ -1,0 +1,219 @@
+"""What a release by the choices of now would be: made as the release itself is, with all choices in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from voronym.attacks import assault
+from voronym.attacks.ladder import quick_attacks
+from voronym.core.context import Context
+from voronym.dossier import ladder_of, quick_exposure, scene_of
+from voronym.errors import Cancelled, VoronymError, worded
+from voronym.method import METHODS
+from voronym.privacy import split_models
+from voronym.release import Release
+from voronym.report.rungs import rungs
+from voronym.run.door import anonymize
+from voronym.web.settings import Settings, refuse_files
+from voronym.web.shown import rows_of
+
+QUICK, SAMPLE, MANY = 1_000, 5_000, 20_000
+"""Rows of the first look; of a sample; and those above which a preview is of a sample."""
+SEARCHED = 2_000
+"""Rows up to which other k are tried by the method itself, and not by a quick one."""
+SIZES = (3, 5, 10, 20)
+LATER = ("learned-guess",)
+"""Attacks that learn, which takes a second: they are made once the release is of the whole table."""
+WORST, MEMBERS = 6, 12
+Tell = Callable[[dict[str, Any]], None]
+
+
+def preview(
+    frame: pl.DataFrame, chosen: Settings, tell: Tell, check: Callable[[], None]
+) -> tuple[Release, bool]:
+    """Tell what would come of choices: a quick look at first, then the release itself.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+    chosen : Settings
+        All choices.
+    tell : callable
+        Hears "sample", "point" (the loss at one k) and "shown" (all figures at the k chosen).
+    check : callable
+        Raises where the work should end.
+
+    Returns
+    -------
+    (Release, bool)
+        The release, and whether it is of the whole table.
+    """
+    refuse_files(chosen)
+    given = {**chosen.choices, "models": split_models(chosen.models)}
+    hasty = {**given, "method": "mdav"} if chosen.method == "auto" and chosen.time_limit is None else given
+    first = sampled(frame, chosen, QUICK, QUICK)
+    rest = sampled(frame, chosen, MANY, SAMPLE)
+    tell({"sample": {"rows": len(rest), "of": len(frame)}})
+    guess: dict[int | None, float] = {}
+    if len(first) < len(frame) or hasty is not given:
+        made = _try(first, hasty, chosen.k, check)
+        if made is not None:
+            tell({"shown": figures(made, first, whole=False, of=len(frame))})
+            tell({"point": _point(chosen.k, made, exact=False)})
+            guess[chosen.k] = _loss(made) or 0.0
+    sizes = [k for k in SIZES if k != chosen.k] if _by_k(chosen) else []
+    for k in sizes:
+        made = _try(first, hasty, k, check)
+        if made is not None:
+            tell({"point": _point(k, made, exact=False)})
+            guess[k] = _loss(made) or 0.0
+    whole = len(rest) == len(frame)
+    final = anonymize(rest, **given, progress=lambda _: check())
+    check()
+    tell({"shown": figures(final, rest, whole=whole, of=len(frame))})
+    tell({"point": _point(chosen.k, final, exact=whole)})
+    if guess.get(chosen.k):  # how far off the quick look was here, it is about elsewhere
+        ratio = (_loss(final) or 0.0) / guess[chosen.k]
+        for k in sizes:
+            if k in guess:
+                tell({"point": {"k": k, "loss": ratio * guess[k], "exact": False}})
+    for k in sizes if len(rest) <= SEARCHED and hasty is not given else ():
+        made = _try(rest, given, k, check)
+        if made is not None:
+            tell({"point": _point(k, made, exact=whole)})
+    return final, whole
+
+
+def _by_k(chosen: Settings) -> bool:
+    return isinstance(chosen.k, int) and METHODS[chosen.method].keeps_k and chosen.policy is None
+
+
+def _try(
+    frame: pl.DataFrame, given: Mapping[str, Any], k: int | None, check: Callable[[], None]
+) -> Release | None:
+    """Make a release at another k, or of a sample; None where that is refused."""
+    check()
+    try:
+        return anonymize(frame, **{**given, **({} if k is None else {"k": k})}, progress=lambda _: check())
+    except Cancelled:
+        raise
+    except VoronymError:  # the release itself says what is wrong
+        return None
+
+
+def _loss(release: Release) -> float | None:
+    return release.group_loss if release.information_loss is None else release.information_loss
+
+
+def _point(k: int | None, release: Release, *, exact: bool) -> dict[str, Any]:
+    return {"k": k or 0, "loss": _loss(release), "exact": exact}
+
+
+def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -> dict[str, Any]:
+    """Return what is shown of a release before it is written."""
+    if whole:
+        exposure = release.exposure = quick_exposure(release, Context())
+    else:
+        exposure = assault(scene_of(release), [name for name in quick_attacks() if name not in LATER])
+    ladder = ladder_of(exposure, release.schema.keys)
+    worst = None if ladder is None else ladder.worst
+    outcome = None if worst is None else worst.outcome
+    return {
+        "whole": whole,
+        "rows": len(original),
+        "of": of,
+        "loss": _loss(release),
+        "smallest": release.risk.k,
+        "groups": release.risk.n_classes,
+        "left_out": len(original) - release.rows,
+        "counted": "households" if release.schema.household else "people",
+        "changes": [str(change) for change in release.changes],
+        "steps": [str(effect) for effect in release.effects],
+        "findings": [str(finding) for finding in release.findings],
+        "warnings": [worded(warning, "page") for warning in release.warnings],
+        "sentence": "" if ladder is None else worded(ladder.sentence, "page"),
+        "ladder": "" if ladder is None else str(rungs(ladder, title="What an intruder finds")),
+        "rungs": [] if ladder is None else [rung.to_dict() for rung in ladder.measured],
+        "effect": {
+            "loss": _loss(release),
+            "risk": None if outcome is None else outcome.success,
+            "attack": "" if outcome is None else outcome.attack,
+        },
+        "worst": groups(release, original),
+        "table": rows_of(release, original),
+    }
+
+
+def groups(release: Release, original: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the groups whose people were moved furthest, with their originals: for the house alone."""
+    evidence, table = release._evidence, release._held
+    if evidence is None or not release.recipe.makes_groups or len(evidence.order) > len(original):
+        return []
+    labels = table.classes.labels
+    after = nw.from_native(table.frame.to_native(), eager_only=True)
+    keys = [name for name in release.schema.keys if name in original.columns]
+    moved = np.stack([_moved(original[name], after[name], evidence.order) for name in keys])
+    many = np.bincount(labels)
+    by_key = np.stack([np.bincount(labels, own) / many for own in moved])
+    secret = [name for name in release.schema.confidential if name in original.columns][:3]
+    out = []
+    for group in np.argsort(-by_key.sum(axis=0), kind="stable")[:WORST].tolist():
+        members = np.flatnonzero(labels == group)
+        far = members[np.argsort(-moved[:, members].sum(axis=0), kind="stable")]
+        widest = keys[int(by_key[:, group].argmax())]
+        shown = original[evidence.order[far[:MEMBERS]].tolist()]
+        out.append(
+            {
+                "size": len(members),
+                "widest": widest,
+                "keys": keys,
+                "secret": secret,
+                "members": [[_text(value) for value in row] for row in shown.select([*keys, *secret]).rows()],
+                "published": [_text(after[name][int(members[0])]) for name in keys],
+                "alike": [name for name in secret if shown[name].n_unique() == 1 and len(members) <= MEMBERS],
+                "alone": bool(moved[:, far[0]].sum() > 3 * moved[:, far[1:]].sum(axis=0).mean())
+                if len(far) > 1
+                else False,
+            }
+        )
+    return out
+
+
+def _moved(before: pl.Series, after: Any, order: Any) -> Any:
+    """Return how far each released row moved: in squared deviations, or 1 for another value."""
+    own = before[order.tolist()]
+    published = after.to_native()
+    published = published if isinstance(published, pl.Series) else pl.Series(list(published))
+    if own.dtype.is_numeric() and published.dtype.is_numeric():
+        x, y = own.cast(pl.Float64), published.cast(pl.Float64)
+        spread = float(np.nanstd(before.cast(pl.Float64).to_numpy(), ddof=1)) if len(before) > 1 else 0.0
+        return np.square(((x - y) / (spread or 1.0)).fill_null(1.0).fill_nan(1.0).to_numpy())
+    return (own.cast(pl.String, strict=False) != published.cast(pl.String, strict=False)).fill_null(
+        False
+    ).to_numpy() * 1.0
+
+
+def _text(value: Any) -> str:
+    result = "–" if value is None else str(value)
+    return result if len(result) <= 32 else result[:31] + "…"
+
+
+def sampled(frame: pl.DataFrame, chosen: Settings, most: int, size: int) -> pl.DataFrame:
+    """Return some of the rows of a large table; all rows of a person or household together."""
+    if len(frame) <= most:
+        return frame
+    rng = np.random.default_rng(0)
+    unit: str | None = chosen.household or chosen.person
+    if unit is None:
+        rows = np.sort(rng.choice(len(frame), min(size, len(frame)), replace=False))
+        return frame.filter(pl.Series(np.isin(np.arange(len(frame)), rows)))
+    units = frame[unit].unique(maintain_order=True)
+    many = max(1, int(size * len(units) / len(frame)))
+    some = units[np.sort(rng.choice(len(units), min(many, len(units)), replace=False)).tolist()]
+    return frame.filter(pl.col(unit).is_in(some.implode()))

@@ -1,0 +1,72 @@
+"""The proof of how few gaps will do where k counts households, against an integer programme of its own."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from voronym.core.context import Context
+from voronym.methods.local_suppression import suppress_locally
+
+
+def optimum(codes, homes, k):
+    """Return the fewest gaps: every record in a class of its values, a class with k households or none."""
+    n, d = codes.shape
+    names, entries = {}, []
+    for u in range(n):
+        for kept in itertools.product((False, True), repeat=d):
+            name = tuple(int(v) if keep else None for v, keep in zip(codes[u], kept, strict=True))
+            entries.append((u, names.setdefault(name, len(names)), d - sum(kept)))
+    lives = sorted({(c, int(homes[u])) for u, c, _ in entries})
+    place = {pair: at for at, pair in enumerate(lives)}
+    e, y, z = len(entries), len(names), len(lives)
+    rows, low, high = [], [], []
+
+    def constrain(parts, least, most):
+        row = np.zeros(e + y + z)
+        for at, value in parts:
+            row[at] += value
+        rows.append(row)
+        low.append(least)
+        high.append(most)
+
+    for u in range(n):
+        constrain([(at, 1) for at, (v, _, _) in enumerate(entries) if v == u], 1, 1)
+    for at, (_, c, _) in enumerate(entries):
+        constrain([(at, 1), (e + c, -1)], -np.inf, 0)
+    for (c, home), at in place.items():  # a household is there where one of its records is
+        mine = [(i, -1) for i, (u, own, _) in enumerate(entries) if own == c and homes[u] == home]
+        constrain([(e + y + at, 1), *mine], -np.inf, 0)
+    for c in range(y):
+        constrain([(e + y + at, 1) for (own, _), at in place.items() if own == c] + [(e + c, -k)], 0, np.inf)
+    cost = np.concatenate([[price for _, _, price in entries], np.zeros(y + z)])
+    found = milp(
+        cost, integrality=np.ones(len(cost)), bounds=Bounds(0, 1),
+        constraints=LinearConstraint(np.array(rows), low, high),
+    )  # fmt: skip
+    return round(found.fun)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_choice_is_below_what_is_proven(seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, (12, 3))
+    homes = np.sort(rng.integers(0, 6, 12))
+    k = 2 + seed % 2
+    best = optimum(codes, homes, k)
+    found = suppress_locally(codes, k, Context(seed=0), homes=homes)
+    plain = suppress_locally(codes, k, Context(seed=0), solve=False)
+    assert found.least <= best + 1e-6
+    assert found.cost >= best
+    assert found.cost <= best + 2
+    assert found.least >= plain.least - 1e-6  # as many households need no fewer gaps than as many records
+
+
+def test_households_need_more_than_records_and_the_proof_knows():
+    codes = np.array([[0, 0]] * 4 + [[1, 1]] * 4)
+    homes = np.array([0, 0, 0, 0, 1, 1, 1, 1])  # one household has all records of a combination
+    found = suppress_locally(codes, 2, Context(seed=0), homes=homes)
+    assert found.cost == 16.0
+    assert found.least == pytest.approx(16.0)
+    assert suppress_locally(codes, 2, Context(seed=0)).cost == 0.0

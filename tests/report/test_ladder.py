@@ -1,0 +1,148 @@
+"""The ladder of risk: one rung for each kind of intruder, with the figures of `voronym attack`."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import voronym as vr
+from voronym.attacks import ATTACKS, KNOWLEDGE, Ladder
+from voronym.attacks.ladder import REMEDIES, quick_attacks
+from voronym.cli import app
+from voronym.release import Release
+
+KEYS = ["age", "sex"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("ladder")
+    vr.datasets.hospital(150, seed=3).drop("name", "admitted", "nationality").write_csv(made / "patients.csv")
+    return made
+
+
+@pytest.fixture(scope="module")
+def release(folder: Path) -> Release:
+    made = vr.anonymize(
+        vr.read(folder / "patients.csv"), keys=KEYS, confidential=["diagnosis", "cost"], other=["weight"],
+        drop_undeclared=True, k=5, method="mdav",
+    )  # fmt: skip
+    made.write(folder / "release.csv")
+    made.recipe.save(folder / "recipe.toml")
+    return made
+
+
+class _Texts(HTMLParser):
+    """The text of a page, without what is drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def text_of(page: str) -> str:
+    parser = _Texts()
+    parser.feed(page)
+    return " ".join(" ".join(parser.texts).split())
+
+
+def test_every_attack_has_a_remedy() -> None:
+    assert set(REMEDIES) == set(ATTACKS)
+
+
+def test_an_attack_finds_the_same_whoever_comes_with_it(release: Release) -> None:
+    alone = vr.attack(release, attacks=["singling-out"])["singling-out"]
+    among = vr.attack(release, attacks=quick_attacks())["singling-out"]
+    assert alone == among
+
+
+def test_the_worst_rung_is_the_surest_and_names_its_columns(release: Release) -> None:
+    exposure = vr.attack(release, attacks=quick_attacks())
+    ladder = Ladder.of(exposure, KEYS)
+    assert [rung.knows for rung in ladder.rungs] == list(KNOWLEDGE)
+    assert ladder.worst is not None
+    assert ladder.worst.outcome == max(exposure.outcomes, key=lambda one: one.interval[0])
+    assert ladder.rungs[0].outcome is not None
+    assert set(ladder.rungs[0].columns) <= {"diagnosis", "cost", "weight"}, "kept columns cause it"
+    assert ladder.worst.columns
+    for name in ladder.worst.columns[:4]:
+        assert name in ladder.sentence
+    assert f"{ladder.worst.outcome.success:.0%}" in ladder.sentence
+    assert ladder.worst.remedy in ladder.sentence
+
+
+def test_masking_the_cause_lowers_the_rung(release: Release, folder: Path) -> None:
+    exposure = vr.attack(release, attacks=["singling-out"])
+    cause = Ladder.of(exposure, KEYS).rungs[0].columns
+    rest = [name for name in ("diagnosis", "cost", "weight") if name not in cause]
+    less = vr.anonymize(
+        vr.read(folder / "patients.csv"),
+        keys=KEYS,
+        confidential=rest,
+        drop_undeclared=True,
+        k=5,
+        method="mdav",
+    )
+    after = vr.attack(less, attacks=["singling-out"])
+    assert after["singling-out"].excess < exposure["singling-out"].excess / 2
+
+
+def test_report_notebook_and_command_tell_the_same(release: Release, folder: Path) -> None:
+    """The files tell who is who by the columns that were kept, as the release in memory does."""
+    names = ["attack", str(folder / "release.csv"), "--original", str(folder / "patients.csv"), "--json"]
+    only = ",".join(name for name in quick_attacks() if name != "leftovers")  # which is about the file
+    answer = CliRunner().invoke(app, [*names, "--recipe", str(folder / "recipe.toml"), "--only", only])
+    assert answer.exit_code == 0, answer.output
+    printed = {one["attack"]: one for one in json.loads(answer.stdout)["outcomes"]}
+    dossier = release.dossier(attacked=True)
+    ladder = dossier.ladder
+    assert ladder is not None
+    assert len(ladder.measured) >= 3
+    for rung in ladder.measured:
+        assert rung.outcome is not None
+        told = printed[rung.outcome.attack]
+        assert (rung.outcome.success, rung.outcome.control, rung.outcome.people) == (
+            told["success"], told["control"], told["people"],
+        )  # fmt: skip
+        assert list(rung.outcome.interval) == told["interval"]
+    page = text_of(release.report(folder / "report.html").read_text("utf-8"))
+    ladder = release.dossier().ladder  # with the two attacks that every report makes
+    assert ladder is not None
+    assert ladder.sentence in page
+    assert ladder.sentence.replace("“", "").split("(")[0].strip() in re.sub(
+        "<[^>]+>", "", release._repr_html_()
+    )
+
+
+def test_the_public_report_tells_nothing_of_it(release: Release, folder: Path) -> None:
+    release.dossier(attacked=True)
+    public = release.report(folder / "public.html", audience="public").read_text("utf-8")
+    assert "What an intruder finds" not in public
+    assert "singling-out" not in public
+
+
+def test_a_page_says_what_it_is_about(release: Release, folder: Path) -> None:
+    path = release.report(
+        folder / "named.html",
+        audience="public",
+        title="Stays 2025",
+        publisher="Town <hall>",
+        date="2026-01-02",
+    )
+    page = path.read_text("utf-8")
+    assert "<title>Stays 2025 · voronym</title>" in page
+    assert "Stays 2025 · made from patients.csv · published by Town <hall> · 2026-01-02" in text_of(page)
+    usual = release.report(folder / "usual.html", audience="public").read_text("utf-8")
+    assert "<title>Release of patients.csv · voronym</title>" in usual
+    assert re.search(r'<time datetime="\d{4}-\d{2}-\d{2}">', usual)
+    bare = vr.anonymize(pl.DataFrame({"age": [30, 31, 32, 33]}), keys=["age"], k=2)
+    assert "<title>Release report · voronym</title>" in bare.report(folder / "bare.html").read_text("utf-8")
