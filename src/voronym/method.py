@@ -58,6 +58,10 @@ class Method:
     practical: int | Callable[[int], int] | None = None
     weighted: bool = False
     """Whether it makes groups of records with weights."""
+    model_free: bool = False
+    """Whether it also works in a space that has no cost model for kernels, such as a graph."""
+    squares: bool = False
+    """Whether a group must cost its squares about the mean: then not on a sphere, whose groups do not."""
     needs: str = ""
     """The privacy model without which it cannot run."""
 
@@ -153,6 +157,7 @@ def algorithm(
     max_size: Callable[[int], int] | None = None,
     practical: int | Callable[[int], int] | None = None,
     weighted: bool = False,
+    model_free: bool = False,
 ) -> Callable[[Callable[..., Partition]], Callable[..., Partition]]:
     """Register a method that makes groups, a function ``(problem, ctx[, options]) -> Partition``.
 
@@ -167,7 +172,7 @@ def algorithm(
     timed : bool
         Whether a time limit is of use to it: then it returns the best found when ``ctx.over`` says so.
     anywhere : bool
-        Whether it works in every space; otherwise on Euclidean coordinates, ``problem.points``, only.
+        Whether it works without coordinates; otherwise on Euclidean ones, ``problem.points``, only.
     univariate : bool
         Whether the method takes a single column only.
     max_size : callable, optional
@@ -177,6 +182,8 @@ def algorithm(
         it out unless asked.
     weighted : bool
         Whether records may have weights, ``problem.weights``.
+    model_free : bool
+        Whether it works in every space, also in one that has no cost model for kernels.
     """
 
     def register(function: Callable[..., Partition]) -> Callable[..., Partition]:
@@ -184,7 +191,7 @@ def algorithm(
             name,
             Method(
                 name, function, guarantee, cost, reference, options, "groups", timed, anywhere, univariate,
-                max_size, practical, weighted,
+                max_size, practical, weighted, model_free,
             ),
         )  # fmt: skip
         return function

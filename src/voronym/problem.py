@@ -148,6 +148,18 @@ class Problem:
 
     def check_method(self, method: Method) -> None:
         """Refuse a method that does not work on these records, and say which do."""
+        if not method.model_free and not self.records.modelled:
+            from voronym.method import algorithms
+
+            serving = [name for name, item in algorithms().items() if item.model_free]
+            raise InputError(
+                f"method {method.name!r} does not serve in {self.space!r}; these do: {', '.join(serving)}"
+            )
+        if method.squares and self.records.points is not None and not self.records.by_squares:
+            raise InputError(
+                f"method {method.name!r} needs groups that cost their squares about the mean, which they do "
+                f"not in {self.space!r}; try 'exchange', 'anneal' or 'pairs'"
+            )
         if not method.anywhere and self.records.points is None:
             from voronym.method import algorithms  # a table of everything, only to say what would do
 

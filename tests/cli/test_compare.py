@@ -81,3 +81,11 @@ def test_a_recipe_says_what_columns_are(voronym):  # noqa: F811
     assert voronym("measure", "o.csv", "--recipe", "r.toml", "--key", "age")[0] == 2
     code, _, err = voronym("compare", "o.csv", "--recipe", "r.toml", "--kind", "age=nominal")
     assert (code, "options about kinds" in err) == (2, True)
+
+
+def test_columns_without_a_role_may_be_dropped_by_name(voronym):  # noqa: F811
+    words = ("compare", "patients.csv", "--key", "age,weight", "-k", "3", "--method", "mdav", "--json")
+    (code, out, err), (same, again, _) = voronym(*words), voronym(*words, "--drop-undeclared")
+    assert (code, same) == (0, 0), err
+    first, second = ([row["loss"] for row in json.loads(text)["rows"]] for text in (out, again))
+    assert first == second

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from voronym.errors import InputError
-from voronym_papers import PAPERS, Chart, Curve, Exhibit, Highlight, Mark, Table, reproduce
-from voronym_papers.base import named, paper
+from voronym_papers import PAPERS, Chart, Curve, Exhibit, Highlight, Mark, Outcome, Table, reproduce
+from voronym_papers.base import Experiment, Paper, named, paper
 from voronym_papers.cli import verdicts
+from voronym_papers.fingerprint import _digest
 from voronym_papers.items import dump, load
 from voronym_papers.marks import Mark as Same
 from voronym_papers.overview import count, lines
-from voronym_papers.stored import keep, results
+from voronym_papers.stored import keep, results, stale
 
 
 @pytest.fixture
@@ -61,6 +62,30 @@ def test_verdicts(published, ours, better, verdict):
     mark = Mark("Table 1", "D", published, ours, within=0.0005, better=better)
     assert mark.verdict == verdict
     assert Same.from_dict(json.loads(json.dumps(mark.to_dict()))) == mark
+
+
+@pytest.mark.parametrize(
+    ("more", "kind", "verdict"),
+    [
+        ({"unit": " s", "better": "less"}, "time", "faster"),
+        ({"timed": True, "better": "more"}, "time", "slower"),
+        ({"better": "less", "alike": False}, "quality", "differs"),
+        ({"better": "less", "claim": "up to 3 %"}, "quality", "better"),
+        ({"claim": "never rises"}, "words", "differs"),
+        ({"claim": "never rises", "within": 2.0}, "words", "holds"),
+        ({"within": 2.0}, "value", "same"),
+    ],
+)
+def test_verdicts_by_kind(more, kind, verdict):
+    mark = Mark("Table 1", "D", 3.0, 2.0, **more)
+    assert (mark.kind, mark.verdict) == (kind, verdict)
+    assert Same.from_dict(json.loads(json.dumps(mark.to_dict()))) == mark
+
+
+def test_what_is_ours_alone_has_nothing_published():
+    assert Mark("Table 1", "D", None, 2.0, alone=True).verdict == "ours alone"
+    with pytest.raises(ValueError, match="nothing published"):
+        Mark("Table 1", "D", 3.0, 2.0, alone=True)
 
 
 def test_numbers_are_written_with_their_units_and_signs():
@@ -107,6 +132,44 @@ def test_what_is_kept_is_read_again(toy, tmp_path):
     first, second = lines(kept["four", True].marks, kept["four", False].marks)
     assert first.texts() == ("0.25", "0.2000", "0.2200", "−0.0500", "better")
     assert count([first, second]) == {"better": 1, "not printed": 1}
+
+
+def test_results_are_stale_once_their_code_has_changed(tmp_path, monkeypatch):
+    package = tmp_path / "making_toys"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    source = package / "toys.py"
+    source.write_text("SIZE = 3\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    entry = Paper("toys", "A. Author: Toys", "Toys", code=("making_toys",))
+    outcome = Outcome(Experiment("four", "Four toys", lambda *_: iter(())), True, (), 1.0)
+    entry.experiments["four"] = outcome.experiment
+    path = keep(entry, outcome, tmp_path)
+    kept = results(entry, tmp_path)["four", True]
+    assert set(kept.made) >= {"version", "fingerprint"}
+    assert (kept.stale, stale(entry, tmp_path)) == (False, [])
+    for text, old in (("# three\n\nSIZE = 3\n", []), ("SIZE = 4\n", ["four, full"])):
+        source.write_text(text)
+        _digest.cache_clear()
+        assert stale(entry, tmp_path) == old
+    source.write_text("SIZE = 3\n")
+    _digest.cache_clear()
+    plain = json.loads(path.read_text())
+    del plain["runs"]["four"]["full"]["made"]  # as runs were kept before
+    path.write_text(json.dumps(plain))
+    assert stale(entry, tmp_path) == ["four, full"]
+
+
+def test_the_terminal_says_which_figures_are_stale(toy, voronym, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert voronym("papers", "toy", "--full", "--store", str(tmp_path))[0] == 0
+    monkeypatch.setattr("voronym_papers.stored.results.__defaults__", (tmp_path,))
+    assert "stale" not in voronym("papers", "toy")[1]
+    path = tmp_path / "toy.json"
+    path.write_text(path.read_text().replace('"fingerprint": "', '"fingerprint": "0'))
+    out = voronym("papers", "toy")[1]
+    assert "better, stale [1]" in out
+    assert "2 of them stale" in out
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32), st.text(max_size=5))

@@ -13,7 +13,7 @@ from voronym_papers import PAPERS, Outcome
 from voronym_papers.cli import verdicts
 from voronym_papers.items import Chart, Table
 from voronym_papers.overview import document, lines_kept, written
-from voronym_papers.stored import FOLDER, results
+from voronym_papers.stored import FOLDER, results, stale
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 
@@ -39,6 +39,18 @@ def test_no_table_or_figure_is_missing(name):
         assert f"| {one.name} |" in document()
 
 
+@pytest.mark.parametrize("name", PAPERS)
+def test_stale_runs_are_listed_on_the_page(name):
+    """Runs kept without a fingerprint, or with another one than today's code has, are said to be stale."""
+    entry = PAPERS[name]
+    old = stale(entry)
+    section = PAGE.read_text(encoding="utf-8").split(f"## `{name}`")[1].split("\n## ")[0]
+    listed = f"{len(old)} of {len(results(entry))} runs that are kept" in section
+    assert listed == bool(old), f"stale: {'; '.join(old)}; make papers-table"
+    for run in results(entry).values():
+        assert run.stale or set(run.made) >= {"version", "fingerprint"}
+
+
 def test_the_five_papers_have_their_tables_and_figures():
     counted = {name: len(entry.exhibits) for name, entry in PAPERS.items()}
     # Counted in the papers: 28 figures and 2 tables of 2011, 8 and 1 of 2013, 5 and 5 of ICSM.
@@ -52,10 +64,35 @@ def test_the_five_papers_have_their_tables_and_figures():
 def test_whatever_differs_says_why_in_a_sentence(name):
     for (experiment, _), run in results(PAPERS[name]).items():
         for mark in run.marks:
-            if mark.verdict in ("better", "worse", "differs"):
+            if mark.verdict in ("better", "worse", "faster", "slower", "differs"):
                 assert re.fullmatch(r"[A-Z0-9].{15,}[.]", mark.why), (
                     f"{experiment}: {mark.exhibit}, {mark.what}"
                 )
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_verdicts_say_what_they_compare(name):
+    """Times are never better, claims in words never the same, and same needs a printed value."""
+    for line in (line for own in lines_kept(PAPERS[name]).values() for line in own):
+        kind, verdict = line.mark.kind, line.mark.verdict
+        assert verdict not in ("better", "worse") or kind == "quality"
+        assert verdict not in ("faster", "slower") or kind == "time"
+        assert (verdict == "holds") <= (kind == "words")
+        if verdict == "same":
+            assert kind != "words"
+            assert any(sign.isdigit() for sign in line.mark.told())
+
+
+def test_paper_004_prints_no_experiment_and_002_claims_what_its_descent_does_not_reach():
+    own = [line.mark for rows in lines_kept(PAPERS["crowd"]).values() for line in rows]
+    assert {mark.exhibit for mark in own if mark.published is not None} == {"Table 1"}
+    rows = lines_kept(PAPERS["t-closeness"])
+    claims = [line.mark for name in ("Figure 6", "Figure 7") for line in rows[name] if line.mark.claim]
+    assert {(mark.kind, mark.verdict) for mark in claims} == {("words", "differs")}
+    ten = [line.mark for name in ("Figure 9", "Figure 10") for line in lines_kept(PAPERS["pcl-2011"])[name]]
+    assert [mark.what for mark in ten if mark.published is not None] == [
+        "gain of the example, and mean of our draws"
+    ] * 2
 
 
 @pytest.mark.parametrize("name", PAPERS)

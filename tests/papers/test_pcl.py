@@ -72,7 +72,7 @@ def test_the_papers_solver_ends_where_ours_does():
 def test_figure_4_gains_from_two_dimensions_on(monkeypatch):
     monkeypatch.setattr(gaussian, "CELLS", (1, 4, 16))
     chart, table, *marks = gaussian.figure_4(1024, Context())
-    assert marks[1].verdict == "same"  # in one dimension
+    assert marks[1].verdict == "holds"  # in one dimension
     assert len(chart.curves) == len(table.rows) == 7
     line, *others = table.rows
     assert line[1:] == pytest.approx(
@@ -84,7 +84,7 @@ def test_figure_4_gains_from_two_dimensions_on(monkeypatch):
 def test_figure_5_never_rises():
     chart, table, *marks = gaussian.figure_5(2048, Context())
     assert column(table, "rounds that rose")[:2] == [0, 0]
-    assert [mark.verdict for mark in marks[:2]] == ["same", "same"]
+    assert [mark.verdict for mark in marks[:2]] == ["holds", "holds"]
     mdav, fast, slow, _ = (np.array(curve.points) for curve in chart.curves)
     assert fast[-1, 1] < 0.95 * mdav[0, 1]
     assert slow[1, 1] > fast[1, 1]  # half the way each time
@@ -191,7 +191,7 @@ def test_census_is_where_the_paper_is_under_its_own_sizes(monkeypatch):
         assert found.ours <= found.published + 0.002
         assert marks["Table 2", f"smallest cell, {name}"].ours == least
         assert marks["Figure 19", f"D, mean of starts, {name}"].ours >= found.ours
-        assert marks["Figure 20", f"one start, {name}"].verdict == "better"
+        assert marks["Figure 20", f"one start, {name}"].verdict == "faster"
     scatter, clock = only(items, Chart)
     assert len(scatter.curves[2].points) == 12  # four random starts of three cases
     assert len(clock.curves[0].points) == 15

@@ -111,7 +111,10 @@ def test_counting_information():
 def test_a_place_tells_least_by_the_best_rule():
     items = list(places.users(6, 3, Context()))  # with 4 a quarter of the town is no coarser grid
     marks = {mark.what: mark for mark in of(Mark, items)}
-    assert {mark.verdict for mark in marks.values()} == {"same", "not printed"}
+    assert {mark.verdict for mark in marks.values()} == {"ours alone"}
+    for what in ("R(0) less I(W; X), nats", "R at the error of one place for all, nats"):
+        assert abs(marks[what].ours) < 1e-6
+    assert marks["rises of the curve"].ours == marks["bends of the wrong kind"].ours == 0
     for name in ("coarser grid", "noise"):
         assert marks[f"the best rule tells less than {name}, at least"].ours > 0
     p, centres = places.town(6, 3)

@@ -14,7 +14,7 @@ from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.records.fields import make_fields
-from voronym.space import Euclidean, Manhattan, Mixed
+from voronym.space import Euclidean, Graph, Manhattan, Mixed, Sphere
 from voronym.space import levels as module
 from voronym.space import mixed as space_module
 from voronym.space.field import Field
@@ -302,9 +302,37 @@ def test_other_methods_say_who_accepts_a_mixed_space(method):
         vr.microaggregate(space.codes, 3, method=method, space=space)
 
 
+@pytest.mark.parametrize("method", sorted(vr.algorithms()))
+@pytest.mark.parametrize(
+    "space", [Manhattan(), Graph([(i, i + 1) for i in range(12)])], ids=["city", "graph"]
+)
+def test_on_a_graph_a_method_serves_or_says_which_do(method, space):
+    X = np.arange(12.0)[:, None]
+    if vr.algorithms()[method].model_free:
+        assert vr.microaggregate(X, 3, method=method, space=space).sizes.min() >= 3
+        return
+    with pytest.raises(
+        InputError, match=rf"'{method}' does not serve in .*these do: cuts, kd, mondrian, pcl$"
+    ):
+        vr.microaggregate(X, 3, method=method, space=space)
+
+
+def test_icsm_is_refused_on_a_sphere_and_other_searches_are_named():
+    space = Sphere()
+    X = space.from_degrees(np.linspace(41.0, 42.0, 12), np.linspace(1.0, 2.0, 12) ** 2)
+    start = vr.microaggregate(X, 3, method="mdav", space=space)
+    for ask in (
+        lambda: vr.microaggregate(X, 3, method="icsm", space=space),
+        lambda: vr.refine(X, start, k=3, method="icsm", space=space),
+    ):
+        with pytest.raises(InputError, match=r"'icsm' needs groups .* Sphere.*; try 'exchange'"):
+            ask()
+    assert vr.refine(X, start, k=3, method="exchange", space=space).sizes.min() >= 3
+
+
 def test_other_spaces_and_other_records_are_refused():
     space = lines(np.arange(12))
-    with pytest.raises(InputError, match="no kernels for the space Manhattan"):
+    with pytest.raises(InputError, match="'mdav' does not serve in Manhattan"):
         vr.microaggregate(space.codes, 3, method="mdav", space=Manhattan())
     with pytest.raises(InputError, match="levels"):
         vr.microaggregate(space.codes + 0.5, 3, method="mdav", space=space)

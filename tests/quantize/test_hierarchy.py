@@ -85,11 +85,24 @@ def test_repeated_points_and_flat_columns():
     assert part.sse(X) == pytest.approx(0, abs=1e-9)
 
 
+def test_a_hierarchy_within_a_hierarchy_cuts_each_macrocell_again():
+    X = vr.datasets.gaussian(1203, 2)
+    inside = {"inner": "hierarchy", "inner_options": {"size": 100, "inner": "mdav"}}
+    part = vr.microaggregate(X, 5, method="hierarchy", size=600, **inside)
+    assert part.sizes.min() >= 5
+    assert part.sizes.max() <= 9
+    outer = module.macrocells(X, module.multiples(1203, 5, 2), Context(seed=0))
+    assert all(len(set(outer[part.labels == cell])) == 1 for cell in range(part.n_cells))
+    plain = vr.microaggregate(X, 5, method="hierarchy", size=600)
+    assert part.sse(X) != plain.sse(X)
+    assert part.sse(X) < 1.3 * plain.sse(X)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         ({"inner": "magic"}, "no method is called"),
-        ({"inner": "hierarchy"}, "another method than itself"),
+        ({"inner": "hierarchy"}, "within a hierarchy makes smaller macrocells: its size must be below 2,000"),
         ({"inner_options": {"gama": 1}}, "has no option 'gama'"),
         ({"inner_options": 5}, "inner_options must be options by name"),
         ({"inner_options": [("gamma", 1)]}, "inner_options must be options by name"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import voronym as vr
 from records.checks import assert_more_than, table_1
 from records.mixtures import mixtures
 from voronym import datasets
@@ -341,13 +342,21 @@ def test_whoever_wishes_to_finish_gets_a_table_once_there_is_one(stage):
     assert made.figures["linkage"]["after"]["n"] > 0
 
 
-@pytest.mark.slow
-def test_mdav_is_tried_on_a_sample_of_a_large_table(monkeypatch):
+def test_mdav_is_judged_on_all_records_of_a_large_table(monkeypatch):
+    """Of a sample it would lose more, and what loses too much would be released."""
+    from voronym import keyspaces
+    from voronym.core.context import Context
     from voronym.records import alternative
+    from voronym.table import Table
 
-    table, schema, _ = hospital(400, 2)
-    whole = anonymize_records(table, schema, m=3).figures["alternative"]
-    monkeypatch.setattr(alternative, "_SAMPLE", 300)
-    some = anonymize_records(table, schema, m=3).figures["alternative"]
-    assert some["loss"] == whole["loss"]
-    assert some["mdav"] == pytest.approx(whole["mdav"], rel=0.3)
+    rng = np.random.default_rng(0)
+    n = 21_000
+    frame = pl.DataFrame({"age": rng.normal(50.0, 15.0, n), "cost": rng.lognormal(7.0, 1.0, n)})
+    table = Table.build(frame, keys=["age", "cost"])
+    X = keyspaces.Coordinates.of(table).X
+    part = vr.microaggregate(X, 5, method="mdav")
+    own = alternative.alternative(table, table.frame, 4, Context())
+    assert own["mdav"] == pytest.approx(vr.information_loss(X, part), rel=1e-6)
+    monkeypatch.setattr(alternative, "_WHOLE", 20_000)
+    parted = alternative.alternative(table, table.frame, 4, Context())
+    assert parted["mdav"] == pytest.approx(own["mdav"], rel=0.1)

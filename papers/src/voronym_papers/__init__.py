@@ -3,6 +3,7 @@
 ``base``       the registry: papers, their exhibits, experiments; how to write an entry
 ``marks``      a published figure, ours, and the verdict
 ``items``      what else an experiment yields: tables, charts, pictures
+``fingerprint``  the code that makes a result, as a digest
 ``stored``     full and quick results that were kept, in ``results/``
 ``overview``   published, full and quick side by side; the documentation's table
 

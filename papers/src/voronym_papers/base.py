@@ -89,6 +89,8 @@ class Paper:
     exhibits: tuple[Exhibit, ...] = ()
     number: str = ""
     """A short name beside the other: "000"."""
+    code: tuple[str, ...] = ()
+    """Modules and packages that make its results: when they change, results that were kept are stale."""
     experiments: dict[str, Experiment] = field(default_factory=dict)
 
     def experiment(
@@ -153,10 +155,19 @@ PAPERS: Registry[Paper] = Registry("paper")
 
 
 def paper(
-    name: str, *, reference: str, subject: str, exhibits: Sequence[Exhibit] = (), number: str = ""
+    name: str,
+    *,
+    reference: str,
+    subject: str,
+    exhibits: Sequence[Exhibit] = (),
+    number: str = "",
+    code: Sequence[str] = (),
 ) -> Paper:
-    """Register a paper; its experiments follow by `Paper.experiment`. ``subject`` heads the page."""
-    return PAPERS.add(name, Paper(name, reference, subject, tuple(exhibits), number))
+    """Register a paper; its experiments follow by `Paper.experiment`. ``subject`` heads the page.
+
+    ``code`` names the modules and packages that make its results (`fingerprint`).
+    """
+    return PAPERS.add(name, Paper(name, reference, subject, tuple(exhibits), number, tuple(code)))
 
 
 def named(name: str, item: str | None = None) -> list[Paper]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Verdict = Literal["same", "better", "worse", "differs", "not printed"]
+Verdict = Literal[
+    "same", "better", "worse", "faster", "slower", "holds", "differs", "not printed", "ours alone"
+]
+Kind = Literal["quality", "time", "words", "value"]
+"""What is compared: how good a result is, how long it takes, a claim in words, or a plain value."""
 Published = float | tuple[float, float] | None
 """A number, the least and the greatest of a range, or None where the paper prints none."""
 USUAL = 2.0
@@ -48,10 +52,18 @@ class Mark:
         What the paper says in words, where it has no number: shown in place of ``published``, which then is
         the number, or the range, that the words stand for.
     why : str
-        A sentence that says why ours differs. Wanted wherever the verdict is not "same" or "not printed".
+        A sentence that says why ours differs. Wanted wherever the paper has something and ours is another.
     drawn : bool
         Whether the published figure is of one draw of random points, which no seed is known of. It changes
         no verdict: the reason then says whether one draw of ours may well be as far off.
+    timed : bool
+        Whether it is a time, a speed or how time grows: ours is then faster or slower, never better.
+    alike : bool
+        Whether both come from the same algorithm and the same data, or data of the same law. Otherwise ours
+        is neither better nor worse: it differs.
+    alone : bool
+        Whether the paper has nothing of the kind: a check of ours. What is drawn there without numbers is not
+        printed, but not ours alone.
 
     Examples
     --------
@@ -74,6 +86,22 @@ class Mark:
     claim: str = ""
     why: str = ""
     drawn: bool = False
+    timed: bool = False
+    alike: bool = True
+    alone: bool = False
+
+    def __post_init__(self) -> None:
+        if self.alone and (self.published is not None or self.claim):
+            raise ValueError(f"{self.exhibit}, {self.what}: ours alone has nothing published beside it")
+
+    @property
+    def kind(self) -> Kind:
+        """What is compared: time; a claim that has no number; quality, where a way is better; or a value."""
+        if self.timed or self.unit in (" s", " ms"):
+            return "time"
+        if self.claim and not any(sign.isdigit() for sign in self.claim):
+            return "words"
+        return "quality" if self.better else "value"
 
     @property
     def difference(self) -> float | None:
@@ -85,21 +113,24 @@ class Mark:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether ours is the same, better, worse, or differs where neither is better."""
+        """What follows: better and worse are for quality, faster and slower for time, holds for words."""
         off = self.difference
         if off is None:
-            return "not printed"
+            return "ours alone" if self.alone else "not printed"
         if abs(off) <= self.within * (1 + 1e-9):
-            return "same"
-        if not self.better:
+            return "holds" if self.kind == "words" else "same"
+        if not self.better or not self.alike:
             return "differs"
-        return "better" if (off < 0) == (self.better == "less") else "worse"
+        gained = (off < 0) == (self.better == "less")
+        if self.kind == "time":
+            return "faster" if gained else "slower"
+        return "better" if gained else "worse"
 
     @property
     def reason(self) -> str:
         """Why ours differs, where it does: what the paper's own draw may explain comes with it."""
         off = self.difference
-        if off is None or self.verdict == "same":
+        if off is None or self.verdict in ("same", "holds"):
             return ""
         if not self.drawn or not self.spread:
             return self.why

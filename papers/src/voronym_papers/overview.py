@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import get_args
 
-from voronym_papers.base import PAPERS, Exhibit, Paper
-from voronym_papers.marks import Mark
-from voronym_papers.stored import results
+from voronym_papers.base import Exhibit, Paper
+from voronym_papers.marks import Kind, Mark
+from voronym_papers.stored import results, stale
 
 WORDS = {
     "same": "the same",
     "better": "better than published",
     "worse": "worse",
+    "faster": "faster",
+    "slower": "slower",
+    "holds": "claims in words that hold",
     "differs": "different",
     "not printed": "drawn without numbers",
+    "ours alone": "ours alone",
 }
 """What verdicts are called where they are counted."""
-HEADINGS = ("table or figure", "what", "published", "ours, full", "ours, quick", "difference", "verdict")
+HEADINGS = (
+    "table or figure", "what", "kind", "published", "ours, full", "ours, quick", "difference", "verdict",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,8 @@ class Line:
     what: str
     full: Mark | None
     quick: Mark | None
+    stale: bool = False
+    """Whether the figure that counts was made by other code than today's."""
 
     @property
     def mark(self) -> Mark:
@@ -47,11 +57,19 @@ class Line:
         return self.mark.told(), full, quick, self.mark.apart(), self.mark.verdict
 
 
-def lines(full: Iterable[Mark], quick: Iterable[Mark]) -> list[Line]:
-    """Put marks of the same figure into one line, in the order of the full run."""
+def lines(
+    full: Iterable[Mark], quick: Iterable[Mark], *, stale: tuple[bool, bool] = (False, False)
+) -> list[Line]:
+    """Put marks of the same figure into one line, in the order of the full run.
+
+    ``stale`` says whether the full and the quick marks were made by other code than today's.
+    """
     long = {(mark.exhibit, mark.what): mark for mark in full}
     short = {(mark.exhibit, mark.what): mark for mark in quick}
-    return [Line(*key, long.get(key), short.get(key)) for key in {**long, **short}]
+    return [
+        Line(*key, long.get(key), short.get(key), stale[0] if key in long else stale[1])
+        for key in {**long, **short}
+    ]
 
 
 def lines_kept(entry: Paper) -> dict[str, list[Line]]:
@@ -59,10 +77,17 @@ def lines_kept(entry: Paper) -> dict[str, list[Line]]:
     kept = results(entry)
     out: dict[str, list[Line]] = {exhibit.name: [] for exhibit in entry.exhibits}
     for name in entry.experiments:
-        runs = (kept.get((name, full)) for full in (True, False))
-        for line in lines(*(() if run is None else run.marks for run in runs)):
+        full, quick = (kept.get((name, whole)) for whole in (True, False))
+        marks = (() if run is None else run.marks for run in (full, quick))
+        old = (full is not None and full.stale, quick is not None and quick.stale)
+        for line in lines(*marks, stale=old):
             out[line.exhibit].append(line)
     return out
+
+
+def by_kind(lines: Iterable[Line]) -> dict[tuple[str, str], int]:
+    """Count the verdicts of each kind."""
+    return dict(Counter((line.mark.kind, line.mark.verdict) for line in lines))
 
 
 def count(lines: Iterable[Line]) -> dict[str, int]:
@@ -75,9 +100,12 @@ def count(lines: Iterable[Line]) -> dict[str, int]:
 
 def document() -> str:
     """Return the documentation's tables, in Markdown: every table and figure of every paper."""
-    parts = []
+    from voronym_papers._public import PAPERS  # the registry alone is empty until the papers are loaded
+
+    every = {entry.name: lines_kept(entry) for entry in PAPERS.values()}
+    parts = [_counted([line for own in every.values() for rows in own.values() for line in rows])]
     for entry in PAPERS.values():
-        by_exhibit = lines_kept(entry)
+        by_exhibit = every[entry.name]
         rows = [row for exhibit in entry.exhibits for row in _rows(exhibit, by_exhibit[exhibit.name])]
         whys = list(dict.fromkeys(why for *_, why in rows if why))
         notes = {why: f"[{number}]" for number, why in enumerate(whys, start=1)}
@@ -86,10 +114,34 @@ def document() -> str:
         parts += [
             f"## `{entry.name}`: {entry.subject}",
             f"{entry.reference}.",
+            _age(entry),
             "\n".join(f"| {row} |" for row in (head[0], head[1], *body)),
             *("\n".join(f"{sign} {why}\n" for why, sign in notes.items()).rstrip().split("\n\n")),
         ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _counted(lines: list[Line]) -> str:
+    """Return a table of the verdicts, by kind."""
+    numbers = by_kind(lines)
+    kinds = [kind for kind in get_args(Kind) if any(kind == own for own, _ in numbers)]
+    rows = [
+        (verdict, *(str(numbers.get((kind, verdict), "–")) for kind in kinds), str(total))
+        for verdict in WORDS
+        if (total := sum(number for (_, own), number in numbers.items() if own == verdict))
+    ]
+    sums = (str(sum(number for (own, _), number in numbers.items() if own == kind)) for kind in kinds)
+    rows = [("verdict", *kinds, "all"), ("---",) * (len(kinds) + 2), *rows, ("all", *sums, str(len(lines)))]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _age(entry: Paper) -> str:
+    """Say which of the runs that were kept other code made than today's; "" where none is."""
+    old, total = stale(entry), len(results(entry))
+    if not old:
+        return ""
+    which = "all" if len(old) == total else "; ".join(old)
+    return f"*Stale*, made by older code than today's: {len(old)} of {total} runs that are kept ({which})."
 
 
 def written(page: str) -> str:
@@ -103,5 +155,5 @@ def _rows(exhibit: Exhibit, lines: list[Line]) -> list[tuple[str, ...]]:
     """Return the table's rows about an exhibit; the last cell is why it differs."""
     if not lines:
         result = f"shown in [{exhibit.where}]({exhibit.where})" if exhibit.where else "not run yet"
-        return [(exhibit.name, exhibit.what, "no numbers", "–", "–", "–", result, "")]
-    return [(line.exhibit, line.what, *line.texts(), line.why) for line in lines]
+        return [(exhibit.name, exhibit.what, "–", "no numbers", "–", "–", "–", result, "")]
+    return [(line.exhibit, line.what, line.mark.kind, *line.texts(), line.why) for line in lines]

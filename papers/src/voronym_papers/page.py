@@ -90,8 +90,11 @@ def _verdicts(
     result: list[Line] = []
     for outcome in outcomes:
         other = kept.get((outcome.experiment.name, not outcome.full))
-        marks = () if other is None else other.marks
-        result += lines(*((outcome.marks, marks) if outcome.full else (marks, outcome.marks)))
+        marks, old = ((), False) if other is None else (other.marks, other.stale)
+        if outcome.full:
+            result += lines(outcome.marks, marks, stale=(False, old))
+        else:
+            result += lines(marks, outcome.marks, stale=(old, False))
     whys = list(dict.fromkeys(line.why for line in result if line.why))
     groups = []
     whats = {item.name: item.what for item in paper.exhibits}
@@ -101,6 +104,7 @@ def _verdicts(
                 "what": line.what,
                 "cells": line.texts()[:4],
                 "verdict": line.mark.verdict,
+                "stale": line.stale,
                 "note": whys.index(line.why) + 1 if line.why else 0,
             }
             for line in result

@@ -1,7 +1,8 @@
-"""Results that were kept: one small JSON file per paper, with versions and seconds.
+"""Results that were kept: one small JSON file per paper, with versions, seconds and the code's fingerprint.
 
 ``{"paper": …, "runs": {experiment: {"full": run, "quick": run}}}``. A run has its marks, its seconds and the
-versions it was made with; a full one also its tables and charts, so that the page can draw them.
+versions it was made with; a full one also its tables and charts, so that the page can draw them. ``made`` has
+the version, the commit and the fingerprint of the code: a run without it, or with another one, is stale.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from voronym.errors import WriteError
 from voronym_papers.base import Outcome, Paper
+from voronym_papers.fingerprint import fingerprint, made
 from voronym_papers.items import Item, dump, load
 from voronym_papers.marks import Mark
 
@@ -31,21 +33,33 @@ class Kept:
     items: tuple[Item, ...]
     seconds: float
     versions: dict[str, str]
+    made: dict[str, str] = field(default_factory=dict)
+    stale: bool = True
+    """Whether other code made it than today's, or nobody knows which."""
 
 
 def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]:
     """Return the runs that were kept, by experiment and whether they were full; none without a file."""
     runs = _read(folder / f"{entry.name}.json").get("runs", {})
+    today = fingerprint(entry.code) if runs else ""
     return {
         (name, mode == "full"): Kept(
             tuple(Mark.from_dict(mark) for mark in run["marks"]),
             tuple(load(item) for item in run.get("items", ())),
             run["seconds"],
             run["versions"],
+            run.get("made", {}),
+            run.get("made", {}).get("fingerprint") != today,
         )
         for name, modes in runs.items()
         for mode, run in modes.items()
     }
+
+
+def stale(entry: Paper, folder: Path = FOLDER) -> list[str]:
+    """Name the runs that were kept and that other code made than today's: "census, full"."""
+    kept = results(entry, folder)
+    return [f"{name}, {'full' if full else 'quick'}" for (name, full), run in kept.items() if run.stale]
 
 
 def check_folder(folder: Path) -> None:
@@ -67,6 +81,7 @@ def keep(entry: Paper, outcome: Outcome, folder: Path) -> Path:
     run: dict[str, Any] = {
         "seconds": round(outcome.seconds, 1),
         "versions": _versions(),
+        "made": made(entry.code),
         "marks": [mark.to_dict() for mark in outcome.marks],
     }
     if outcome.full:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MINUTE = 50.0
 """Seconds for the methods, so that reading and drawing leave it a minute."""
-TAKEN = ("keys", "kinds", "orders", "locations", "person")
+TAKEN = ("keys", "drop_undeclared", "kinds", "orders", "locations", "person")
 """Choices about columns that this verb takes."""
 BAR = 6
 """Signs of the longest bar."""
@@ -94,6 +94,7 @@ def compare(
         else:
             frame = read(source, **outcome)
         about = {"keys": [], **declared.choices_of(typed, frame.columns)}
+        about.pop("drop_undeclared", None)  # other columns than the keys are never compared
         columns = recipes.columns(written, about, frame.columns)
         named = common.names(confidential, frame.columns)
         rows.about(len(frame), columns["keys"])

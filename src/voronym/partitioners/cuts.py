@@ -26,6 +26,7 @@ FINE = 512
     cost="O(n d² log n); memory O(n d)",
     reference="this project",
     anywhere=True,
+    model_free=True,
 )
 def cuts(problem: Problem, ctx: Context) -> Partition:
     """Cut the records in two where that narrows the ranges of the two groups most, again and again.

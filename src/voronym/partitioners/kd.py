@@ -27,6 +27,7 @@ DEEPEST = 64
     reference="this project",
     max_size=lambda k: 2 * k - 1,
     anywhere=True,
+    model_free=True,
     weighted=True,
 )
 def kd(problem: Problem, ctx: Context) -> Partition:

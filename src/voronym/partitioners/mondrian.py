@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
     cost="O(n d log n); memory O(n d)",
     reference="10.1109/ICDE.2006.101",
     anywhere=True,
+    model_free=True,
 )
 def mondrian(problem: Problem, ctx: Context) -> Partition:
     """Cut the records at the median of the column with the widest range, while k are left on both sides.

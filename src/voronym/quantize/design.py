@@ -99,6 +99,7 @@ class PclOptions(PclVariableOptions):
     reference=REFERENCE,
     options=PclOptions,
     anywhere=True,
+    model_free=True,
     max_size=lambda k: 2 * k - 1,
     practical=50_000,
 )

@@ -64,7 +64,8 @@ def hierarchy(problem: Problem, ctx: Context, options: HierarchyOptions) -> Part
     price is what the borders cost: little where a macrocell has many cells, more in many columns.
 
     Macrocells have multiples of k records, one of them also what is left over: no inner method has to make
-    its cells larger because of a rest. The result does not depend on the number of threads.
+    its cells larger because of a rest. The inner method may be this one again, with a smaller ``size`` among
+    its options: several levels. The result does not depend on the number of threads.
 
     References
     ----------
@@ -82,9 +83,12 @@ def hierarchy(problem: Problem, ctx: Context, options: HierarchyOptions) -> Part
     """
     X, k, n = problem.points, problem.k, problem.n
     inner = METHODS[options.inner]
-    if inner.name == "hierarchy":
-        raise InputError("hierarchy takes another method than itself as inner")
     settings = inner.options.of(options.inner, options.inner_options or {})
+    if isinstance(settings, HierarchyOptions) and settings.size >= options.size:
+        raise InputError(
+            f"a hierarchy within a hierarchy makes smaller macrocells: its size must be below "
+            f"{options.size:,}, not {settings.size:,}; say so by inner_options={{'size': …}}"
+        )
     whole(2 * k)("size", options.size)
     cells = max(1, min(round(n / options.size), n // k))
     if cells == 1:

@@ -54,6 +54,7 @@ class IcsmOptions(Options):
     max_size=lambda k: 2 * k - 1,
     practical=5_000,
     options=IcsmOptions,
+    squares=True,
 )
 def icsm(problem: Problem, part: Partition, ctx: Context, options: IcsmOptions) -> Partition:
     """Satisfy what the optimum satisfies: no shift, swap or chain of moves between cells may lose less.

@@ -74,6 +74,9 @@ class Graph(Space):
             )
         object.__setattr__(self, "paths", paths**self.power)
 
+    def __repr__(self) -> str:
+        return f"Graph({len(self.paths):,} vertices, {len(self.edges):,} edges)"
+
     def cost(self, X: Array, Y: Array) -> Array:
         """Return the lengths of the shortest paths to the power, shape (len(X), len(Y))."""
         return np.asarray(self.paths[np.ix_(self._vertices(X), self._vertices(Y))])

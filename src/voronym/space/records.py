@@ -91,6 +91,11 @@ class Records:
         return None
 
     @property
+    def modelled(self) -> bool:
+        """Whether there is a cost model for kernels; without one, few methods make groups."""
+        return type(self).model is not Records.model
+
+    @property
     def weights(self) -> Array | None:
         """How much each record counts; None where all count alike."""
         return None

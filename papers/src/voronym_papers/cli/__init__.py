@@ -99,7 +99,9 @@ def _plain(entry: Paper, outcomes: list[Outcome]) -> dict[str, Any]:
         "full": any(outcome.full for outcome in outcomes),
         "seconds": sum(outcome.seconds for outcome in outcomes),
         "marks": [
-            mark.to_dict() | {"verdict": mark.verdict} for outcome in outcomes for mark in outcome.marks
+            mark.to_dict() | {"kind": mark.kind, "verdict": mark.verdict}
+            for outcome in outcomes
+            for mark in outcome.marks
         ],
         "tables": [item.to_dict() for item in items if isinstance(item, Table)],
         "figures": [item.to_dict() for item in items if not isinstance(item, Mark | Table | Highlight)],

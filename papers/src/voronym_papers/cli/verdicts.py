@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 NARROW = 16
 """Signs beside numbers that are too few to say what they are."""
 
-STYLES = {"same": "green", "better": "green", "worse": "yellow", "differs": "yellow", "not printed": "dim"}
+STYLES = {
+    "same": "green", "better": "green", "faster": "green", "holds": "green", "worse": "yellow",
+    "slower": "yellow", "differs": "yellow", "not printed": "dim", "ours alone": "dim",
+}  # fmt: skip
 
 
 def listed(known: Sequence[Paper]) -> None:
@@ -62,8 +65,10 @@ def _lines(entry: Paper, outcome: Outcome) -> list[Line]:
     from voronym_papers.stored import results
 
     kept = results(entry).get((outcome.experiment.name, not outcome.full))
-    marks = () if kept is None else kept.marks
-    return lines(outcome.marks, marks) if outcome.full else lines(marks, outcome.marks)
+    marks, old = ((), False) if kept is None else (kept.marks, kept.stale)
+    if outcome.full:
+        return lines(outcome.marks, marks, stale=(False, old))
+    return lines(marks, outcome.marks, stale=(old, False))
 
 
 def _verdicts(out: Console, entry: Paper, lines: list[Line], *, full: bool) -> None:
@@ -73,6 +78,7 @@ def _verdicts(out: Console, entry: Paper, lines: list[Line], *, full: bool) -> N
     rows = []
     for line in lines:
         *cells, _, verdict = line.texts()
+        verdict += ", stale" if line.stale else ""
         rows.append((*cells, f"{verdict} [{whys.index(line.why) + 1}]" if line.why else verdict))
     wide = [max(map(len, column)) for column in zip((*head, "verdict"), *rows, strict=True)]
     room = out.width - sum(wide) - 2 * len(wide) - 2
@@ -140,7 +146,9 @@ def summed(values: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
     words = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in result.items())
     took = f"{total} numbers: {words}; {seconds:.0f} seconds" if total else f"{seconds:.0f} seconds"
     width = max(24, _console().width)
-    for text in (took, *(entry.reference for entry, _ in values)):
+    aged = sum(line.stale for entry, outcomes in values for item in outcomes for line in _lines(entry, item))
+    note = f"{aged} of them stale: kept from code older than today's (--store keeps new ones)" if aged else ""
+    for text in (took, *filter(None, [note]), *(entry.reference for entry, _ in values)):
         for line in _wrapped(text, width):
             typer.echo(line)
 

@@ -29,6 +29,7 @@ EQUATIONS = {
 PAPER = paper(
     "crowd",
     number="004",
+    code=("voronym_papers.crowd", "voronym.datasets", "voronym.records"),
     reference="The paper on data anonymization from a vector quantization point of view, for health data, "
     "which speaks of pushing outliers back into the crowd; the copy that we have names no authors",
     subject="Outliers pushed back into the crowd",

@@ -107,7 +107,7 @@ def table_1(ctx: Context) -> Iterator[Item]:
     for way in (WAYS[7], WAYS[8]):
         made = blend(worked.space, worked.found, RecordsOptions(m=1, blend=way), Context(seed=0))
         rows.append((way, *map(str, worked.rows(made.codes)[4]), int(made.changed.sum())))
-    yield Mark("Table 1", "of her values that change", None, float(str(rows[1][-1])), ".0f")
+    yield Mark("Table 1", "of her values that change", None, float(str(rows[1][-1])), ".0f", alone=True)
     yield Table(
         "The fifth record of table 1, pushed back",
         ("way", *KEYS, "values changed"),
@@ -130,7 +130,7 @@ def equations(tables: int, ctx: Context) -> Iterator[Item]:
             counts[number] += wrong
             tried[number] += of
     for number in range(2, 11):
-        yield Mark(f"Equation {number}", "cases that contradict it", 0, counts[number], ".0f")
+        yield Mark(f"Equation {number}", "cases that contradict it", None, counts[number], ".0f", alone=True)
     yield Table(
         "The equations, counted",
         ("equation", "cases", "that contradict it"),
@@ -159,7 +159,8 @@ def _equation_1(ctx: Context) -> Iterator[Item]:
         curves.append(
             Curve(f"mapped, n = {n}", tuple(zip(mapped[some].tolist(), shares[some].tolist(), strict=True)))
         )
-        yield Mark("Equation 1", f"farthest from the Euclidean distribution, n = {n}", None, off[-1], ".4f")
+        what = f"farthest from the Euclidean distribution, n = {n}"
+        yield Mark("Equation 1", what, None, off[-1], ".4f", alone=True)
     line = np.linspace(0, 4, 50)
     yield Chart(
         "Mapped distances of skewed ages",

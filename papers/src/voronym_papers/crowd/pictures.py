@@ -50,11 +50,10 @@ def figures_1_2(ctx: Context) -> Iterator[Item]:
             gap(away["as they are"][labels == label], away[name][labels == label])
             for label in set(labels.tolist())
         )
-        yield Mark(
-            figure, f"distances to the centroid, {name}: largest gap of the distributions", None, off, ".2f"
-        )
+        what = f"distances to the centroid, {name}: largest gap of the distributions"
+        yield Mark(figure, what, None, off, ".2f", alone=True)
     stays = float((made["shuffled"] == points).all(axis=1).mean())
-    yield Mark("Figure 2", "records that keep both values", None, 100 * stays, ".0f", " %")
+    yield Mark("Figure 2", "records that keep both values", None, 100 * stays, ".0f", " %", alone=True)
     for figure, name, note in (
         ("Figure 1", "flattened in y", "One dimension collapses to the centroid's value: distances to the "
          "centroid shrink, as the paper's figure shows."),

@@ -17,6 +17,13 @@ from voronym_papers.items import Item
 PAPER = paper(
     "icsm",
     number="001",
+    code=(
+        "voronym_papers.icsm",
+        "voronym._kernels",
+        "voronym.datasets",
+        "voronym.partitioners",
+        "voronym.refiners",
+    ),
     reference=published.REFERENCE,
     subject="A local search for microaggregation",
     exhibits=(

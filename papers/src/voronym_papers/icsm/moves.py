@@ -52,11 +52,11 @@ def figures_1_to_4(ctx: Context) -> Iterator[Item]:
     for number, what in ((1, "an exchange"), (2, "a migration"), (4, "a chain")):
         yield Mark(
             f"Figure {number}", f"weight of {what} less its true change, at most", None,
-            float(np.abs(off[:, number - 1]).max()), ".0e",
+            float(np.abs(off[:, number - 1]).max()), ".0e", alone=True,
         )  # fmt: skip
     yield Mark(
         "Figure 3", "weight of a cycle that meets a cell twice, less its true change", None,
-        float(np.abs(off[:, 2]).mean()), ".2f", spread=float(np.abs(off[:, 2]).std()),
+        float(np.abs(off[:, 2]).mean()), ".2f", spread=float(np.abs(off[:, 2]).std()), alone=True,
     )  # fmt: skip
     yield Table(
         "Cycles and what they change",

@@ -42,9 +42,9 @@ def row(name: str, k: int, full: bool, ctx: Context) -> Iterator[Item]:
         why=f"The best of {starts:,} starts, against 1,600 of the authors, whose draws are not known.",
     )  # fmt: skip
     yield Mark(
-        "Table 4", f"LS, {case}", ls, ours[1], ".2f", " %", within=0.005, better="less",
-        why="One run of ours (`exchange`), which shakes and searches again near the change, against 4,000 "
-        "starts of theirs.",
+        "Table 4", f"LS, {case}", ls, ours[1], ".2f", " %", within=0.005, better="less", alike=False,
+        why="Another algorithm: one run of ours (`exchange`), which shakes and searches again near the "
+        "change, against 4,000 starts of theirs.",
     )  # fmt: skip
     yield Table(
         f"Table 4: {case}",

@@ -16,9 +16,21 @@ from voronym_papers.base import Exhibit, paper
 from voronym_papers.items import Item
 from voronym_papers.pcl import published
 
+CODE = (
+    "voronym_papers.pcl",
+    "voronym_papers.solvers",
+    "voronym._kernels",
+    "voronym.certify",
+    "voronym.datasets",
+    "voronym.partition",
+    "voronym.partitioners",
+    "voronym.quantize",
+)
+
 FIRST = paper(
     "pcl-2011",
     number="003",
+    code=CODE,
     reference=published.FIRST,
     subject="Microaggregation and clustering by quantizers",
     exhibits=(
@@ -57,6 +69,7 @@ FIRST = paper(
 SECOND = paper(
     "pcl-2013",
     number="000",
+    code=CODE,
     reference=published.SECOND,
     subject="A Lloyd algorithm with cells of given sizes",
     exhibits=(

@@ -277,6 +277,7 @@ def figure_6(sizes: tuple[int, ...], ctx: Context, *, d: int = 2) -> Iterator[It
             0.1,
             "less",
             why=GROWTH,
+            timed=True,
         )
     yield Mark(
         "Figure 6",

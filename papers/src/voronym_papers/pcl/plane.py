@@ -162,13 +162,13 @@ def _marks(it: Experiment, result: Found) -> Iterator[Mark]:
     sweep_of, picture = f"Figure {it.sweep}", f"Figure {it.sweep + 1}"
 
     def mark(
-        exhibit: str, what: str, known: float | None, values: Floats, form: str = ".1f", **more: str
+        exhibit: str, what: str, known: float | None, values: Floats, form: str = ".1f", claim: str = ""
     ) -> Mark:
         spread = float(values.std(ddof=1)) if len(values) > 1 else None
         unit = " %" if form == ".1f" else ""
         return Mark(
             exhibit, what, known, float(values.mean()), form, unit, close(known, unit), "less", spread,
-            why=other, drawn=True, **more,
+            why=other, drawn=True, claim=claim,
         )  # fmt: skip
 
     yield mark(
@@ -185,15 +185,17 @@ def _marks(it: Experiment, result: Found) -> Iterator[Mark]:
     here = result[it.drawn]
     yield mark(picture, f"gain, {it.name} = {it.drawn}", gain, gains[it.drawn])
     if len(searched):
-        yield mark(picture, f"gain of our best search, {it.name} = {it.drawn}", None, searched)
+        own_search = mark(picture, f"gain of our best search, {it.name} = {it.drawn}", None, searched)
+        yield replace(own_search, alone=True)
     if proven := [t.limit for t in here if t.limit is not None]:
-        yield mark(
-            picture, f"gain that is proven to be the most, {it.name} = {it.drawn}", None, np.array(proven)
-        )
+        what = f"gain that is proven to be the most, {it.name} = {it.drawn}"
+        yield replace(mark(picture, what, None, np.array(proven)), alone=True)
     distortions = ("MDAV", before, [t.start for t in here]), ("PCL", after, [least(t.tried) for t in here])
     for name, known, own_runs in distortions:
         form = ".6f" if not it.clusters and it.points == "uniform" else ".4f"
-        yield mark(picture, f"D of {name}", known, np.array([run.distortion for run in own_runs]), form)
+        values = np.array([run.distortion for run in own_runs])
+        # A smaller loss of the opponent is no better result: MDAV is the same, its points are others.
+        yield replace(mark(picture, f"D of {name}", known, values, form), alike=name != "MDAV")
 
 
 def _searched(trials: list[Trial]) -> Floats:

@@ -92,7 +92,7 @@ def _number(item: Item) -> str:
 def _two(X: Floats) -> Iterator[Item]:
     picture, least = drawn("Figure 21: ten points, two fixed centroids", X, TWO)
     yield picture
-    yield Mark("Figure 21", "smallest cell by exact costs", 5.0, float(least), ".0f")
+    yield Mark("Figure 21", "smallest cell by exact costs", None, float(least), ".0f", alone=True)
     costs = np.linspace(-0.6, 0.6, 2401)
     values = objective(X, TWO, np.stack([0 * costs, costs], axis=1))
     yield Chart(
@@ -104,16 +104,17 @@ def _two(X: Floats) -> Iterator[Item]:
         PART,
     )
     yield _piecewise("Figure 22", flat(values))
-    yield Mark("Figure 22", "values it takes", None, float(len(np.unique(values))), ".0f")
+    yield Mark("Figure 22", "values it takes", None, float(len(np.unique(values))), ".0f", alone=True)
     yield Mark(
-        "Figure 22", "share of costs that solve it", None, 100 * float(np.mean(values == 0)), ".1f", " %"
-    )
+        "Figure 22", "share of costs that solve it", None, 100 * float(np.mean(values == 0)), ".1f", " %",
+        alone=True,
+    )  # fmt: skip
 
 
 def _clouds() -> Iterator[Item]:
     picture, least = drawn("Figure 25: two points in clouds of falling noise", PAIR, BESIDE, DEVIATIONS[::2])
     yield picture
-    yield Mark("Figure 25", "smallest cell by exact costs", 1.0, float(least), ".0f")
+    yield Mark("Figure 25", "smallest cell by exact costs", None, float(least), ".0f", alone=True)
     costs = np.linspace(-0.3, 0.3, 301)
     pairs = np.stack([0 * costs, costs], axis=1)
     curves, shares = [], {}
@@ -138,7 +139,9 @@ def _three(X: Floats) -> Iterator[Item]:
     for name, noise in (("23: fifteen points", ()), ("27: clouds of falling noise", DEVIATIONS[::2])):
         picture, least = drawn(f"Figure {name}, three fixed centroids", X, THREE, noise)
         yield picture
-        yield Mark(f"Figure {name[:2]}", "smallest cell by exact costs", 5.0, float(least), ".0f")
+        yield Mark(
+            f"Figure {name[:2]}", "smallest cell by exact costs", None, float(least), ".0f", alone=True
+        )
     side = np.linspace(-0.4, 0.4, 68)  # a drawing has 340 dots
     a, b = np.meshgrid(side, side)
     costs = np.stack([np.zeros(a.size), a.ravel(), b.ravel()], axis=1)
@@ -151,7 +154,7 @@ def _three(X: Floats) -> Iterator[Item]:
         result.append(Surface(f"noise {deviation:g}" if deviation else "no noise", values, words))
         if deviation == 0:
             yield _piecewise("Figure 24", share, within=10.0)
-            yield Mark("Figure 24", "values it takes", None, float(len(np.unique(values))), ".0f")
+            yield Mark("Figure 24", "values it takes", None, float(len(np.unique(values))), ".0f", alone=True)
             yield Mark(
                 "Figure 24",
                 "share of costs that solve it",
@@ -159,6 +162,7 @@ def _three(X: Floats) -> Iterator[Item]:
                 100 * float(np.mean(values == 0)),
                 ".1f",
                 " %",
+                alone=True,
             )
         elif deviation == DEVIATIONS[0]:
             yield _smooth("Figure 28", share)
@@ -193,8 +197,8 @@ def _solved(draws: int, ctx: Context) -> Iterator[Item]:
         ("", ".0f"),
     )
     words = "costs found, share of draws"
-    yield Mark("Figure 28", f"{words}, without noise", None, float(shares[0]), ".0f", " %")
-    yield Mark("Figure 28", f"{words}, falling noise", None, float(shares[1]), ".0f", " %")
+    yield Mark("Figure 28", f"{words}, without noise", None, float(shares[0]), ".0f", " %", alone=True)
+    yield Mark("Figure 28", f"{words}, falling noise", None, float(shares[1]), ".0f", " %", alone=True)
 
 
 def cooled_costs(X: Floats, centroids: Floats, sizes: NDArray[np.int64], copies: int = 200) -> Floats:

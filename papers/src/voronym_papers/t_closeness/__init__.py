@@ -17,6 +17,7 @@ from voronym_papers.t_closeness import published
 PAPER = paper(
     "t-closeness",
     number="002",
+    code=("voronym_papers.t_closeness", "voronym_papers.solvers", "voronym.channel", "voronym.partitioners"),
     reference=published.REFERENCE,
     subject="Privacy risk against distortion",
     exhibits=(

@@ -116,11 +116,18 @@ def _marks(
     D, R, _ = (np.array(column) for column in zip(*best, strict=True))
     apart = np.diff(D) > 1e-9  # beyond the least error at which nothing is told there is nothing to gain
     slopes = np.diff(R)[apart] / np.diff(D)[apart]
-    yield Mark("Section 4.4", "R(0) less I(W; X), nats", 0.0, R[0] - unmasked, ".1e", within=1e-6)
-    yield Mark("Section 4.4", "R at the error of one place for all, nats", 0.0, R[-1], ".1e", within=1e-6)
-    yield Mark("Section 4.4", "rises of the curve", 0, int((slopes > 1e-6).sum()), ".0f")
-    yield Mark("Section 4.4", "bends of the wrong kind", 0, int((np.diff(slopes) < -1e-4).sum()), ".0f")
+    yield Mark("Section 4.4", "R(0) less I(W; X), nats", None, R[0] - unmasked, ".1e", alone=True)
+    yield Mark("Section 4.4", "R at the error of one place for all, nats", None, R[-1], ".1e", alone=True)
+    yield Mark("Section 4.4", "rises of the curve", None, int((slopes > 1e-6).sum()), ".0f", alone=True)
+    yield Mark(
+        "Section 4.4",
+        "bends of the wrong kind",
+        None,
+        int((np.diff(slopes) < -1e-4).sum()),
+        ".0f",
+        alone=True,
+    )
     for name, points in others.items():
         saved = [100 * (1 - np.interp(x, D, R) / y) for x, y in points]
         what = f"the best rule tells less than {name}, at least"
-        yield Mark("Section 4.4", what, None, float(min(saved)), ".0f", " %")
+        yield Mark("Section 4.4", what, None, float(min(saved)), ".0f", " %", alone=True)

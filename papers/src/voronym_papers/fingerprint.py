@@ -1,0 +1,93 @@
+"""A digest of the code that makes a result: kept results whose code has changed since are stale."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from voronym.errors import InputError
+
+DIGITS = 16
+"""Hexadecimal digits that are kept: enough to tell apart all versions of a program."""
+
+
+def fingerprint(modules: Iterable[str]) -> str:
+    """Return a digest of the source of modules and packages, without blank lines and comment lines.
+
+    Parameters
+    ----------
+    modules : iterable of str
+        Names of modules; a package stands for all its modules.
+
+    Returns
+    -------
+    str
+        The digest; the same on every machine and version of Python.
+
+    Examples
+    --------
+    >>> fingerprint(["voronym_papers.marks"]) == fingerprint(["voronym_papers.marks"])
+    True
+    """
+    return _digest(tuple(sorted(set(modules))))
+
+
+def made(modules: Iterable[str]) -> dict[str, str]:
+    """Return what made a result: the version, the commit where there is a checkout, and the fingerprint."""
+    result = {"version": version("voronym"), "fingerprint": fingerprint(modules)}
+    commit = _commit()
+    return result | ({"commit": commit} if commit else {})
+
+
+@cache
+def _digest(modules: tuple[str, ...]) -> str:
+    total = hashlib.sha256()
+    for module in modules:
+        for name, path in _sources(module):
+            total.update(f"\0{name}\0".encode())
+            total.update(code_lines(path.read_text(encoding="utf-8")).encode())
+    return total.hexdigest()[:DIGITS]
+
+
+def code_lines(text: str) -> str:
+    r"""Return a source text without blank lines, comment lines and spaces at the ends of lines.
+
+    Examples
+    --------
+    >>> code_lines("# why\nx = 1  \n\ny = 2")
+    'x = 1\ny = 2'
+    """
+    lines = (line.rstrip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
+
+
+def _sources(module: str) -> Iterator[tuple[str, Path]]:
+    """Yield the source files of a module or package, by names that do not depend on the machine."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise InputError(f"there is no module {module!r} to take a fingerprint of")
+    if spec.submodule_search_locations is None:
+        yield module, Path(spec.origin)
+        return
+    root = Path(spec.origin).parent
+    for path in sorted(root.rglob("*.py"), key=lambda item: item.relative_to(root).as_posix()):
+        yield f"{module}/{path.relative_to(root).as_posix()}", path
+
+
+@cache
+def _commit() -> str:
+    """Return the commit of the checkout this file lies in, with "+" where files differ; "" without one."""
+    here = Path(__file__).parent
+    try:
+        answer = subprocess.run(  # noqa: S603
+            ["git", "-C", str(here), "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"],  # noqa: S607
+            capture_output=True, text=True, check=True, timeout=20,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return answer.stdout.strip()
