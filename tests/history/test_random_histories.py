@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from history.months import WAYS, history
+from history.months import KEPT, WAYS, history
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
