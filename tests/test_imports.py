@@ -36,7 +36,9 @@ def test_no_extra_is_imported():
     assert out.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("words", [["--version"], ["anonymize", "--help"], ["measure", "x.csv", "--sampling-fraction"]])
+@pytest.mark.parametrize(
+    "words", [["--version"], ["anonymize", "--help"], ["measure", "x.csv", "--sampling-fraction"]]
+)
 def test_help_does_not_load_the_numerical_libraries(words):
     """Nor does a mistake: reading a command takes a tenth of the time that they take to load."""
     command = [sys.executable, "-X", "importtime", "-m", "voronym", *words]

@@ -223,7 +223,7 @@ def test_a_limit_on_the_risk_that_the_table_breaks_is_refused(table, kinds, why)
     # What the refusal proposes works: as names, and with more distortion.
     counted = mask_keys(table, build(dict.fromkeys(kinds, "nominal")), max_risk=0.05)
     assert counted.figures["measured"]["interval"][0] <= 0.05
-    assert counted.notes == ()
+    assert all(note.startswith("by the exact counts") for note in counted.notes)  # rare, and said
     assert mask_keys(table, build(kinds), max_distortion=0.95).measured.excess < 0.02
 
 
