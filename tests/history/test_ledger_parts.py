@@ -71,7 +71,7 @@ def test_newcomers_changes_and_spelling(tmp_path):
             .alias(column)
         )
         told = released(changed, tmp_path, f"3{column}")
-        assert "--changed publish" in told
+        assert "changed='publish'" in told
     told = released(old.with_columns(pl.col("id").str.to_lowercase()), tmp_path, 4)
     assert "0 of 400 people are known" in told
     assert len(released(people(400, 900, rng), tmp_path, 5, strangers=True)) == 400

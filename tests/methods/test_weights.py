@@ -87,7 +87,7 @@ def test_methods_heed_them(method):
 
 def test_what_weights_cannot_be():
     frame = survey()
-    with pytest.raises(InputError, match="no column 'v' in what is released"):
+    with pytest.raises(InputError, match="the table has no column 'v'"):
         made(frame, weights="v")
     with pytest.raises(InputError, match="has no numbers"):
         made(frame, weights="ill")

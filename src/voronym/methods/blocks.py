@@ -320,7 +320,8 @@ def _log(
     ]
     return (
         f"Keys were masked in {len(parsed)} parts: {listed}. So {k} {heads} or more share the keys of all "
-        f"parts together, in {int(labels.max()) + 1:,} groups.",
+        "parts together.",
+        f"Together they make {int(labels.max()) + 1:,} groups.",
         *(f"{entry}." for entry in lost),
         *(sentence for element in made for sentence in element.log),
     )

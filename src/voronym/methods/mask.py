@@ -343,7 +343,10 @@ def _by_strata(
     shared: dict[str, Any] = {
         "notes": tuple(dict.fromkeys(note for masked in made for note in masked.notes)),
         "public_notes": tuple(dict.fromkeys(note for masked in made for note in masked.public_notes)),
-        "log": within(strata, parts) or (f"Each of {len(made)} strata was masked by itself.",),
+        "log": (
+            *(within(strata, parts) or (f"Each of {len(made)} strata was masked by itself.",)),
+            *(sentence for sentence in made[0].log if all(sentence in masked.log for masked in made)),
+        ),
         "schema": schema,
     }
     if private is not None:
