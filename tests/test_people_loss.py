@@ -91,24 +91,37 @@ def bench(tmp_path):
     return bench
 
 
-def test_the_picture_on_the_page_is_what_the_release_loses(bench):
+def drawn(bench: Bench, **given) -> tuple[dict[int, dict], dict]:
+    """Return the last point that the page draws at each k, and the last figures that it shows."""
     told: list[dict] = []
-    chosen = Settings({"keys": list(KEYS), "person": "patient"})
-    bench.sketch(Wishes(told.append), settings=chosen.plain())
-    points = {(one["row"]["method"], one["row"]["k"]): one["row"]["loss"] for one in told if "row" in one}
+    chosen = Settings({"keys": list(KEYS), "person": "patient", "drop_undeclared": True, **given})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        bench.preview(Wishes(told.append), settings=chosen.plain())
+    points = {step["point"]["k"]: step["point"] for step in told if "point" in step}
+    return points, [step["shown"] for step in told if "shown" in step][-1]
+
+
+def test_the_picture_on_the_page_is_what_the_release_loses(bench):
     for method in ("mdav", "auto"):
-        found = release(stays(), KEYS, k=10, method=method, person="patient")
-        assert points[method, 10] == pytest.approx(found.information_loss, rel=1e-9)
+        points, shown = drawn(bench, k=10, method=method)
+        assert {3, 5, 10, 20} == set(points)
+        for k, point in points.items():
+            lost = release(stays(), KEYS, k=k, method=method, person="patient").information_loss
+            assert point["loss"] == pytest.approx(lost, rel=1e-9)
+        assert points[10]["exact"]
+        assert shown["loss"] == shown["effect"]["loss"] == points[10]["loss"]
 
 
 def test_the_picture_of_fewer_people_than_the_largest_k(bench, tmp_path):
     """Eight people have more than eight rows: a k of ten is none for them."""
     path = made.write_rows(tmp_path / "few.csv", stays(8).to_dicts())
     bench.open(Wishes(lambda _: None), path=str(path), reading={}, limits=None)
-    told: list[dict] = []
-    chosen = Settings({"keys": list(KEYS), "person": "patient"})
-    bench.sketch(Wishes(told.append), settings=chosen.plain())
-    assert {one["row"]["k"] for one in told if "row" in one} == {2, 3, 4, 5, 6, 7, 8}
+    points, shown = drawn(bench, k=4, method="mdav")
+    assert set(points) == {3, 4, 5}
+    assert shown["smallest"] >= 4
+    with pytest.raises(vr.GuaranteeError, match="k=10 cannot be reached with 8 people"):
+        drawn(bench, k=10, method="mdav")
 
 
 def test_the_page_counts_people_who_stand_alone_not_their_rows(bench):

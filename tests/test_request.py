@@ -55,8 +55,9 @@ EXAMPLES: dict[str, list[Any]] = {
     "allow_near_unique": [["zip"], ["zip", "cost, EUR"]],
     "allow_loss": [["zip", "pay"]],
     "allow_unit_columns": [["pay"], ["pay", "cost, EUR"]],
+    "like": ["sdcmicro", "arx"],
     "method": ["mdav", "records"],
-    "blocks": [["age: mdav", "zip: local-suppression exact=true"]],
+    "blocks": [["age,region,pay: mdav", "zip: local-suppression exact=true"]],
     "options": [{"m": 3, "flatten": ["zip", "age"], "epsilon": {"age": 20, "pay": 1.5}, "blend": "noise"}],
     "space": ["mixed", "ranges"],
     "metrics": [{"zip": "edit", "age": "circular=24"}, {"zip": TREE}, {"zip": "taxonomy=5"}],
@@ -100,6 +101,8 @@ BESIDE: dict[str, dict[str, Any]] = {
     **{name: {"keep_groups": True} for name in ("headroom", "waiting", "dissolved")},
 }
 """What else must be chosen for a recipe with the choice."""
+PROFILES = {"sdcmicro": {"method": "local-suppression"}, "arx": {"publish": {"*": "interval"}}}
+"""The choices that each value of `like` stands for."""
 CASES = [
     pytest.param(name, value, id=f"{name}-{i}")
     for name, many in EXAMPLES.items()
@@ -208,7 +211,8 @@ def test_words_of_a_choice_are_read_as_the_choice(name, value):
     assert set(given) == {name, *more}
     assert checked(name, given[name]) == checked(name, value)
     whole = Request.of(given)
-    assert whole.given == {name: checked(name, value), **more}
+    stands_for = PROFILES[value] if name == "like" else {}
+    assert whole.given == {name: checked(name, value), **more, **stands_for}
     assert set(whole.asked) == {name, *more}
 
 
@@ -300,6 +304,7 @@ def test_a_recipe_of_version_0_1_0_is_read_as_the_same_of_today(monkeypatch):
         "policy",
         "facts",
         "blocks",
+        "like",
     }  # which the other recipe has, or none
     assert moved <= set(old.given)
     assert vr.Recipe.from_toml(old.to_toml()) == today

@@ -131,7 +131,7 @@ def test_the_best_so_far_is_nothing_before_there_is_one(voronym, monkeypatch, tm
 def test_a_report_that_cannot_be_written_takes_the_release_with_it(voronym, monkeypatch, tmp_path):  # noqa: F811
     import voronym.report.html as pages
 
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pages, "placed", full)

@@ -57,4 +57,4 @@ def test_groups_of_one_value_are_the_same_everywhere(people, release, tmp_path) 
     assert attacked.success == pytest.approx(reported.share, abs=1e-12)
     assert attacked.control == pytest.approx(reported.chance, abs=1e-12)
     page = told(release, release.dossier(), release.write(tmp_path / "r.csv"), people)
-    assert page["figures"]["certain"] == pytest.approx(100 * reported.share)
+    assert page["figures"]["certain"] == {"ill": pytest.approx(100 * reported.share)}

@@ -140,6 +140,7 @@ EXEMPT = {
     "other": "weights need it",
     "drop_undeclared": "every run has it",
     "options": "they belong to a method",
+    "like": "it stands for a method or a way to publish, which are paired",
     "facts": "they belong to a policy",
     "engine": "where the work is done: the runs over parts try it",
     "leaf": "the runs over parts have it",

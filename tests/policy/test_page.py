@@ -20,7 +20,8 @@ ROLES = {"keys": ["age", "sex"], "confidential": ["diagnosis"], "drop_undeclared
 def test_a_release_by_a_policy(tmp_path: Path) -> None:
     bench = Bench()
     bench._frame = vr.datasets.hospital(120, seed=1)
-    chosen = protection_of({"policy": "ema-0070", "k": ""}, Settings(ROLES))
+    names = bench.frame.columns
+    chosen = protection_of({"policy": "ema-0070", "k": ""}, Settings(ROLES), names)
     assert chosen.policy == "ema-0070"
     assert "--policy ema-0070" in chosen.command("patients.csv", {})
     wishes = Wishes(lambda _: None)
@@ -28,7 +29,7 @@ def test_a_release_by_a_policy(tmp_path: Path) -> None:
     made = bench.run(wishes, settings=chosen.plain(), folder=str(tmp_path), suffix=".csv")
     assert made["figures"]["smallest"] >= 12
     assert any(one["anchor"] == "policy" for one in made["pictures"])
-    without = protection_of({"policy": "", "k": ""}, chosen)
+    without = protection_of({"policy": "", "k": ""}, chosen, names)
     assert "k" in bench.check(wishes, settings=without.plain())["errors"]
 
 

@@ -15,6 +15,7 @@ import voronym as vr
 from voronym.attacks import ATTACKS, KNOWLEDGE, Ladder
 from voronym.attacks.ladder import REMEDIES, quick_attacks
 from voronym.cli import app
+from voronym.errors import Surface, speaking
 from voronym.release import Release
 
 KEYS = ["age", "sex"]
@@ -57,6 +58,33 @@ def text_of(page: str) -> str:
 
 def test_every_attack_has_a_remedy() -> None:
     assert set(REMEDIES) == set(ATTACKS)
+
+
+@pytest.mark.parametrize(
+    ("surface", "words"),
+    [
+        ("python", "models=['p-sensitive=2']"),
+        ("command", "--model p-sensitive=2"),
+        ("page", "“Further guarantees” p-sensitive=2"),
+    ],
+)
+def test_remedies_are_in_the_words_of_whoever_reads(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, surface: Surface, words: str
+) -> None:
+    exposure = vr.attack(release, attacks=quick_attacks())
+    for name in ATTACKS:
+        monkeypatch.setitem(REMEDIES, name, REMEDIES["homogeneous-groups"])
+    ladder = Ladder.of(exposure)
+    assert ladder.worst is not None
+    assert words in ladder.worded(surface)
+    with speaking(surface):
+        assert words in ladder.sentence
+        assert words in ladder.worst.to_dict()["remedy"]
+        text = text_of(release.report(tmp_path / "report.html").read_text(encoding="utf-8"))
+        shown = release._repr_html_()
+    assert words in text
+    assert words in text_of(shown)
+    assert "\ue000" not in text + shown + json.dumps(ladder.to_dict(), ensure_ascii=False)
 
 
 def test_an_attack_finds_the_same_whoever_comes_with_it(release: Release) -> None:

@@ -33,6 +33,7 @@ NOT = {
     "work": MACHINE,
     "resume": MACHINE,
     "engine": MACHINE,
+    "like": "it stands for other choices, which have fields: the method, and how keys are published",
 }
 """Why a choice has no field."""
 PLACES = {

@@ -183,8 +183,12 @@ def test_what_is_wrong_is_said_as_on_the_command_line(survey: pl.DataFrame) -> N
     for name, value, part in (
         ("steps", ["tpo age=80"], "tpo"),
         ("steps", ["top agee=80"], "agee"),
-        ("suppress", "many", "suppress must be a share of the records below a half"),
-        ("publish", {"*": "everything"}, "publish must be 'hierarchy' or 'interval' or 'mean' or 'median'"),
+        ("suppress", "many", "“Records that may be left out” must be a share of the records below a half"),
+        (
+            "publish",
+            {"*": "everything"},
+            "“Groups publish” must be 'hierarchy' or 'interval' or 'mean' or 'median'",
+        ),
         ("k", "many", "k must be a whole number"),
     ):
         assert part in _wrong(table, name, value)

@@ -62,7 +62,7 @@ def test_a_release_of_the_page_is_that_of_its_recipe_and_of_its_command(page: Ho
                 "“Records that may be left out” must be a share of the records below a half",
             ),
             ("k", "121", "k=121"),
-            ("time_limit", "-1", "time_limit must be a number of seconds"),
+            ("time_limit", "-1", "“Seconds to search” must be a number of seconds"),
             ("method", "nonsense", "nonsense"),
             ("models", "no-such=2", "no-such"),
         ):

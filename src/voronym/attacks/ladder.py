@@ -7,36 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from voronym.attacks.base import ATTACKS, KNOWLEDGE, Outcome
 from voronym.attacks.run import Exposure
 from voronym.core.jsonable import Plain
+from voronym.errors import Surface, hint, worded
+from voronym.steps.text import quoted
 
 QUICK = ("instant", "seconds")
 """The cost of attacks that are made unasked."""
 REMEDIES = {
-    "extremes": "top- and bottom-code {columns} by a step, such as --step 'top {first}=VALUE'",
+    "extremes": "top- and bottom-code {columns} by a step, such as {step}",
     "leftovers": "write the file in another format, such as Parquet, and search it again",
-    "matrix-inversion": "let the channel tell less, with a smaller --max-risk",
-    "range-ends": "publish rounded ends, which is the default: leave out --ends exact",
+    "matrix-inversion": f"let the channel tell less, with a smaller {hint('max_risk')}",
+    "range-ends": f"publish rounded ends, which is the default, instead of {hint('ends', 'exact')}",
     "row-order": "write the rows in a random order",
     "singling-out": "make {columns} {keys}, leave {them} out, or coarsen {them} by a step",
-    "group-guess": "ask that groups differ in {columns}: --model t-closeness=0.3",
-    "homogeneous-groups": "ask for two values in every group: --model p-sensitive=2",
-    "household-pattern": "say which rows belong together, so that k counts households: --household COLUMN",
-    "learned-guess": "ask that groups differ in {columns}: --model t-closeness=0.3",
+    "group-guess": f"ask that groups differ in {{columns}}: {hint('models', 't-closeness=0.3')}",
+    "homogeneous-groups": f"ask for two values in every group: {hint('models', 'p-sensitive=2')}",
+    "household-pattern": f"name the column of households, so that k counts them: {hint('household')}",
+    "learned-guess": f"ask that groups differ in {{columns}}: {hint('models', 't-closeness=0.3')}",
     "linkage": "ask for a larger k",
     "linkage-assignment": "ask for a larger k",
     "linkage-exact": "ask for a larger k",
     "linkage-columns": "make {columns} {keys}, or leave {them} out",
-    "membership": "ask for a larger k, or for differential privacy: --model dp=1",
-    "means": "publish ranges instead of means: --publish interval",
-    "differencing": "keep a ledger, which checks each release against the earlier ones: --ledger FILE",
-    "intersection": "keep a ledger, which checks each release against the earlier ones: --ledger FILE",
-    "minimality": "make groups by the keys alone: --intruder method",
-    "reconstruction": "publish ranges, or ask for differential privacy: --model dp=1",
+    "membership": f"ask for a larger k, or for differential privacy: {hint('models', 'dp=1')}",
+    "means": f"publish ranges instead of means: {hint('publish', 'interval')}",
+    "differencing": f"keep a ledger, which checks each release against the earlier ones: {hint('ledger')}",
+    "intersection": f"keep a ledger, which checks each release against the earlier ones: {hint('ledger')}",
+    "minimality": f"make groups by the keys alone: {hint('intruder', 'method')}",
+    "reconstruction": f"publish ranges, or ask for differential privacy: {hint('models', 'dp=1')}",
 }
-"""What helps against an attack; ``columns`` are those that cause it."""
+"""What helps against an attack, with marks of `hint`; ``columns`` are those that cause it."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +56,27 @@ class Rung(Plain):
         Of the attack whose excess is surely largest; None where none was made.
     columns : tuple of str
         The columns that cause it, where the attack names them.
-    remedy : str
-        What would help, where it gives something away; a sentence without its full stop.
+    advice : str
+        What would help, where it gives something away: a sentence without its full stop, with marks of
+        `hint`.
     """
 
     level: int
     knows: str
     outcome: Outcome | None
     columns: tuple[str, ...] = ()
-    remedy: str = ""
+    advice: str = ""
+
+    @property
+    def remedy(self) -> str:
+        """What would help, in the words of the surface that reads."""
+        return worded(self.advice)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain types, with what would help in words."""
+        given = super().to_dict()
+        del given["advice"]
+        return {**given, "remedy": self.remedy}
 
     @property
     def between(self) -> tuple[float, float]:
@@ -110,6 +125,10 @@ class Ladder(Plain):
     @property
     def sentence(self) -> str:
         """The worst rung in words: who, how many, the control, the columns and what would help."""
+        return self.worded()
+
+    def worded(self, surface: Surface | None = None) -> str:
+        """Return `sentence` in the words of a surface; see `voronym.errors.worded`."""
         rung = self.worst
         if rung is None or rung.outcome is None:
             return "No attack was made."
@@ -118,7 +137,7 @@ class Ladder(Plain):
             return "No attack that was made finds beyond doubt more than a guess would."
         cause = f", because of {_listed(rung.columns)}" if rung.columns else ""
         most = "at most " if made.kind == "at most" else ""
-        helps = f" What would help: {rung.remedy}." if rung.remedy else ""
+        helps = f" What would help: {worded(rung.advice, surface)}." if rung.advice else ""
         return (
             f"An intruder who knows {rung.knows} is right about {most}{made.success:.0%} of {made.people:,} "
             f"people ({made.control:.0%} {made.instead}){cause}.{helps}"
@@ -150,7 +169,7 @@ def _rung(level: int, exposure: Exposure, keys: Sequence[str]) -> Rung:
         columns,
         text.format(
             columns=_listed(columns),
-            first=columns[0] if columns else "COLUMN",
+            step=hint("steps", f"top {quoted(columns[0]) if columns else 'COLUMN'}=VALUE"),
             keys="a key" if len(columns) == 1 else "keys",
             them="it" if len(columns) == 1 else "them",
         ),

@@ -151,7 +151,7 @@ class Guarantee(Demand):
                     "open",
                     "not measured",
                     evidence="it was not asked of the run over many files",
-                    change=f"--model {self.model}",
+                    change=hint("models", self.model),
                 )
             if finding is None:
                 finding = parse_model(self.model).measure(case.table)

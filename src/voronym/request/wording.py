@@ -34,7 +34,7 @@ READING = {
 """What is said about a file that is read, with the names of the page's fields."""
 ELSEWHERE = (
     "original", "aligned", "control", "earlier", "recipe", "report", "public_report", "overwrite", "format",
-    "out_encoding", "grouping", "despite_loss",
+    "out_encoding", "grouping", "despite_loss", "max_risk",
 )  # fmt: skip
 """Arguments of verbs and options of methods that hints name, beside the choices of a run."""
 PHRASES = {"kinds": "the kind {}", "intruder": "the intruder who knows the {}"}

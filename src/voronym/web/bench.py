@@ -28,6 +28,7 @@ from voronym.release import Release
 from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
+from voronym.request.wording import DECLARED
 from voronym.run import checks
 from voronym.run.door import anonymize
 from voronym.table.classes import equivalence_classes
@@ -334,7 +335,9 @@ def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None
         if name == "k" or (name == "models" and value):
             check_k(made.required_k, table.n)
     except VoronymError as error:
-        return str(error)
+        label, sentence = DECLARED[name].label, str(error)
+        named = sentence.startswith(f"{name} must be") and label.startswith("“")
+        return label + sentence.removeprefix(name) if named else sentence
     return ""
 
 

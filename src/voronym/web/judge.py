@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from voronym.errors import VoronymError
+from voronym.request.wording import declaration, words
 from voronym.web import intake, screens
 from voronym.web.answers import desk_of, form_of, go, table_of
 from voronym.web.desk import Table
@@ -86,10 +88,11 @@ def _show(
 
 
 def _command(table: Table, keys: list[str], secret: list[str]) -> str:
-    words = ["voronym", "attack", table.label]
-    for flag, names in (("--key", keys), ("--confidential", secret)):
-        words += [word for name in names for word in (flag, name)]
-    return shlex.join([*words, *(["--original", Path(table.original).name] if table.original else [])])
+    given: dict[str, Any] = {"keys": keys, "confidential": secret}
+    if table.original:
+        given["original"] = Path(table.original).name
+    typed = [word for name, value in given.items() for word in words(declaration(name), value)]
+    return shlex.join(["voronym", "attack", table.label, *typed])
 
 
 def _told(error: VoronymError, field: str) -> JSONResponse:

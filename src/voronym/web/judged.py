@@ -17,7 +17,7 @@ def told_of(exposure: Exposure, risk: Risk, keys: list[str]) -> dict[str, Any]:
     return {
         "sentence": "No attack could be made: give the table that it was made from."
         if ladder is None
-        else worded(ladder.sentence, "page"),
+        else ladder.worded("page"),
         "ladder": "" if ladder is None else str(rungs(ladder, title="What an intruder finds")),
         "outcomes": [outcome.to_dict() for outcome in exposure.outcomes],
         "skipped": {name: worded(why, "page") for name, why in exposure.skipped.items()},

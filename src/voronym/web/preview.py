@@ -137,7 +137,7 @@ def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -
         "steps": [str(effect) for effect in release.effects],
         "findings": [str(finding) for finding in release.findings],
         "warnings": [worded(warning, "page") for warning in release.warnings],
-        "sentence": "" if ladder is None else worded(ladder.sentence, "page"),
+        "sentence": "" if ladder is None else ladder.worded("page"),
         "ladder": "" if ladder is None else str(rungs(ladder, title="What an intruder finds")),
         "rungs": [] if ladder is None else [rung.to_dict() for rung in ladder.measured],
         "effect": {

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from voronym.dossier import Dossier
-from voronym.errors import worded
 from voronym.release import Release
 from voronym.report.html import pieces
 from voronym.table.write import WriteReceipt
@@ -36,7 +35,7 @@ def told(release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl
     words = pieces(dossier, only=PICTURES)
     return {
         "verdict": str(words.verdict),
-        "worst": "" if dossier.ladder is None else worded(dossier.ladder.sentence, "page"),
+        "worst": "" if dossier.ladder is None else dossier.ladder.worded("page"),
         "support": str(words.support),
         "facts": str(words.facts),
         "pictures": [
