@@ -52,10 +52,10 @@ define both
 	wait $$types; types=$$?; cat $(TYPES); exit $$((tests > types ? tests : types))
 endef
 
-test: style      ## the whole test suite, under ten minutes on two cores
+test: style $(WARM)  ## the whole test suite, under ten minutes on two cores
 	$(call both,$(PYTEST) -m "not slow")
 
-test-all: style  ## everything, the slow tests included
+test-all: style $(WARM)  ## everything, the slow tests included
 	$(call both,$(PYTEST) --hypothesis-profile=thorough)
 
 # The oldest version that each dependency declares, in an environment of its own.

@@ -79,7 +79,7 @@ def test_the_file_of_another_tool_is_attacked_without_knowing_whose_rows_are_who
     assert ours["linkage"].success <= bare["linkage"].success <= 1 / 5
 
 
-@pytest.mark.filterwarnings("ignore:confidential column '(invoice|receipt)' is kept as it is and tells")
+@pytest.mark.filterwarnings("ignore:confidential column '(invoice|receipt)' is kept as it is and reveals")
 def test_columns_that_tell_the_same_are_both_named(people):
     twice = people.with_columns(receipt=pl.col("invoice") * 3 + 1)
     made = vr.anonymize(

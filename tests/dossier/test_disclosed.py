@@ -126,7 +126,7 @@ def test_the_headline_has_the_model_and_the_gap_is_a_bracket(release):
     )
     page = render(made, audience="public")
     assert "t-closeness 0.6 holds" in page[page.index("<h1>") : page.index("</h1>")]
-    assert "the least possible is the same" in text(render(release))  # one key, evenly spread: proven
+    assert "the optimum is the same" in text(render(release))  # one key, evenly spread: proven
     two = pl.DataFrame({"age": rng.normal(size=200), "pay": rng.normal(size=200)})
     release = vr.anonymize(two, keys=["age", "pay"], k=5, method="mdav")
     public = release.dossier().public

@@ -210,7 +210,7 @@ def test_random_steps_are_drawn_afresh_each_time():
 
 
 @pytest.mark.filterwarnings("ignore:.*a gap tells")
-@pytest.mark.filterwarnings("ignore:confidential column 'pay' is kept as it is and tells")
+@pytest.mark.filterwarnings("ignore:confidential column 'pay' is kept as it is and reveals")
 def test_steps_count_people_and_not_their_rows():
     """One person comes six times: their mean tells about them, and what only they have is rare."""
     frame = pl.DataFrame(
