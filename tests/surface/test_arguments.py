@@ -22,6 +22,12 @@ ENDLESS = {"time_limit", "iterations", "n", "restarts", "d", "samples", "outlier
 CALLS = calls()
 
 
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    """Some values are taken for the name of an output."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", list(CALLS))
 def test_a_wrong_argument_is_refused_in_words(name):
