@@ -133,6 +133,7 @@ def _extras() -> dict[str, dict[str, str | None]]:
 
 def _plugins() -> list[dict[str, Any]]:
     """Load all plug-ins, and say of each what it registered, or why it could not be loaded."""
+    import voronym._public  # noqa: F401 - plug-ins add to registries, which the rooms fill first
     from voronym.core.plugin import plugins
 
     rows: list[dict[str, Any]] = []
