@@ -113,7 +113,7 @@ def test_what_needs_none_of_them_says_nothing(voronym):
     assert code == 0
     assert "plug-in" not in err
     code, out, err = voronym("--help")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, ""), err
     assert "anonymize" in out
 
 

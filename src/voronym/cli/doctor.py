@@ -134,8 +134,10 @@ def _extras() -> dict[str, dict[str, str | None]]:
 def _plugins() -> list[dict[str, Any]]:
     """Load all plug-ins, and say of each what it registered, or why it could not be loaded."""
     import voronym._public  # noqa: F401 - plug-ins add to registries, which the rooms fill first
+    from voronym.cli.help import Commands
     from voronym.core.plugin import plugins
 
+    list(Commands())  # makes every verb, so that one that cannot be made is found out
     rows: list[dict[str, Any]] = []
     for plugin in plugins():
         entries: dict[str, list[str]] = {}

@@ -182,6 +182,8 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     verbs = getattr(command, "commands", {})
     headings = {name: purpose for purpose, names in purposes.items() for name in names}
     for name in [*headings, *(name for name in verbs if name not in headings)]:
+        if name not in verbs:  # a plug-in's verb that could not be made
+            continue
         first = inspect.cleandoc(verbs[name].help or "").split("\n\n")[0]
         result[headings.get(name, "Verbs")].append((name, " ".join(first.split())))
     result["Options"] = result.pop("Options")  # what has no purpose, such as --help, comes last
