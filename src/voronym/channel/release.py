@@ -307,9 +307,9 @@ def _above(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
         return ()
     return (
         f"by the exact counts it is {told:.3g} where {name}={value:g} was asked for: rules are made from "
-        "counts with noise and hold it with a margin of 99 %; this table is an exception. To run it again "
-        "because of that would tell something about the exact counts; to ask for less from the start does "
-        "not",
+        "counts with noise, whose margin was too small for this table, as it is where a confidential column "
+        "follows from the keys. To run it again because of that would tell something about the exact "
+        "counts; to ask for less from the start does not",
     )
 
 
