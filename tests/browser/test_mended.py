@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from browser.walks import CHROMIUM, Walk
-from web.house import House, house
+from web.house import OURS, House, house
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -51,12 +51,16 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield made
 
 
-@pytest.fixture(scope="module")
-def walk(page: House, browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+@pytest.fixture
+def walk(page: House, browser: Any, tmp_path: Path) -> Iterator[Walk]:
+    """Open a table of its own for each test: what one test leaves behind must not decide another."""
     made = Walk(page, browser)
     made.tab.goto(page.address)
-    made.place = made.open(tmp_path_factory.mktemp("people"))  # type: ignore[attr-defined]
+    made.place = made.open(tmp_path)  # type: ignore[attr-defined]
     yield made
+    made.tab.goto("about:blank")  # a page of a table that is gone would complain
+    gone = made.tab.request.post(f"{made.place}/forget", headers=OURS)  # type: ignore[attr-defined]
+    assert gone.ok, "the page holds four tables at most"
     made.close()
 
 
@@ -90,7 +94,7 @@ def test_tabs_and_reload_lose_nothing(walk: Walk) -> None:
 def test_undo_and_redo(walk: Walk) -> None:
     tab = walk.tab
     tab.goto(f"{walk.place}/protect")
-    before = tab.input_value("[name=k]")  # tests share the table, in any order
+    before = tab.input_value("[name=k]")
     tab.fill("[name=k]", "12")
     tab.press("[name=k]", "Tab")
     tab.wait_for_selector('#saved:has-text("Kept")')
