@@ -119,15 +119,13 @@ def check(
 
 def _table(source: str, reading: dict[str, Any]) -> Any:
     """Read a table; that of many files as one."""
-    import polars as pl
-
     from voronym.table.read import read
 
     if not scale.many(source, {}):
         return read(source, **reading)
-    from voronym.run.parts.source import find
+    from voronym.run.parts.source import find, load_whole
 
-    return pl.concat([read(file, **reading) for file in find(source)], how="vertical_relaxed")
+    return load_whole(find(source), reading)
 
 
 def write_checklist(made: Any, path: Path) -> None:
