@@ -70,7 +70,6 @@ def check(
     """
     from voronym.policy.judge import check as judge
     from voronym.policy.policy import Policy
-    from voronym.table.read import read
 
     if "policy" not in typed:
         raise InputError(
@@ -90,7 +89,11 @@ def check(
     with common.ticker(not json) as bar:
         bar.begin("reading", 0.0)
         frame = _table(source, recipes.reading(written, source, reading, query=query))
-        before = None if original is None else read(original, **{**known, **original_reading})
+        before = (
+            None
+            if original is None
+            else files.read_beside(original, "original", **{**known, **original_reading})
+        )
         given = declared.choices_of(typed, frame.columns)
         given.pop("policy")
         about = {name: given.pop(name, None) for name in ("facts", "sampling_fraction", "population")}
