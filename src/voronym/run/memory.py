@@ -56,6 +56,8 @@ def make_release(
     ctx: Context,
     booking: Booking | None = None,
     added: Sequence[Added] = (),
+    *,
+    trial: bool = False,
 ) -> Release:
     """Mask a table by a recipe, measure what came out, and build the release.
 
@@ -75,6 +77,8 @@ def make_release(
         it is written.
     added : sequence of Added
         What a policy chose, because nobody else did: its checklist tells it.
+    trial : bool
+        Whether nothing will be published: then a policy that demands a ledger asks a person for it.
     """
     clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
@@ -195,7 +199,7 @@ def make_release(
             Facts.of(policy, recipe.facts),
             added,
             rows=given,
-            ledger=booking is not None,
+            ledger=None if trial else booking is not None,
             context=ctx.part(0.95, 1.0, stage="judging"),
         )
     return release
