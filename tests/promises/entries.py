@@ -191,9 +191,18 @@ PROMISES: dict[str, Promise] = {
         "has two releases, and knows who joined the tail and what all but one of them have",
         (
             "promises/test_tails_between.py::test_one_giant_among_k_newcomers",
+            "promises/test_tails_between.py::test_one_giant_among_k_leavers",
             "promises/test_tails_between.py::test_a_corrected_income",
         ),
-        "the income of 0 of 6 newcomers and 0 of 6 corrections to 1 % (6 and 6 without the rule)",
+        "the income of 0 of 6 newcomers, leavers and corrected people each, to 1 % (6 of 6 without the rule)",
+    ),
+    "means-between": Promise(
+        "has two releases, knows all weights, and who is in which group",
+        (
+            "promises/test_tails_between.py::test_one_member_of_a_group_changes",
+            "promises/test_tails_between.py::test_who_is_heavy_is_who_stands_for_most_of_some_k_people",
+        ),
+        "the income of 0 of 6 people whose weight or income changed (5 of 6 without the rule)",
     ),
     "blind": Promise(
         "knows the keys of everybody, the program and the recipe, and tries all worlds",

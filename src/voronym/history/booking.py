@@ -16,6 +16,7 @@ from voronym.errors import GuaranteeError, InputError, hint
 from voronym.history.cells import Cells
 from voronym.history.check import Standing, begun, histories, leavers, presence, shared_of, standing
 from voronym.history.engine import Divide, Round, advance
+from voronym.history.figures import check_means, heavy, moved
 from voronym.history.frozen import as_plain, put_back
 from voronym.history.ledger import LEFT_OUT, Entry, Ledger, now
 from voronym.history.marks import Marks, Words, changes, corrected, hashed, marks_of
@@ -74,6 +75,8 @@ class Booking:
         self.cells = Cells(self.entries)
         self.values: dict[str, Words] = {}
         self.drawn: set[str] = set()
+        self.weighed_by: str | None = None
+        self.weights: NDArray[np.float64] | None = None
         self.corrected = 0
         self.publish_changed = False
         self._meet(loose_fingerprints(frame, self.named_by, ledger.key), strangers=strangers)
@@ -117,6 +120,7 @@ class Booking:
         self.keys = tuple(recipe.schema.keys)
         self.cells.k = max(recipe.required_k, 2)
         self.publish_changed = recipe.changed == "publish"
+        self.weighed_by = recipe.weights
         self.drawn |= {name for step in recipe.column_steps if step.random for name in step.columns}
 
     def lasting(self, table: Table) -> list[str]:
@@ -128,6 +132,8 @@ class Booking:
     def read_values(self, frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
         """Take note of what everybody has in some columns, to see what changes from release to release."""
         for name in names:
+            if name == self.weighed_by:
+                self.weights = frame[name].cast(nw.Float64()).to_numpy()
             words = hashed(frame[name].to_list(), self.ledger.key)
             tail = self.cells.tails.get(name)
             self.values[name] = words if tail is None else np.where(tail, np.uint64(0), words)
@@ -215,6 +221,17 @@ class Booking:
         out = np.empty((len(people), len(self.entries) + 1), bool)
         names = list(self.values)
         out[order] = changes(self.entries, people[order], names, self._marks(people[order]), self.keys)
+        return out
+
+    def _heavy(self, people: Prints, groups: Ints, k: int) -> NDArray[np.bool_]:
+        """Return whose weight is nearly all of that of some k people of their group."""
+        out = np.zeros(len(people), bool)
+        inside = groups >= 0
+        if self.weights is not None and inside.any():
+            rows = np.isin(self.everyone, people[inside])
+            at = np.searchsorted(people[inside], self.everyone[rows])
+            weights = np.bincount(at, self.weights[rows], minlength=int(inside.sum()))
+            out[inside] = heavy(weights, groups[inside], k)
         return out
 
     keys: tuple[str, ...] = ()
@@ -461,7 +478,10 @@ class Booking:
             raise GuaranteeError(
                 self.refusal(self.standing, bare, people[out], groups[out], start[out], lived)
             )
+        names, dominant = list(self.values), self._heavy(people, groups, k)
         if computed and following is None and self.entries:
+            changed = moved(self.entries, people[out], names, marks[out], (*self.keys, self.weighed_by or ""))
+            check_means(self.entries, people[out], groups[out], k, changed, dominant[out])
             left = int(leavers(self.entries, people[out], k, ever=True).sum())
             if left:
                 raise GuaranteeError(
@@ -471,7 +491,6 @@ class Booking:
                     "groups "
                     "published before"
                 )
-        names = list(self.values)
         self.corrected = int(corrected(self.entries, people[out], names, marks[out], self.keys).sum())
         first = np.unique(numbers, return_index=True)[1]
         rows = as_plain(frame[first.tolist()])
@@ -492,7 +511,7 @@ class Booking:
             0, now(), k, facts, people, groups, start, waited, published=shown if rows is not None else {},
             loose=np.array([self._loose[one] for one in people.tolist()], people.dtype),
             marks=marks,
-            cells=self.cells.members(people),
+            cells=np.column_stack([self.cells.members(people), dominant]),
         )  # fmt: skip
 
     def _waited(self, people: Prints) -> Ints:
