@@ -10,8 +10,8 @@ from scipy.stats import norm
 import voronym as vr
 from voronym.channel import budget, privacy_distortion
 from voronym.channel.budget import BUDGET, blurred, blurred_source, noisy_counts
-from voronym.channel.margin import MOST, SURE, TESTS, Allowance, most_correlated
-from voronym.channel.planned import invariant_rule
+from voronym.channel.margin import LARGE, MOST, SURE, Allowance, most_correlated
+from voronym.channel.planned import invariant_rule, tightened
 
 WARDS = np.array([700, 14, 286])
 ILL = (60, 30)  # in the two large wards
@@ -199,13 +199,18 @@ def test_a_test_of_covariances_looks_at_all_within_its_reach():
         assert most < 1.3 * max(seen) or between.size > 3
 
 
-def test_a_rule_above_its_limit_passes_as_often_as_stated():
+@pytest.mark.parametrize(("records", "tests"), [(100, 2), (LARGE, 3)])
+def test_a_rule_above_its_limit_passes_as_often_as_stated(records, tests):
     rng = np.random.default_rng(6)
-    own = Allowance.of(0.5, tested=True, rules=2)
-    assert own.design**2 + TESTS * own.test**2 == pytest.approx(0.25)
+    own = Allowance.of(0.5, records, 2)
+    assert len(own.ladder) == 2**tests - 1
+    assert own.design**2 + tests * own.test**2 == pytest.approx(0.25)
     passed = sum(own.passes(lambda swaps: 1.0 + swaps, 1.0, rng) for _ in range(20_000))
     assert passed / 20_000 == pytest.approx(norm.sf(own.z), abs=0.002)
-    assert 2 * TESTS * norm.sf(own.z) == pytest.approx(1 - SURE)
+    assert 2 * tests * norm.sf(own.z) == pytest.approx(1 - SURE)
+    asked = []
+    tightened(lambda limit, _: asked.append(limit), lambda _: rng.random() < 0.5, 1.0, own.ladder, None)
+    assert len(asked) == tests  # whatever the answers are, no more are paid for
 
 
 def follows(n=600):

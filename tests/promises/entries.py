@@ -200,6 +200,7 @@ PROMISES: dict[str, Promise] = {
         "has two releases, knows all weights, and who is in which group",
         (
             "promises/test_tails_between.py::test_one_member_of_a_group_changes",
+            "promises/test_tails_between.py::test_means_that_a_step_makes_of_a_column",
             "promises/test_tails_between.py::test_who_is_heavy_is_who_stands_for_most_of_some_k_people",
         ),
         "the income of 0 of 6 people whose weight or income changed (5 of 6 without the rule)",

@@ -86,7 +86,7 @@ class NoisyCounts:
         return self._fitted(self.noisy, 2000)
 
     def keeps(self, matrix: Array, measure: str, limit: float, rng: np.random.Generator) -> bool:
-        """Test whether a rule keeps a limit; `TESTS` times at most.
+        """Test whether a rule keeps a limit; as often as is paid for.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class NoisyCounts:
 
 def blurred(counts: Ints, mu: float, rng: np.random.Generator) -> Array:
     """Return a joint law near that of the counts, from noisy counts; with the margins of the exact ones."""
-    return NoisyCounts.draw(counts, Allowance.of(mu, tested=False), rng).law
+    return NoisyCounts.draw(counts, Allowance(mu), rng).law
 
 
 def noisy_counts(counts: Ints, mu: float, rng: np.random.Generator) -> Array:
@@ -172,7 +172,7 @@ class NoisyCovariances:
         return self._with(self.between)
 
     def keeps(self, channel: GaussianChannel, limit: float, rng: np.random.Generator) -> bool:
-        """Test whether noise keeps a limit on the risk of normal data; `TESTS` times at most."""
+        """Test whether noise keeps a limit on the risk of normal data; as often as is paid for."""
         Q, v = self.margins.axes
         R, w = _directions(self.margins)
         left, right = (R / np.sqrt(w)).T, Q / np.sqrt(v)
@@ -190,7 +190,7 @@ class NoisyCovariances:
 
 def blurred_source(X: Array, W: Array, mu: float, rng: np.random.Generator) -> GaussianSource:
     """Return covariances of records with noise on those between W and X."""
-    return NoisyCovariances.draw(X, W, Allowance.of(mu, tested=False), rng).source
+    return NoisyCovariances.draw(X, W, Allowance(mu), rng).source
 
 
 def _directions(source: GaussianSource) -> tuple[Array, Array]:

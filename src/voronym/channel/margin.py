@@ -32,13 +32,16 @@ Array = NDArray[np.float64]
 
 SURE = 0.99
 """Probability that all rules of a release keep their limit, at least."""
-TESTS = 2
-"""Tests of a rule."""
-LADDER = (0.08, 0.3), (0.3, 0.05), (0.85, 0.0)
+LARGE = 10_000
+"""Records from which on a third test, and a finer choice, are worth their part of the budget."""
+
+Ladder = tuple[tuple[float, float], ...]
+FEW: Ladder = ((0.08, 0.3), (0.3, 0.05), (0.85, 0.0))
+MANY: Ladder = ((0.08, 0.3), (0.2, 0.1), (0.35, 0.0), (0.5, 0.0), (0.65, 0.0), (0.8, 0.0), (0.92, 0.0))
 """The part of a limit that a rule may be made for, and the share of draws that then look at no key.
 
-`TESTS` tests find the largest part that passes. Draws that look at nothing make what few people do matter
-less, which noise needs in small tables."""
+Two tests find the largest of three parts that passes, and three that of seven. Draws that look at nothing
+make what few people do matter less, which noise needs in small tables."""
 
 _DESIGN = 0.3  # share of the squared budget that the noise on the counts gets; tests have the rest
 _SMALL = 0.01, 0.3, 0.6
@@ -59,19 +62,22 @@ class Allowance:
         The μ of each test of its limit.
     z : float
         Standard deviations of the noise by which a distance must be above 0.
+    ladder : Ladder
+        What rules there are to choose from.
     """
 
     design: float
-    test: float
-    z: float
+    test: float = 0.0
+    z: float = 0.0
+    ladder: Ladder = ()
 
     @classmethod
-    def of(cls, mu: float, *, tested: bool, rules: int = 1) -> Allowance:
-        """Share out the budget of one of several rules."""
-        if not tested:
-            return cls(mu, 0.0, 0.0)
-        error = (1.0 - SURE) / (TESTS * rules)
-        return cls(mu * _DESIGN**0.5, mu * ((1.0 - _DESIGN) / TESTS) ** 0.5, float(-ndtri(error)))
+    def of(cls, mu: float, records: int, rules: int = 1) -> Allowance:
+        """Share out the budget of one of several rules, the limit of which is tested."""
+        ladder = FEW if records < LARGE else MANY
+        tests = len(ladder).bit_length()
+        error = (1.0 - SURE) / (tests * rules)
+        return cls(mu * _DESIGN**0.5, mu * ((1.0 - _DESIGN) / tests) ** 0.5, float(-ndtri(error)), ladder)
 
     def passes(self, most: Callable[[float], float], limit: float, rng: np.random.Generator) -> bool:
         """Test a limit: ``most`` is the largest value within a number of exchanges."""

@@ -12,7 +12,7 @@ from voronym.channel.alphabet import Alphabet, Array, check_alphabet
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.budget import NoisyCounts
 from voronym.channel.function import best_rule
-from voronym.channel.margin import LADDER
+from voronym.channel.margin import Ladder
 from voronym.channel.traces import without_traces
 from voronym.channel.worst import WorstCaseChannel, cleared, limited_rule, worst_of
 from voronym.core.context import Context
@@ -88,26 +88,27 @@ def plan_rule(
         outcome, part = solve(value), 1.0
     else:
         last = _silent(law, d)
-        outcome, part = tightened(solve, keeps, value, invariant_rule(last) if invariant else last)
+        last = invariant_rule(last) if invariant else last
+        outcome, part = tightened(solve, keeps, value, noisy.allowance.ladder, last)
     truth = check_alphabet(exact, d)[0]
     counted = tells(truth, outcome, worst=False)
     return Planned(outcome, counted, tells(truth, outcome, worst=True) if name in WORST else counted, part)
 
 
 def tightened(
-    solve: Callable[[float, float], C], keeps: Callable[[C], bool], limit: float, silent: C
+    solve: Callable[[float, float], C], keeps: Callable[[C], bool], limit: float, ladder: Ladder, silent: C
 ) -> tuple[C, float]:
     """Return the rule that is made for the largest part of a limit and passes its test; and the part.
 
-    Tests halve the `LADDER`; ``solve`` gets a limit and a share of draws that look at nothing. The last rule
+    Tests halve the ladder; ``solve`` gets a limit and a share of draws that look at nothing. The last rule
     is ``silent``, which tells nothing whatever the counts are. The part is as public as the rule: tests are
     paid for by the budget.
     """
     best, part = silent, 0.0
-    low, high = 0, len(LADDER) if limit > 0.0 else 0
+    low, high = 0, len(ladder) if limit > 0.0 else 0
     while low < high:
         middle = (low + high) // 2
-        share, stirred = LADDER[middle]
+        share, stirred = ladder[middle]
         result = solve(limit * share, stirred)
         if keeps(result):
             best, part, low = result, share, middle + 1

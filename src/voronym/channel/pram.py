@@ -143,7 +143,8 @@ def pram(
     name, value = one_limit(max_distortion=max_distortion, max_risk=max_risk)
     counts = joint_counts(about, letters)
     mu = float(number(above=0.0)("budget", budget))
-    noisy = NoisyCounts.draw(counts, Allowance.of(mu, tested=name != "max_distortion"), rng)
+    allowance = Allowance(mu) if name == "max_distortion" else Allowance.of(mu, len(letters))
+    noisy = NoisyCounts.draw(counts, allowance, rng)
     exact = counts / counts.sum()
     channel = plan_rule(exact, noisy, cost, ctx, {name: value}, invariant=invariant).channel
     ctx.done()

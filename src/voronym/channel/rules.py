@@ -135,6 +135,7 @@ class Noise:
                 lambda limit, _: best_noise(self.source, ctx, {name: limit}, tolerance=1e-6),
                 lambda made: self.noisy.keeps(made, value, ctx.rng),
                 value,
+                self.noisy.allowance.ladder,
                 only_noise(self.source),
             )
         counted = risk_of(channel, self.exact)
@@ -288,7 +289,8 @@ def masks(
         parts = [names] if together else [(name,) for name in names]
         made += [Matrix(table, part, invariant=invariant) for part in parts]
     if made:
-        allowance = Allowance.of(mu / len(made) ** 0.5, tested=tested, rules=len(made))
+        share = mu / len(made) ** 0.5
+        allowance = Allowance.of(share, table.n, len(made)) if tested else Allowance(share)
     for item in made:
         item.blur(allowance, ctx.rng)
     return made

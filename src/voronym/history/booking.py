@@ -16,10 +16,10 @@ from voronym.errors import GuaranteeError, InputError, hint
 from voronym.history.cells import Cells
 from voronym.history.check import Standing, begun, histories, leavers, presence, shared_of, standing
 from voronym.history.engine import Divide, Round, advance
-from voronym.history.figures import check_means, heavy, moved
+from voronym.history.figures import check_means, check_raw, heavy, moved
 from voronym.history.frozen import as_plain, put_back
 from voronym.history.ledger import LEFT_OUT, Entry, Ledger, now
-from voronym.history.marks import Marks, Words, changes, corrected, hashed, marks_of
+from voronym.history.marks import BEFORE, Marks, Words, changes, corrected, hashed, marks_of
 from voronym.history.people import Prints, fingerprints, loose_fingerprints, naming_columns
 from voronym.history.policy import Policy
 from voronym.partition import Partition
@@ -140,6 +140,9 @@ class Booking:
 
     def watch(self, step: Any, before: Table, after: Table) -> Table:
         """Look at a step: a figure over people that an earlier release has, too, is not computed again."""
+        if step.averages:
+            raw = {name: hashed(before.frame[name].to_list(), self.ledger.key) for name in step.columns}
+            self.cells.raw |= {BEFORE + name: words for name, words in raw.items()}
         return self.cells.watch(step, before, after, self.rows)
 
     # -- leaving people out ----------------------------------------------------------------------------------
@@ -211,7 +214,7 @@ class Booking:
         return np.asarray(homes[sort[np.searchsorted(self.rows[sort], people)]])
 
     def _marks(self, people: Prints) -> Marks:
-        return marks_of(self.everyone, people, self.values)
+        return marks_of(self.everyone, people, self.values | self.cells.raw)
 
     def _changed(self, people: Prints) -> NDArray[np.bool_] | None:
         """Return in which releases people had other values than before, where that counts."""
@@ -219,7 +222,7 @@ class Booking:
             return None
         order = np.argsort(people, kind="stable")
         out = np.empty((len(people), len(self.entries) + 1), bool)
-        names = list(self.values)
+        names = [*self.values, *self.cells.raw]
         out[order] = changes(self.entries, people[order], names, self._marks(people[order]), self.keys)
         return out
 
@@ -478,7 +481,9 @@ class Booking:
             raise GuaranteeError(
                 self.refusal(self.standing, bare, people[out], groups[out], start[out], lived)
             )
-        names, dominant = list(self.values), self._heavy(people, groups, k)
+        names, dominant = [*self.values, *self.cells.raw], self._heavy(people, groups, k)
+        if not self.publish_changed:
+            check_raw(self.entries, people[out], names, marks[out], list(self.cells.raw))
         if computed and following is None and self.entries:
             changed = moved(self.entries, people[out], names, marks[out], (*self.keys, self.weighed_by or ""))
             check_means(self.entries, people[out], groups[out], k, changed, dominant[out])

@@ -76,6 +76,8 @@ class Cells:
     now: list[Cell] = field(default_factory=list)
     tails: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     """The rows whose value is such a figure, by column."""
+    raw: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
+    """Keyed hashes of what rows had before a step published means of it, by column."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -84,12 +86,13 @@ class Cells:
         return {
             "now": [{**cell.about, "people": cell.people, "ordinary": cell.ordinary} for cell in self.now],
             "tails": dict(self.tails),
+            "raw": dict(self.raw),
         }
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on with what another process found."""
         self.now = [Cell(**cell) for cell in state["now"]]
-        self.tails = dict(state["tails"])
+        self.tails, self.raw = dict(state["tails"]), dict(state["raw"])
 
     def earlier(self, column: str) -> list[Cell]:
         """Return the figures of a column in earlier releases, from the first to the last."""

@@ -93,6 +93,31 @@ def check_means(
         )
 
 
+def check_raw(
+    entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, columns: Sequence[str]
+) -> None:
+    """Refuse means that a step makes of a column again over other people, or of other values.
+
+    Its groups cross those of the release: a few of them may have the same people but for one.
+
+    Parameters
+    ----------
+    entries, people, names, marks, columns
+        As for `moved`.
+    """
+    changed = moved(entries, people, names, marks, columns)
+    for entry in entries:
+        if set(columns) & set(entry.about.get("marked", ())):
+            before = entry.people[entry.groups >= 0]
+            if changed.any() or not np.array_equal(before, people):
+                raise GuaranteeError(
+                    "a step publishes means of a column, as one did in an earlier release, and people came, "
+                    "left, or have other values now: the difference of two means would tell what one of them "
+                    f"has. Nothing was released. Round the values instead; or {hint('changed', 'publish')} "
+                    "releases them all the same"
+                )
+
+
 def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> int:
     """Return how many heavy people are in another group than in an earlier release, with some of its people.
 
