@@ -102,8 +102,10 @@ def _losses(release: Release) -> Lines:
     for cost in release.costs[:-1] if len(release.costs) > 1 else ():
         word = "alone" if cost is release.costs[0] else "added"
         yield "", f"{cost.loss:.2f} % with {cost.guarantee} {word}"
-    if release.schema != release.recipe.schema and release.penalty is not None:  # ranges are published
-        yield "ranges", release.penalty
+    if (
+        release.schema != release.recipe.schema and release.penalty is not None
+    ):  # ranges or gaps are published
+        yield "detail lost", release.penalty
     if release.closeness is not None:
         yield "", release.closeness
 
