@@ -83,6 +83,8 @@ def _intruders(release: Release) -> Lines:
     ladder = None if release.exposure is None else ladder_of(release.exposure, release.schema.keys)
     if ladder is not None:
         yield "an intruder", ladder.sentence
+        if ladder.presence_sentence:
+            yield "", ladder.presence_sentence
 
 
 def _losses(release: Release) -> Lines:
