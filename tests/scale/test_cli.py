@@ -39,7 +39,7 @@ def test_a_folder_in_a_folder_out(data: Path, tmp_path: Path) -> None:
     assert "k-anonymity: 4, required 4" in said
     assert "required 4: holds" not in said  # it stands in front
     assert "sampled" not in said  # all were looked at
-    assert "age: values above 80 are published as the limit" in " ".join(said.split())  # steps, as of a table in memory
+    assert "age: values above 80 are published as the limit" in " ".join(said.split())
     assert rows(tmp_path / "out").equals(rows(tmp_path / "again"))
 
 
