@@ -257,6 +257,7 @@ def perform(work: str, name: str, number: int) -> Any:
     """Do one task, wherever this is, and return its answer; at once, where it was done before."""
     import voronym.run.parts.measuring
     import voronym.run.parts.portrait
+    import voronym.run.parts.private
     import voronym.run.parts.whole
     import voronym.run.parts.writing  # noqa: F401 - the stages, which register themselves
     from voronym.run.parts.folders import check_ours
@@ -288,6 +289,10 @@ def _turn(job: Job, name: str, number: int) -> Any:
 def allow_stored() -> None:
     """Allow what a work folder holds: values of these classes, and nothing else."""
     from voronym.dossier.parts import Dossier
+    from voronym.dp.cells import Cells, Question
+    from voronym.dp.domain import Domain, Range
+    from voronym.dp.leaves import Turn
+    from voronym.evaluate.moved import KeyChange
     from voronym.history.ledger import Entry
     from voronym.privacy.base import Finding
     from voronym.request.choices import ColumnChoices, ReleaseChoices, RunChoices
@@ -310,5 +315,6 @@ def allow_stored() -> None:
     store.stored(
         Job, Request, ColumnChoices, ReleaseChoices, RunChoices, Recipe, Schema, Column, Dataset, Part,
         Layout, Dialect, Reading, Source, Spelling, Number, Moment, Moments, LevelCounts, NumberSummary,
-        PlaceSummary, Tree, Cuts, Shape, Finding, Effect, Cost, Entry, *store.classes_of(Dossier),
+        PlaceSummary, Tree, Cuts, Shape, Finding, Effect, Cost, Entry, Cells, Question, Turn, Range,
+        Domain, KeyChange, *store.classes_of(Dossier),
     )  # fmt: skip
