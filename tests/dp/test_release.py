@@ -462,8 +462,8 @@ def test_over_parts_it_is_the_release_of_memory(case, monkeypatch, tmp_path, cou
     assert sorted(written.rows()) == sorted(memory.table.rows())
     assert written.n_unique() > 3
     assert made.figures[FIGURES] == memory.figures[FIGURES]
-    if rows is None:  # else other records may stand beside the same rows
-        assert made.information_loss == pytest.approx(memory.information_loss, abs=0.5)
+    # who goes to another cell is drawn in each run, and the loss with it
+    assert made.information_loss == pytest.approx(memory.information_loss, rel=0.3)
     assert [change.records for change in made.changes] == [change.records for change in memory.changes]
 
 

@@ -209,6 +209,8 @@ def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.i
     source = table.source
     if source is not None:
         source = source.released(original.frame, masked.frame, table.keys, order)
+        if PRIVATE_FIGURES in masked.figures:  # not even the number of digits may come from the data
+            source = source.neutral([item["column"] for item in masked.figures[PRIVATE_FIGURES]["bounds"]])
     return shuffled.like(tidy(shuffled.frame), source).typed(masked.schema)
 
 

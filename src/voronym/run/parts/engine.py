@@ -30,7 +30,7 @@ from voronym.run.parts.outcome import spoken, too_little
 from voronym.run.parts.private import mask_merged, merges
 from voronym.run.parts.runners import Runner
 from voronym.run.parts.source import Dataset, is_parquet, survey
-from voronym.run.parts.texts import Layout, layout_of
+from voronym.run.parts.texts import layout_of
 from voronym.run.parts.whole import needs_all
 from voronym.run.parts.writing import kept_names
 from voronym.steps.effect import Effect
@@ -318,7 +318,7 @@ class Engine:
 
     def _refuse_alike(self) -> None:
         """Refuse text files in which the values of a column that a model looks at would look alike."""
-        layout: Layout = self.job.recall("layout")
+        layout = self.job.layout
         if layout.text:
             for known in self.job.coding.judged.values():
                 layout.refuse_alike(known.every)

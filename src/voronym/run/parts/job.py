@@ -22,6 +22,7 @@ from voronym.request.request import Request
 from voronym.run.parts import spill, store
 from voronym.run.parts.coding import Coding
 from voronym.run.parts.source import Dataset
+from voronym.run.parts.texts import Layout
 from voronym.table.encoders.levels import KnownLevels
 from voronym.table.schema import Schema
 from voronym.table.totals import Totals
@@ -153,6 +154,16 @@ class Job:
             return schema
         shape = self.recall("shape")
         return self.schema if shape.schema is None else shape.schema
+
+    @property
+    def layout(self) -> Layout:
+        """How the files of the release are written; of private columns nothing that the data decide."""
+        layout: Layout = self.recall("layout")
+        if not self.decided("recipe") or self.recipe.private is None or layout.source is None:
+            return layout
+        every = self.recipe.private.scope == "all"
+        names = [column.name for column in self.recipe.schema if every or column.role == "key"]
+        return replace(layout, source=layout.source.neutral(names))
 
     @property
     def pieces(self) -> int:
@@ -301,7 +312,6 @@ def allow_stored() -> None:
     from voronym.run.parts.learn import Cuts
     from voronym.run.parts.leaves import Shape
     from voronym.run.parts.source import Part
-    from voronym.run.parts.texts import Layout
     from voronym.steps.effect import Effect
     from voronym.table.dialect import Dialect, Reading
     from voronym.table.exact import Moments
