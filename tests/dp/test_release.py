@@ -407,13 +407,13 @@ def test_over_parts(scope, tmp_path):
     assert all(kept) if scope == "keys" else not any(kept)
 
 
-def fixed_noise(monkeypatch):
+def fixed_noise(monkeypatch, seed=5):
     """Noise that is the same in every run: a fixed row of numbers on what is true."""
     from dp.oracle import ROOMS
 
     def noisy(values, total, length, share, *, pure):
         values = np.asarray(values)
-        return values + np.random.default_rng(5).integers(-9, 10, values.shape), 30.0
+        return values + np.random.default_rng(seed).integers(-9, 10, values.shape), 30.0
 
     def largest(scores, share, *, sensitivity=1, pure):
         return np.argmax(np.asarray(scores), axis=1)
@@ -465,6 +465,40 @@ def test_over_parts_it_is_the_release_of_memory(case, monkeypatch, tmp_path, cou
     # who goes to another cell is drawn in each run, and the loss with it
     assert made.information_loss == pytest.approx(memory.information_loss, rel=0.3)
     assert [change.records for change in made.changes] == [change.records for change in memory.changes]
+
+
+@pytest.mark.parametrize("after", [0, 2], ids=["before rows were sent", "between pieces"])
+def test_what_goes_on_publishes_one_draw(after, monkeypatch, tmp_path):
+    """A run that was broken off and goes on never mixes two draws: both together would tell more than ε."""
+    from voronym.run.parts import private
+
+    frame, data = people().drop("home", "person"), tmp_path / "data"
+    data.mkdir()
+    for part in range(4):
+        frame[part::4].write_parquet(data / f"{part}.parquet")
+    asked = {
+        "keys": ["age", "sex"], "confidential": ["ill"], "drop_undeclared": True,
+        "models": "dp=1,scope=all", "bounds": EVERYTHING, "k": 20,
+    }  # fmt: skip
+    fixed_noise(monkeypatch, seed=5)
+    memory = vr.anonymize(frame, **asked)
+    sent, send = [], private.send
+
+    def broken(*given):
+        if len(sent) == after:
+            raise KeyboardInterrupt
+        sent.append(send(*given))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(private, "send", broken)
+        with pytest.raises((KeyboardInterrupt, vr.VoronymError)):
+            vr.anonymize(data, output=tmp_path / "out", leaf=50, workers=1, resume=True, **asked)
+    assert len(sent) == after
+    assert not (tmp_path / "out").exists()
+    fixed_noise(monkeypatch, seed=6)
+    vr.anonymize(data, output=tmp_path / "out", leaf=50, workers=1, resume=True, **asked)
+    written = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert sorted(written.rows()) == sorted(memory.table.rows())
 
 
 def test_on_the_command_line(tmp_path, voronym):  # noqa: F811
