@@ -74,10 +74,9 @@ def find_cells(records: Records, *, many: list[int], cells: list[Floats | Ints])
     of = np.zeros(records.n, np.int64)
     for number, (size, scale) in enumerate(zip(many, cells, strict=True)):
         if number < records.d:
-            own = np.searchsorted(scale, records.ordered[:, number], side="left")
+            of = of * size + np.searchsorted(scale, records.ordered[:, number], side="left")
         else:
-            own = np.asarray(scale)[records.nominal[:, number - records.d]]
-        of = of * size + own
+            of = of * size + np.asarray(scale, np.int64)[records.nominal[:, number - records.d]]
     return of
 
 

@@ -182,8 +182,14 @@ def mask_private(
         records=table.n,
         columns=table.columns,
     )
+    texts = sentences(facts, model, bounds, outside, len(frame.columns))
     return Masked(
-        frame, {FIGURES: facts}, rows=beside, **sentences(facts, model, bounds, outside, len(frame.columns))
+        frame,
+        {FIGURES: facts},
+        texts["notes"],
+        texts["log"],
+        public_notes=texts["public_notes"],
+        rows=beside,
     )
 
 
@@ -421,7 +427,10 @@ def in_strata(made: Sequence[Mapping[str, Any]], strata: Sequence[str]) -> dict[
 
 def _not_private(records: int, model: DifferentialPrivacy, unit: str, kept: list[str]) -> list[str]:
     """Return what the promise does not cover."""
-    out = ["the names, kinds and order of the columns, and their declared bounds"]
+    out = [
+        "the names, kinds and order of the columns, their types (whole numbers, or decimals and their "
+        "sign), and their declared bounds"
+    ]
     if model.hides_presence:
         if unit != "row":
             out.append(f"that no {unit} has more than {model.rows} rows")

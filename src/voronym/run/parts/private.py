@@ -111,6 +111,7 @@ def _records(job: Job, number: int, left: Ints) -> Records:
 def answer(job: Job, which: tuple[int, int]) -> Ints:
     """Answer a question about the records of a piece, in whole numbers that add up over pieces."""
     turn, number = which
+    asked: Question
     asked, left = job.recall(f"asked-{turn}")
     return asked.of(_records(job, number, left[number]))
 
@@ -136,7 +137,8 @@ def publish(job: Job, number: int) -> dict[str, Any]:
     else:
         of = made["question"].of(_records(job, number, left))
     of = np.concatenate([of, made["filled"][number]])
-    of = moved(of, *made["moves"][number], np.random.default_rng())
+    leave, enter = made["moves"][number]
+    of = moved(of, leave, enter, np.random.default_rng())
     rows = np.delete(np.arange(piece.table.n), left)
     if len(of) > len(rows):
         rows = np.concatenate([rows, np.resize(dp.first_rows(piece.table), len(of) - len(rows))])
@@ -244,7 +246,8 @@ class Merged:
         if many <= 0:
             return replace(self, filled=-many)
         tails = self._ask("last", (salt, many))
-        every = Records(*(np.concatenate([tail[what] for tail in tails]) for what in ("ordered", "nominal")))
+        ordered, nominal = (np.concatenate([tail[what] for tail in tails]) for what in ("ordered", "nominal"))
+        every = Records(ordered, nominal)
         owner = np.repeat(np.arange(len(tails)), [len(tail["rows"]) for tail in tails])
         numbers = np.concatenate([tail["rows"] for tail in tails])
         gone = salted_order(every, salt)[every.n - many :]
