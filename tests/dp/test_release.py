@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections import Counter
+from threading import Thread
 
 import numpy as np
 import polars as pl
@@ -499,6 +500,35 @@ def test_what_goes_on_publishes_one_draw(after, monkeypatch, tmp_path):
     vr.anonymize(data, output=tmp_path / "out", leaf=50, workers=1, resume=True, **asked)
     written = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert sorted(written.rows()) == sorted(memory.table.rows())
+
+
+@pytest.mark.parametrize("private", [True, False], ids=["dp", "k"])
+def test_no_other_release_comes_between_the_check_and_the_entry(private, monkeypatch, tmp_path):
+    """A release over parts was checked against a ledger in which another one was entered meanwhile."""
+    from voronym.run.parts.engine import Engine
+
+    ledger, frame, data = tmp_path / "l.ledger", people().drop("home", "person"), tmp_path / "data"
+    data.mkdir()
+    for part in range(4):
+        frame[part::4].write_parquet(data / f"{part}.parquet")
+    asked = {"keys": ["age", "sex"], "confidential": ["ill"], "identifiers": ["name"], "ledger": ledger}
+    asked |= {"drop_undeclared": True}
+    asked |= {"models": "dp=1,scope=all", "bounds": EVERYTHING} if private else {"k": 5}
+    written = Engine._written
+
+    def late(self, *given):
+        other = Thread(
+            target=vr.anonymize, args=[frame], kwargs={"output": tmp_path / "meanwhile.csv", **asked}
+        )
+        other.start()
+        other.join()
+        return written(self, *given)
+
+    monkeypatch.setattr(Engine, "_written", late)
+    with pytest.raises(vr.VoronymError, match="was entered in the ledger meanwhile"):
+        vr.anonymize(data, output=tmp_path / "out", leaf=100, workers=1, **asked)
+    assert len(vr.history.Ledger(ledger).entries) == 1
+    assert not (tmp_path / "out").exists()
 
 
 def test_on_the_command_line(tmp_path, voronym):  # noqa: F811
