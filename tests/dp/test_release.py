@@ -452,6 +452,7 @@ def test_over_parts_it_is_the_release_of_memory(case, monkeypatch, tmp_path, cou
     data.mkdir()
     for part in range(files):
         frame[part::files].write_parquet(data / f"{part}.parquet")
+    frame.head(0).write_parquet(data / "empty.parquet")
     asked = {
         "keys": ["age", "sex"], "confidential": ["ill"], "drop_undeclared": True,
         "models": "dp=1,scope=all" if rows is None else HIDDEN, "bounds": EVERYTHING,

@@ -86,7 +86,8 @@ def bounded(job: Job, number: int) -> dict[str, Any]:
         dp.rows_of(table, model)
     else:
         over = dp.units_over(table, model.rows)
-    spill.keep(job.path("bounded", number, "json"), summaries.summarize(table, job.schema, ()))
+    learnt = summaries.summarize(table, job.schema, ()) if table.n else {}
+    spill.keep(job.path("bounded", number, "json"), learnt)
     return {"rows": table.n, "outside": outside, "bounds": bounds, "over": over, "unit": dp.unit_of(table),
             "columns": list(table.columns)}  # fmt: skip
 
@@ -96,12 +97,13 @@ def _records(job: Job, number: int, left: Ints) -> Records:
     known = job.recall("records")
     frames = spill.gather([job.path("bounded", number)], 0, 1)
     d, e = known["d"], len(known["sizes"])
-    frame = frames[0] if frames else pl.DataFrame()
-    ordered, nominal = np.empty((len(frame), d)), np.empty((len(frame), e), np.int64)
-    for at in range(d):
-        ordered[:, at] = frame[f"o{at}"].to_numpy()
-    for at in range(e):
-        nominal[:, at] = frame[f"n{at}"].to_numpy()
+    n = sum(map(len, frames))
+    ordered, nominal = np.empty((n, d)), np.empty((n, e), np.int64)
+    for frame in frames:  # one, or none where the piece has no rows
+        for at in range(d):
+            ordered[:, at] = frame[f"o{at}"].to_numpy()
+        for at in range(e):
+            nominal[:, at] = frame[f"n{at}"].to_numpy()
     if len(left):
         ordered, nominal = np.delete(ordered, left, axis=0), np.delete(nominal, left, axis=0)
     return Records(ordered, nominal, known["sizes"], known["weights"], known["medians"])
@@ -132,6 +134,9 @@ def publish(job: Job, number: int) -> dict[str, Any]:
     _, _, recipe = _promise(job)
     made = job.recall("private")
     piece, left = read_piece(job, number), made["left"][number]
+    if not piece.table.n:
+        send(job, number, piece.table.frame.to_native(), pl.DataFrame())
+        return {"rows": 0}
     if made["question"] is None:
         of = made["labels"][number]
     else:
@@ -368,6 +373,7 @@ def _answer(
     answers: Sequence[Mapping[str, Any]], facts: Mapping[str, Any], texts: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     """Return what is told of the release of all pieces."""
+    answers = [answer for answer in answers if answer["rows"]]
     lost, spread = [answer["lost"] for answer in answers], sum(answer["spread"] for answer in answers)
     loss = None if None in lost or not spread else 100.0 * sum(lost) / spread
     again = [note for answer in answers for note in answer["notes"]]
