@@ -299,6 +299,7 @@ def _turn(job: Job, name: str, number: int) -> Any:
 
 def allow_stored() -> None:
     """Allow what a work folder holds: values of these classes, and nothing else."""
+    from voronym.core.figures import kinds
     from voronym.dossier.parts import Dossier
     from voronym.dp.cells import Cells, Question
     from voronym.dp.domain import Domain, Range
@@ -327,4 +328,5 @@ def allow_stored() -> None:
         Layout, Dialect, Reading, Source, Spelling, Number, Moment, Moments, LevelCounts, NumberSummary,
         PlaceSummary, Tree, Cuts, Shape, Finding, Effect, Cost, Entry, Cells, Question, Turn, Range,
         Domain, KeyChange, *store.classes_of(Dossier),
+        *(part for kind in kinds() for part in store.classes_of(kind)),
     )  # fmt: skip

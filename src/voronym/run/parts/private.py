@@ -23,6 +23,7 @@ from voronym.dp.noise import library
 from voronym.dp.presence import filling, salted_order
 from voronym.evaluate.moved import joined, key_changes
 from voronym.methods import differential as dp
+from voronym.methods.figures import Private, PrivateFigures
 from voronym.methods.row_ranges import in_widths
 from voronym.privacy import DifferentialPrivacy
 from voronym.request.recipe import Recipe
@@ -294,9 +295,9 @@ def mask_merged(lead: Lead) -> dict[str, Any]:
             medians,
             tuple(np.empty(0, np.int64) for _ in known),
         )
-        facts = {name: getattr(population, name) for name in ("d", "sizes", "weights", "medians")}
         if not job.decided("records"):
-            job.decide("records", facts)
+            names = ("d", "sizes", "weights", "medians")
+            job.decide("records", {name: getattr(population, name) for name in names})
         job.decide("private", _drawn(population, model, options, recipe, bounds))
     made = job.recall("private")
     answers = lead._stage("private", job.pieces)
@@ -370,7 +371,7 @@ def _learn(job: Job, rows: Sequence[int]) -> None:
 
 
 def _answer(
-    answers: Sequence[Mapping[str, Any]], facts: Mapping[str, Any], texts: Mapping[str, Sequence[str]]
+    answers: Sequence[Mapping[str, Any]], facts: Private, texts: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     """Return what is told of the release of all pieces."""
     answers = [answer for answer in answers if answer["rows"]]
@@ -383,7 +384,7 @@ def _answer(
         "log": list(texts["log"]),
         "effects": [],
         "changes": list(joined([answer["changes"] for answer in answers])),
-        "figures": {dp.FIGURES: dict(facts)},
+        "figures": PrivateFigures(facts),
         "costs": [],
         "group_loss": None,
         "information_loss": loss,
