@@ -84,6 +84,16 @@ PROMISES: dict[str, Promise] = {
         ),
         "both tables publish the same for equal draws, whose cost is at most ε; an auditor finds less than ε",
     ),
+    "dp-files": Promise(
+        "has two text files that differ in one record, and the draws",
+        ("dp/test_files.py::test_neighbouring_files_become_the_same_release",),
+        "the same lines and the same public page, in memory and over parts",
+    ),
+    "dp-resume": Promise(
+        "breaks a run off between the parts, and has it go on with other noise",
+        ("dp/test_release.py::test_what_goes_on_publishes_one_draw",),
+        "every row is of the first draw",
+    ),
     "fresh-noise": Promise(
         "knows the originals' generator and guesses the seed",
         (

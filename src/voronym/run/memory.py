@@ -212,6 +212,9 @@ def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.i
     source = table.source
     if source is not None:
         source = source.released(original.frame, masked.frame, table.keys, order)
+        figures = masked.figures.of(PrivateFigures)
+        if figures is not None:  # not even the number of digits may come from the data
+            source = source.neutral([item.column for item in figures.private.bounds])
     return shuffled.like(tidy(shuffled.frame), source).typed(masked.schema)
 
 

@@ -163,10 +163,11 @@ def _judged(job: Job, release: Release, added: Sequence[Added]) -> Checklist:
 
 def _enter_ledger(job: Job, lead: Engine, target: Path) -> None:
     """Enter the release in its ledger: the folder gets its name and the ledger its entry, or neither."""
-    entry = lead.course.answers["published"][0].get("entry")
-    if job.ledger is not None and entry is not None:
-        ledger = Ledger.open(job.ledger)
-        accompany(Entering(ledger, entry, target, digest_of(job.release), len(ledger.entries)))
+    answer = lead.course.answers["published"][0]
+    if job.ledger is not None and answer.get("entry") is not None:
+        # It was checked against the releases that were there then, and no others may have come since.
+        ledger, seen = Ledger.open(job.ledger), answer["seen"]
+        accompany(Entering(ledger, answer["entry"], target, digest_of(job.release), seen))
 
 
 def job_of(
