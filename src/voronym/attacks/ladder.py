@@ -43,8 +43,8 @@ REMEDIES = {
 
 PRESENCE_SAYS = (
     "Who holds a person’s whole record can tell whether that person is in the file: of two people, one of "
-    "whom is in it, they name the right one in {success} of the cases (a coin: in half of them). That is no news "
-    "where the file is known to hold everybody; it matters where being in the file is a secret."
+    "whom is in it, they name the right one in {success} of the cases (a coin: in half of them). That is no "
+    "news where the file is known to hold everybody; it matters where being in the file is a secret."
 )
 """What the attack `membership` comes to."""
 

@@ -16,6 +16,7 @@ from typing import Any
 from voronym.errors import InputError
 from voronym.table.formats import FORMATS, by_suffix
 from voronym.table.packing import suffix_of
+from voronym.web.book import Book
 from voronym.web.intake import Limits
 from voronym.web.journal import Journal
 from voronym.web.process import Process, Refused
@@ -48,6 +49,8 @@ class Run:
     wished: str = ""
     reading: dict[str, Any] = field(default_factory=dict)
     """How the table was read then."""
+    book: Book | None = None
+    """The ledger that it was made with."""
 
     @property
     def over(self) -> bool:
@@ -101,6 +104,8 @@ class Table:
         """Whether it is a release to be judged, and not a table to be released."""
         self.original: Path | None = None
         self.judged: dict[str, Any] = {}
+        self.book: Book | None = None
+        """The ledger of earlier releases."""
         self._process: Process | None = None
         self._gone = False
         self._lock = asyncio.Lock()
@@ -188,7 +193,8 @@ class Table:
     async def _draw(self, sketch: Sketch) -> None:
         try:
             process = await self.worker()
-            await process.ask("preview", sketch.hear, sketch.task, settings=sketch.settings.plain())
+            given = {"settings": sketch.settings.plain(), "ledger": _plain(self.book)}
+            await process.ask("preview", sketch.hear, sketch.task, **given)
         except Refused as error:
             sketch.error = "" if error.kind == "Cancelled" else str(error)
         sketch.over = True
@@ -199,6 +205,11 @@ class Table:
         sketch, self.sketch = self.sketch, None
         if sketch is not None and not sketch.over and sketch.task and self._process is not None:
             await self._process.wish(sketch.task[0], "cancel")
+
+    async def remember(self, book: Book | None) -> None:
+        """Take another ledger, or none: what was drawn is drawn again."""
+        await self._stop_sketch()
+        self.book = book
 
     async def pause_sketch(self) -> None:
         """Give up a picture that is not whole: a run needs the processor."""
@@ -216,6 +227,7 @@ class Table:
                 raise Refused("cancelled: nothing was made", "Cancelled")
             run.folder.mkdir(mode=0o700)
             given = {"settings": run.settings.plain(), "folder": str(run.folder), "suffix": self.suffix}
+            given["ledger"] = _plain(run.book)
             run.shown = await process.ask("run", run.hear, run.task, **given)
             run.state = "done"
         except Refused as error:
@@ -270,6 +282,11 @@ class Table:
         if self.sketch is not None and self.sketch.work is not None:
             await asyncio.gather(self.sketch.work, return_exceptions=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _plain(book: Book | None) -> list[str] | None:
+    """Return what a worker is told of a ledger: where it is, and what it is called."""
+    return None if book is None else [book.path, book.label]
 
 
 async def _itself(process: Process) -> Process:
@@ -371,6 +388,7 @@ class Desk:
             )
         number = len(table.runs) + 1
         run = Run(number, table.settings, table.folder / f"run-{number}", reading=dict(table.reading))
+        run.book = table.book
         table.runs.append(run)
         self._queue.append((table, run))
         if self._loop is None or self._loop.done():

@@ -18,7 +18,7 @@ OF_COLUMN = ("publish", "importance", "widths", "bounds", "metrics")
 """Choices by column that have a field at each column."""
 FURTHER = (
     "blocks", "options", "space", "enforce", "ends", "publish_weights", "sampling_fraction", "headroom",
-    "dissolved", "waiting", "changed", "leaf", "rounds", "drop_undeclared",
+    "dissolved", "waiting", "changed", "keep_groups", "strangers", "leaf", "rounds", "drop_undeclared",
 )  # fmt: skip
 """Choices without a place of their own: their fields are made from their declarations."""
 Fields = Mapping[str, str]
