@@ -22,7 +22,6 @@ FILES = "it is taken from a file, and the page opens no files by their names"
 MACHINE = "it says how machines share the work over many parts, and never changes the release"
 NOT = {
     "facts": FILES,
-    "hierarchies": f"{FILES}; the step `recode COLUMN level=N` shortens codes",
     "population": FILES,
     "address": MACHINE,
     "workers": MACHINE,

@@ -42,6 +42,7 @@ from voronym.web.book import NEEDS, copied, copy_to, entries_of, packed
 from voronym.web.forms import PLAIN
 from voronym.web.intake import check_columns, check_lines, check_unpacked
 from voronym.web.judged import told_of
+from voronym.web.levels import levels
 from voronym.web.preview import preview
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import told
@@ -185,6 +186,7 @@ class Bench:
             "alone": result,
             "more": more,
             "counted": "people" if units is None else units.counted,
+            "levels": levels(self.frame, chosen.hierarchies),
         }
 
     def ledger(self, _: Wishes, *, path: str) -> list[dict[str, Any]]:

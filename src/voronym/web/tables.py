@@ -233,6 +233,7 @@ async def alone(request: Request) -> Response:
     texts = {"alone": sentence, "several": screens.several(table, chosen)}
     for i, column in enumerate(table.about["columns"]):
         texts[f"more-{i}"] = _singled(result["more"].get(column["name"]))
+        texts[f"levels-{i}"] = result["levels"].get(column["name"], "")
     return JSONResponse({"set": texts})
 
 
