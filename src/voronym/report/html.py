@@ -64,10 +64,15 @@ class About:
 
     @classmethod
     def of(
-        cls, given: Release | Dossier, title: str | None, publisher: str | None, date: str | None
+        cls,
+        given: Release | Dossier,
+        audience: Audience,
+        title: str | None,
+        publisher: str | None,
+        date: str | None,
     ) -> About:
-        """Gather it; the file is named without its folder, which is nobody's business."""
-        source = None if isinstance(given, Dossier) else given.source
+        """Gather it; a public page does not name the file of the originals, and no page its folder."""
+        source = None if isinstance(given, Dossier) or audience == "public" else given.source
         data = "" if source is None else source.file
         return cls(
             title or (f"Release of {data}" if data else "Release report"),
@@ -124,7 +129,7 @@ def render(
         words = _words(seen)
         return fill(
             "release.html",
-            about=About.of(given, title, publisher, date),
+            about=About.of(given, audience, title, publisher, date),
             d=seen,
             words=words,
             kind=audience,
