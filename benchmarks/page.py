@@ -2,8 +2,9 @@
 
 Run ``VORONYM_DATA=... python -m benchmarks.page``. A server of its own is started, and driven as a browser
 would drive it. Printed, each beside its target: seconds from choosing roles to the first figures and to the
-picture of the loss at other k; seconds from another k to its first figures; the longest silence of a run's progress; seconds from *Cancel* to the page that says so; memory
-of all processes before the table was opened, with it, and after it was forgotten.
+picture of the loss at other k; seconds from another k to its first figures; the longest silence of a run's
+progress; seconds from *Cancel* to the page that says so; memory of all processes before the table was opened,
+with it, and after it was forgotten.
 """
 
 from __future__ import annotations
