@@ -84,8 +84,8 @@ def many(rows: int = 200_000) -> pl.DataFrame:
             "age": rng.integers(0, 99, rows),
             "sex": rng.integers(0, 2, rows),
             "race": rng.integers(0, 6, rows),
-            "size": rng.normal(170, 10, rows).round(1),
-            "income": rng.lognormal(10, 0.5, rows).round(-2),
+            "size": rng.normal(170, 10, rows).round(0),
+            "income": rng.lognormal(10, 0.2, rows).round(-4),
         }
     )
 
