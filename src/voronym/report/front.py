@@ -16,7 +16,7 @@ from voronym.dossier import Dossier, Public
 from voronym.evaluate.moved import KeyChange
 from voronym.report.language import term
 from voronym.report.svg import percent
-from voronym.report.write import Table, share
+from voronym.report.write import Table, share, way
 
 MOST_KEYS, MOST_PROMISES, MOST_WARNINGS, MOST_DECISIONS = 8, 6, 3, 3
 
@@ -120,8 +120,7 @@ def _moved(change: KeyChange | None) -> Sequence[str]:
     if change is None:
         return "", "", ""
     kept = percent(100 * change.kept / change.records if change.records else 100.0)
-    far = (change.distance, change.farthest)
-    return kept, *("" if way is None else f"{way:,.3g}{change.unit}" for way in far)
+    return kept, way(change.distance, change.unit), way(change.farthest, change.unit)
 
 
 def _first(table: Table, most: int) -> Table:
