@@ -40,6 +40,8 @@ def served() -> Iterator[str]:
 
 def take(tab: Any, name: str) -> None:
     """Take a picture of what the window shows, as good as fits."""
+    if name != "ledger":
+        tab.evaluate("scrollTo(0, 0)")
     for quality in QUALITIES:
         data = tab.screenshot(type="jpeg", quality=quality)
         if len(data) <= MOST:

@@ -13,10 +13,10 @@ from markupsafe import Markup, escape
 
 from voronym.attacks.ladder import PRESENCE_SAYS
 from voronym.dossier import Dossier, Public
-from voronym.evaluate.moved import KeyChange
+from voronym.evaluate.moved import KeyChange, amount
 from voronym.report.language import term
 from voronym.report.svg import percent
-from voronym.report.write import Table, share, way
+from voronym.report.write import Table, share
 
 MOST_KEYS, MOST_PROMISES, MOST_WARNINGS, MOST_DECISIONS = 8, 6, 3, 3
 
@@ -120,7 +120,8 @@ def _moved(change: KeyChange | None) -> Sequence[str]:
     if change is None:
         return "", "", ""
     kept = percent(100 * change.kept / change.records if change.records else 100.0)
-    return kept, way(change.distance, change.unit), way(change.farthest, change.unit)
+    far = (change.distance, change.farthest)
+    return kept, *("" if way is None else f"{amount(way)}{change.unit}" for way in far)
 
 
 def _first(table: Table, most: int) -> Table:

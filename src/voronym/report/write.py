@@ -75,19 +75,6 @@ def decimal(value: float | None, digits: int = 3) -> str:
     return numeral(f"{value:,.{places}f}".replace("-", "−"))
 
 
-def way(value: float | None, unit: str = "") -> str:
-    """Write how far something moved, in its unit: three figures, and never as 1e+03.
-
-    Examples
-    --------
-    >>> way(4.216, " days"), way(42.0), way(1490.2)
-    ('4.22 days', '42', '1,490')
-    """
-    if value is None:
-        return ""
-    return numeral(f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}") + unit
-
-
 def plural(count: int, noun: str, nouns: str = "") -> str:
     """Write a count with its noun.
 
