@@ -165,8 +165,8 @@ class Table:
             if run.wished == "cancel":
                 raise Refused("cancelled: nothing was made", "Cancelled")
             run.folder.mkdir(mode=0o700)
-            given = {"settings": run.settings.plain(), "folder": str(run.folder), "suffix": self.suffix}
-            given["ledger"] = _plain(run.book)
+            place = {"folder": str(run.folder), "suffix": self.suffix, "ledger": _plain(run.book)}
+            given = {"settings": run.settings.plain(), **place}
             run.shown = await process.ask("run", run.hear, run.task, **given)
             run.state = "done"
         except Refused as error:
