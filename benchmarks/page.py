@@ -1,7 +1,7 @@
 """The page with Adult and with 200,000 made-up rows: how long people wait, and whether memory comes back.
 
-Run ``VORONYM_DATA=... python -m benchmarks.page``, with ``many`` for the long table alone. A server of its own
-is started, and driven as a browser would drive it. Printed, each beside its target: seconds from choosing
+Run ``VORONYM_DATA=... python -m benchmarks.page``, with ``many`` for the long table alone. A server of its
+own is started, and driven as a browser would drive it. Printed, each beside its target: seconds from choosing
 roles to the first figures and to the picture of the loss at other k; seconds from another k to its first
 figures; the longest silence of a run's progress; seconds from *Cancel* to the page that says so; memory of
 all processes before the table was opened, with it, and after it was forgotten.
