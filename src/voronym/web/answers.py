@@ -12,7 +12,8 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from voronym.errors import InputError, VoronymError
 from voronym.web import screens
-from voronym.web.desk import Desk, Run, Table
+from voronym.web.attempts import Run
+from voronym.web.desk import Desk, Table
 
 FORM, FIELDS = 4 << 20, 40_000
 """Bytes and fields of a form, at most."""

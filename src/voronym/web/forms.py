@@ -8,17 +8,18 @@ from typing import Any
 from voronym.core.options import read_value
 from voronym.request.command import ROLES
 from voronym.request.wording import DECLARED
+from voronym.web.levels import text_of, tree_of
 from voronym.web.settings import Settings, number
 
 TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet")
 ALLOWED = {"near": "allow_near_unique", "loss": "allow_loss", "join": "allow_unit_columns"}
 PLAIN = {"p-sensitive": "2", "t-closeness": "0.3"}
 """Models that have fields of their own, and what stands there at first."""
-OF_COLUMN = ("publish", "importance", "widths", "bounds", "metrics")
+OF_COLUMN = ("publish", "importance", "widths", "bounds", "metrics", "hierarchies")
 """Choices by column that have a field at each column."""
 FURTHER = (
     "blocks", "options", "space", "enforce", "ends", "publish_weights", "sampling_fraction", "headroom",
-    "dissolved", "waiting", "changed", "leaf", "rounds", "drop_undeclared",
+    "dissolved", "waiting", "changed", "keep_groups", "strangers", "leaf", "rounds", "drop_undeclared",
 )  # fmt: skip
 """Choices without a place of their own: their fields are made from their declarations."""
 Fields = Mapping[str, str]
@@ -92,6 +93,8 @@ def _by_column(fields: Fields, before: Settings, names: Sequence[str]) -> dict[s
 
 
 def _typed(choice: str, text: str) -> Any:
+    if choice == "hierarchies":
+        return tree_of(text)
     return number(text) if choice in ("importance", "widths") else text.strip()
 
 
@@ -122,6 +125,9 @@ def column_fields(settings: Settings, names: Sequence[str]) -> dict[str, str]:
             out[f"{what}-{i}"] = "1" if name in settings.get(choice) else ""
         for choice in OF_COLUMN:
             value = settings.get(choice).get(name, "")
+            if choice == "hierarchies":
+                out[f"{choice}-{i}"] = text_of(value)
+                continue
             ends = isinstance(value, (list, tuple))
             out[f"{choice}-{i}"] = (
                 ("..".join if _bare(value) else "|".join)(map(str, value)) if ends else str(value)

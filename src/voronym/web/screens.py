@@ -14,7 +14,8 @@ from voronym.report import write
 from voronym.report.svg import clean, percent
 from voronym.request.wording import DECLARED
 from voronym.web import draw
-from voronym.web.desk import Desk, Run, Sketch, Table
+from voronym.web.attempts import Run, Sketch
+from voronym.web.desk import Desk, Table
 from voronym.web.forms import FURTHER, OF_COLUMN, PLAIN, column_fields, kept, protection_fields
 from voronym.web.journal import difference
 from voronym.web.settings import Settings

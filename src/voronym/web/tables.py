@@ -174,7 +174,9 @@ async def state(request: Request) -> Response:
 async def command(request: Request) -> Response:
     """Return the command line that does what is chosen now."""
     table = table_of(request)
-    return PlainTextResponse(table.settings.command(table.label, table.reading, f"release{table.suffix}"))
+    ledger = None if table.book is None else table.book.label
+    given = (table.label, table.reading, f"release{table.suffix}", ledger)
+    return PlainTextResponse(table.settings.command(*given))
 
 
 async def turn(request: Request) -> Response:
@@ -231,6 +233,7 @@ async def alone(request: Request) -> Response:
     texts = {"alone": sentence, "several": screens.several(table, chosen)}
     for i, column in enumerate(table.about["columns"]):
         texts[f"more-{i}"] = _singled(result["more"].get(column["name"]))
+        texts[f"levels-{i}"] = result["levels"].get(column["name"], "")
     return JSONResponse({"set": texts})
 
 
@@ -259,7 +262,7 @@ async def protect(request: Request) -> Response:
         table.journal.keep(protection_of(fields, table.settings, table.names))
     chosen = table.settings
     try:
-        result = await table.ask("check", settings=chosen.plain())
+        result = await table.ask("check", settings=chosen.plain(), ledger=table.book is not None)
         errors = result["errors"]
         if not errors and ticket in table.tickets:
             return go(f"/t/{table.id}/run/{table.tickets[ticket].number}")
