@@ -157,12 +157,12 @@ def test_what_is_drawn_again_for_the_same_people_is_said(step, tmp_path):
     table = pl.DataFrame(
         {"id": [f"P{i}" for i in range(120)], "size": rng.integers(1, 4, 120), "income": rng.normal(size=120)}
     )
-    said = []
+    warned = []
     for month in range(2):
         release = vr.anonymize(
             table, keys=["size"], identifiers=["id"], other=["income"], k=5, method="lattice", steps=[step],
             ledger=tmp_path / "a.ledger",
         )  # fmt: skip
         release.write(tmp_path / f"{month}.csv")
-        said.append(any("the mean of all 2 releases" in note for note in release.warnings))
-    assert said == [False, True]
+        warned.append(any("the mean of all 2 releases" in note for note in release.warnings))
+    assert warned == [False, True]
