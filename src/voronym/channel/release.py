@@ -17,6 +17,7 @@ import numpy as np
 
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.budget import BUDGET, guess
+from voronym.channel.figures import BudgetFigures, ChannelFigures
 from voronym.channel.gaussian import GaussianChannel
 from voronym.channel.measured import Revealed, measure_revealed
 from voronym.channel.planned import WORST
@@ -121,7 +122,7 @@ def mask_keys(
     The risk of a noise rule is that of normal data with the table's covariances; that of a matrix is counted
     in the table (numeric confidential columns in 8 bins). Neither sees what numbers tell in a way that is not
     linear, nor what keys of two rules tell together. Therefore the masked table is measured (see
-    `voronym.channel.measured.measure_revealed`): the result is in ``figures["measured"]`` and in ``steps``.
+    `voronym.channel.measured.measure_revealed`): the result is in ``figures.measured`` and in ``log``.
     A note says where it is clearly above the stated risk. It sees keys one by one, in pairs and all together,
     in coarse cells: what it does not find may still be there.
 
@@ -135,7 +136,7 @@ def mask_keys(
     >>> table = vr.datasets.hospital(500, seed=1).select("age", "sex", "diagnosis")
     >>> schema = vr.Schema.build(table, keys=["age", "sex"], confidential=["diagnosis"])
     >>> masked = mask_keys(table, schema, max_distortion=0.3)
-    >>> masked.frame.columns, masked.risk < masked.figures["information"]
+    >>> masked.frame.columns, masked.risk < masked.figures.information
     (['age', 'sex', 'diagnosis'], True)
     """
     ctx = Context(seed=masking(seed), progress=progress)
@@ -217,17 +218,16 @@ def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
     made = table.like(table.frame.with_columns(*keys))
     distortion = coordinates.loss(made) / 100.0
     risk, before = sum(rule.risk for rule in rules), sum(rule.information for rule in rules)
-    counted = sum(rule.counted for rule in rules)
     found = measure_revealed(made, ctx.part(0.8, 1.0, stage="measuring"), bins=BINS)
-    figures = {
-        "distortion": distortion,
-        "risk": risk,
-        "counted": counted if np.isfinite(counted) else None,
-        "information": before if np.isfinite(before) else None,
-        "measured": found.to_dict(),
-        "budget": {"mu": options.budget, "guess": guess(options.budget)},
-        "parts": [rule.to_dict() for rule in rules],
-    }
+    figures = ChannelFigures(
+        distortion=distortion,
+        risk=risk,
+        counted=sum(rule.counted for rule in rules),
+        information=before,
+        measured=found,
+        budget=BudgetFigures(options.budget, guess(options.budget)),
+        parts=tuple(rule.figures for rule in rules),
+    )
     return Perturbed(
         made.frame,
         figures,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from voronym.channel.base import FiniteChannel, information_of, joint_counts, one_limit
 from voronym.channel.budget import NoisyCounts, NoisyCovariances
+from voronym.channel.figures import NoiseFigures, PublishedMatrix, RuleFigures
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, best_noise, only_noise, risk_of
 from voronym.channel.margin import Allowance
 from voronym.channel.measured import coarse_confidential
@@ -51,7 +52,7 @@ class Rule:
     """What these keys reveal unmasked, by the blurred counts that the rule was made from."""
     note: str
     channel: GaussianChannel | FiniteChannel = field(repr=False)
-    published: dict[str, Any] = field(repr=False)
+    published: PublishedMatrix | tuple[NoiseFigures, ...] | None = field(repr=False)
     """What analysts need to correct for it: the transition matrix, or the noise (see `published_matrix`)."""
     counted: float = 0.0
     """The risk by the exact counts, or covariances: for the data holder alone."""
@@ -72,21 +73,24 @@ class Rule:
         """How far the rule is from the best one, at most."""
         return self.channel.gap
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "columns": list(self.columns),
-            "kind": self.kind,
-            "planned_distortion": self.planned,
-            "distortion": self.distortion,
-            "risk": self.risk,
-            "information": self.information if np.isfinite(self.information) else None,
-            "gap": self.gap,
-            "note": self.note,
-            "counted": self.counted if np.isfinite(self.counted) else None,
-            "made_for": self.made_for,
-            **self.published,
-        }
+    @property
+    def figures(self) -> RuleFigures:
+        """What is told about the rule."""
+        told = self.published
+        return RuleFigures(
+            columns=self.columns,
+            kind=self.kind,
+            planned_distortion=self.planned,
+            distortion=self.distortion,
+            risk=self.risk,
+            information=self.information,
+            gap=self.gap,
+            note=self.note,
+            counted=self.counted,
+            made_for=self.made_for,
+            matrix=told if isinstance(told, PublishedMatrix) else None,
+            noise=told if isinstance(told, tuple) else None,
+        )
 
     def __str__(self) -> str:
         noise = self.kind == "noise"
@@ -155,7 +159,7 @@ class Noise:
             "risk of normal data with these covariances; rounded to the column's decimals and clipped to "
             f"round numbers near the ends of its range, of {_ENDS} people or more, which cannot raise it",
             channel,
-            {"noise": self._published(channel)},
+            self._published(channel),
             counted,
             counted,
             part,
@@ -176,7 +180,7 @@ class Noise:
             ends = encoder.coordinate(np.array([min(low, high), max(low, high)]))
             noisy[:, block.start] = np.clip(noisy[:, block.start], *ends)
 
-    def _published(self, channel: GaussianChannel) -> list[dict[str, Any]]:
+    def _published(self, channel: GaussianChannel) -> tuple[NoiseFigures, ...]:
         """Return by column, in its own standard deviations: what is kept of a deviation, and the noise."""
         spread = np.diag(channel.source.sigma_x)
         kept, noise, lost = 1.0 - np.diag(channel.A), np.diag(channel.noise), np.diag(channel.sigma)
@@ -186,14 +190,14 @@ class Noise:
             total = float(spread[here].sum())
             if total > 0.0:
                 out.append(
-                    {
-                        "columns": list(block.columns),
-                        "kept": float(spread[here] @ kept[here]) / total,
-                        "noise_sd": float(np.sqrt(max(0.0, noise[here].sum()) / total)),
-                        "lost": float(lost[here].sum()) / total,
-                    }
+                    NoiseFigures(
+                        columns=tuple(block.columns),
+                        kept=float(spread[here] @ kept[here]) / total,
+                        noise_sd=float(np.sqrt(max(0.0, noise[here].sum()) / total)),
+                        lost=float(lost[here].sum()) / total,
+                    )
                 )
-        return out
+        return tuple(out)
 
 
 class Matrix:
@@ -237,7 +241,7 @@ class Matrix:
             f"; confidential columns in {len(self.counts)} classes"
             + ("; expected counts are kept" if self.invariant else ""),
             channel,
-            {"matrix": published_matrix(channel.matrix, self.codes, drawn, self._names())},
+            published_matrix(channel.matrix, self.codes, drawn, self._names()),
             planned.counted,
             planned.limited,
             planned.made_for,
@@ -245,17 +249,17 @@ class Matrix:
         )
         return series, rule
 
-    def _names(self) -> list[list[Any]]:
+    def _names(self) -> list[tuple[object, ...]]:
         """Return the values of each letter, by column; None where a value is missing."""
         columns = []
         for name in self.columns:
             gone = self.table.missing(name)[self.first]
             values = self.table.frame[name][self.first].to_list()
             columns.append([None if no else _plain(item) for item, no in zip(values, gone, strict=True)])
-        return [list(letter) for letter in zip(*columns, strict=True)]
+        return list(zip(*columns, strict=True))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value if isinstance(value, (bool, int, float, str)) else str(value)
 
 

@@ -233,7 +233,7 @@ class Booking:
         if self.weights is not None and inside.any():
             rows = np.isin(self.everyone, people[inside])
             at = np.searchsorted(people[inside], self.everyone[rows])
-            weights = np.bincount(at, self.weights[rows], minlength=int(inside.sum()))
+            weights = np.bincount(at, self.weights[rows], minlength=int(inside.sum())).astype(np.float64)
             out[inside] = heavy(weights, groups[inside], k)
         return out
 

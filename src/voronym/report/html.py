@@ -28,6 +28,7 @@ from voronym.errors import InputError, WriteError
 from voronym.intruder import expose
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
+from voronym.report.front import Front
 from voronym.report.language import SOURCE, Messages, reader, term
 from voronym.report.section import Audience, sections
 from voronym.report.svg import clean, percent
@@ -132,7 +133,7 @@ def render(
             d=seen,
             words=words,
             kind=audience,
-            warnings=seen.public.warnings if seen.inside is None else seen.inside.warnings,
+            front=Front.of(seen),
             sections=_parts(seen, audience, words),
         )
 
