@@ -206,6 +206,35 @@ PROMISES: dict[str, Promise] = {
         ),
         "the income of 0 of 6 newcomers, leavers and corrected people each, to 1 % (6 of 6 without the rule)",
     ),
+    "histories": Promise(
+        "keeps all releases, knows everybody's keys and who was in which table",
+        (
+            "history/test_random_histories.py::test_nobody_is_told_apart",
+            "history/test_random_histories.py::test_nobody_is_told_apart_in_two_hundred_histories",
+        ),
+        "no set below k in pairs and triples of 200 histories of ten months",
+    ),
+    "differences": Promise(
+        "keeps all releases, and takes sums of groups and tails off each other",
+        (
+            "history/test_random_histories.py::test_nobody_is_told_apart",
+            "history/test_random_histories.py::test_nobody_is_told_apart_in_two_hundred_histories",
+        ),
+        "no sum of 1 to k - 1 people in the same histories",
+    ),
+    "retire": Promise(
+        "the same, and recognises the rows of a person in all releases",
+        ("history/test_random_histories.py::test_nobody_is_told_apart",),
+        "no set below k in the histories that retire groups",
+    ),
+    "page-wiped": Promise(
+        "reads the disk after voronym ended, or was killed",
+        (
+            "web/test_desk.py::test_an_idle_desk_is_wiped_and_locked",
+            "web/test_desk.py::test_what_a_killed_server_left_is_wiped_by_the_next",
+        ),
+        "an empty folder",
+    ),
     "means-between": Promise(
         "has two releases, knows all weights, and who is in which group",
         (

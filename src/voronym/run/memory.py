@@ -233,6 +233,7 @@ def _check_history(
         "method": recipe.method,
         "steps": list(recipe.steps),
         "plain": masked.schema is None,
+        "drawn": sorted(booking.drawn),
     }
     part = _books_of(recipe, masked, frame, about, table.n)
     homes = None if table.units is None else table.units.household
@@ -242,6 +243,7 @@ def _check_history(
     noisy = (
         (noise_note(booking, recipe.method),) if not recipe.makes_groups and recipe.private is None else ()
     )
+    noisy += again_drawn(booking)
     release.warnings = (*noisy, *booking.notes(chosen="dissolved" in recipe.given), *release.warnings)
     release.booking = booking
 
@@ -260,6 +262,21 @@ def noise_note(booking: Booking, method: str) -> str:
     return (
         f"{sentence}. {again:,} rows are of people who were released by {method!r} before: noise "
         "that is drawn afresh for the same values is averaged away"
+    )
+
+
+def again_drawn(booking: Booking) -> tuple[str, ...]:
+    """Say where steps draw at random for people for whom an earlier release did, too."""
+    drawn = booking.drawn
+    earlier = [entry for entry in booking.entries if drawn & set(entry.about.get("drawn", ()))]
+    again = [np.isin(booking.rows, entry.people) for entry in earlier]
+    rows = int(np.logical_or.reduce(again).sum()) if again else 0
+    if not rows:
+        return ()
+    return (
+        f"{rows:,} rows are of people for whom an earlier release drew {', '.join(sorted(drawn))} at random: "
+        f"who takes the mean of all {len(earlier) + 1} releases is nearer to the truth than any of them. "
+        "Publish the column less often, or by rounding",
     )
 
 
