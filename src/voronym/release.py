@@ -418,7 +418,7 @@ class Release:
         models = [
             m
             for m in self.recipe.required
-            if m.required is not None and (m.name != "k-anonymity" or units is not None)
+            if m.required is not None and (m.needs != "sizes" or units is not None)
         ]
         counted: list[int] = []
 

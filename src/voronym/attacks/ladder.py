@@ -11,9 +11,9 @@ from typing import Any
 
 from voronym.attacks.base import ATTACKS, KNOWLEDGE, Outcome
 from voronym.attacks.run import Exposure
+from voronym.core.grammar import quoted
 from voronym.core.jsonable import Plain
 from voronym.errors import Surface, hint, worded
-from voronym.steps.text import quoted
 
 QUICK = ("instant", "seconds")
 """The cost of attacks that are made unasked."""

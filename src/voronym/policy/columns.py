@@ -477,7 +477,7 @@ class Frequent(ColumnDemand):
 
 def quoted(name: str) -> str:
     """Return a name as it can stand in a step."""
-    from voronym.steps.text import quoted as written
+    from voronym.core.grammar import quoted as written
 
     return written(name)
 

@@ -12,7 +12,7 @@ import numpy as np
 from voronym._kernels import verdict
 from voronym.core.validate import checked
 from voronym.errors import InputError
-from voronym.privacy.base import register
+from voronym.privacy.base import Needs, register
 from voronym.privacy.cells import Floats, Judge, Levels, Rule, count_runs, joint
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.information import contributions, estimate
@@ -84,6 +84,7 @@ class MutualInformation(ConfidentialModel):
     mutual-information: 1 (ill, bits)
     """
 
+    additive: ClassVar[bool] = True
     strength: ClassVar[int] = 5
     bound: float | None = None
     unit: str = "nats"
@@ -104,6 +105,11 @@ class MutualInformation(ConfidentialModel):
         self._set(joint=given in (True, "true"))
         if self.joint and self.column is not None:
             raise InputError(f"{self.name}: joint takes all confidential columns; leave out column")
+
+    @property
+    def needs(self) -> Needs:  # type: ignore[override]
+        """What it must see: columns that are taken together have levels that no part knows alone."""
+        return "whole" if self.joint else "groups"
 
     def levels(self, table: Table) -> tuple[Levels, ...]:
         """Return the columns as levels, binned where there are many, together where ``joint``."""

@@ -18,6 +18,7 @@ from voronym.attacks.ladder import quick_attacks
 from voronym.comparison import compare
 from voronym.core.atomic import together
 from voronym.core.context import FinishEarly, Progress
+from voronym.core.grammar import name_of
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
 from voronym.intruder import attack, expose
@@ -311,7 +312,7 @@ def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) 
         if wrong:
             return {name: "\n".join(dict.fromkeys(wrong))}
     if name == "models":
-        own = [model for model in value if str(model).partition("=")[0] in PLAIN]
+        own = [model for model in value if name_of(str(model)) in PLAIN]
         rest = [model for model in value if model not in own]
         parts = {"secrets": own, "models": rest}
         out = {

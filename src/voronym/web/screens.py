@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
+from voronym.core.grammar import name_of
 from voronym.report import write
 from voronym.report.svg import clean, percent
 from voronym.request.wording import DECLARED
@@ -157,7 +158,7 @@ def _protection(table: Table, errors: dict[str, str] | None) -> dict[str, Any]:
         "used": bool(chosen.publish or chosen.strata or chosen.weights or chosen.steps
                      or chosen.choices.get("suppress")),
         "further_used": any(chosen.choices.get(name) for name in FURTHER),
-        "rest": [model for model in chosen.models if str(model).partition("=")[0] not in PLAIN],
+        "rest": [model for model in chosen.models if name_of(str(model)) not in PLAIN],
         "error_names": names,
     }  # fmt: skip
 

@@ -44,8 +44,8 @@ def needs_all(recipe: Recipe, *, ledger: bool) -> bool:
     method = METHODS[recipe.method]
     blind = (recipe.intruder == "method" or recipe.enforce == "blind") and bool(recipe.models)
     together = recipe.schema.pseudonyms and recipe.schema.household is not None
-    joint = any(getattr(model, "joint", False) or model.name == "delta-presence" for model in recipe.required)
-    return not method.groups or blind or together or ledger or recipe.keep_groups or joint
+    whole = together or recipe.judged_whole
+    return not method.groups or blind or whole or ledger or recipe.keep_groups
 
 
 def _context(job: Job) -> Any:
