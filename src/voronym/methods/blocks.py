@@ -93,7 +93,7 @@ class Block:
         return f"{names}: {self.method}{more}"
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

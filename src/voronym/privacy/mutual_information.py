@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class MutualInformation(ConfidentialModel):
             raise InputError(f"{self.name}: no unit is called {self.unit!r}; there are: {', '.join(UNITS)}")
         if self.bins != "distinct":
             self._set(bins=whole(self.name, "bins", self.bins, least=2))
-        given: Any = self.joint
+        given: object = self.joint
         if given not in (True, False, "true", "false"):
             raise InputError(f"{self.name}: joint is true or false, not {given!r}")
         self._set(joint=given in (True, "true"))

@@ -70,7 +70,7 @@ class Wishes:
         def step(given: Progress) -> None:
             done = start + given.done * (stop - start)
             self.tell(
-                {"step": {"stage": given.stage, "done": done, "loss": given.loss, "bound": given.bound}}
+                {"progress": {"stage": given.stage, "done": done, "loss": given.loss, "bound": given.bound}}
             )
             self.check()
             if self.finish and given.loss is not None:  # before, there is nothing to finish with
@@ -276,12 +276,12 @@ class Bench:
             else:
                 release = anonymize(self.frame, **given, progress=wishes.progress(0.0, 0.6))
             wishes.finish = False  # granted
-            wishes.tell({"step": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
+            wishes.tell({"progress": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
             receipt = release.write(place / f"release{suffix}")
             release.recipe.save(place / "recipe.toml")
             expose(release)  # which the report shows, and the page as well
             dossier = release.dossier(progress=wishes.progress(0.65, 0.95), attacked=True)
-            wishes.tell({"step": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
+            wishes.tell({"progress": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
             release.report(place / "report.html")
             release.report(place / "report-public.html", audience="public")
             wishes.check()
@@ -370,7 +370,7 @@ def _bars(column: pl.Series) -> list[int]:
         return []
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return a cell as it is shown, cut where it is long."""
     result = "–" if value is None else str(value)
     return result if len(result) <= WIDE else result[: WIDE - 1] + "…"
