@@ -482,7 +482,8 @@ class Release:
         audience : {"internal", "public"}
             For whom.
         title : str, optional
-            What the page is called; by default "Release of" the file that was read.
+            What the page is called; by default "Release of" the file that was read, which a public page does
+            not name.
         publisher : str, optional
             Who publishes the release.
         date : str, optional

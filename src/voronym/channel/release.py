@@ -210,7 +210,8 @@ def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
     if not table.confidential:
         raise InputError("a channel protects confidential columns, and none is declared; name at least one")
     coordinates = Coordinates.of(table)
-    planned = masks(table, coordinates, ctx, mu=options.budget, invariant=options.invariant)
+    tested = options.max_distortion is None
+    planned = masks(table, coordinates, ctx, mu=options.budget, tested=tested, invariant=options.invariant)
     _check_worst(planned, options)
     columns, rules = _draw(planned, ctx.part(0.0, 0.8), options)
     keys = [columns[name] if name in columns else table.frame[name] for name in table.keys]
@@ -306,10 +307,9 @@ def _above(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
     if meets(told, value):
         return ()
     return (
-        f"by the exact counts it is {told:.3g} where {name}={value:g} was asked for: rules are made from "
-        "counts with noise, whose margin was too small for this table, as it is where a confidential column "
-        "follows from the keys. To run it again because of that would tell something about the exact "
-        "counts; to ask for less from the start does not",
+        f"by the exact counts it is {told:.3g} where {name}={value:g} was asked for: the limit is tested "
+        "through noise, which lets a rule above it pass in 1 of 100 releases at most. To run again because "
+        "of that would tell something about the exact counts; to ask for less from the start does not",
     )
 
 

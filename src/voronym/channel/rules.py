@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.channel.base import FiniteChannel, information_of, joint_counts, one_limit
-from voronym.channel.budget import NoisyCounts, NoisyCovariances, nearly_all
+from voronym.channel.budget import NoisyCounts, NoisyCovariances
 from voronym.channel.figures import NoiseFigures, PublishedMatrix, RuleFigures
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, best_noise, only_noise, risk_of
+from voronym.channel.margin import Allowance
 from voronym.channel.measured import coarse_confidential
 from voronym.channel.planned import plan_rule, tightened
 from voronym.channel.published import published_matrix
@@ -121,10 +122,10 @@ class Noise:
         self.columns = tuple(name for block in self.blocks for name in block.columns)
         self.varies = bool(np.ptp(self.X[:, self.at], axis=0).any())
 
-    def blur(self, mu: float, rng: np.random.Generator) -> None:
+    def blur(self, allowance: Allowance, rng: np.random.Generator) -> None:
         """Take covariances with noise of a budget; the rule is made from them."""
         X, W = self.X[:, self.at], confidential_points(self.table)
-        self.noisy = NoisyCovariances.draw(X, W, mu, rng)
+        self.noisy = NoisyCovariances.draw(X, W, allowance, rng)
         self.exact, self.source = self.noisy.margins, self.noisy.source
         self.information = self.source.information
 
@@ -134,11 +135,11 @@ class Noise:
         if name == "max_distortion":
             channel, part = best_noise(self.source, ctx, {name: value * self.source.variance}), 1.0
         else:
-            plausible = self.noisy.plausible(ctx.rng)
             channel, part = tightened(
-                lambda limit: best_noise(self.source, ctx, {name: limit}, tolerance=1e-6),
-                lambda made: nearly_all([risk_of(made, source) for source in plausible]),
+                lambda limit, _: best_noise(self.source, ctx, {name: limit}, tolerance=1e-6),
+                lambda made: self.noisy.keeps(made, value, ctx.rng),
                 value,
+                self.noisy.allowance.ladder,
                 only_noise(self.source),
             )
         counted = risk_of(channel, self.exact)
@@ -217,9 +218,9 @@ class Matrix:
         self.complete = int(about.max()) == int(coarse_confidential(table, 1, bins=BINS).max())
         self.counts = joint_counts(about, self.codes)
 
-    def blur(self, mu: float, rng: np.random.Generator) -> None:
+    def blur(self, allowance: Allowance, rng: np.random.Generator) -> None:
         """Take counts with noise of a budget; the rule is made from them."""
-        self.noisy = NoisyCounts.draw(self.counts, mu, rng)
+        self.noisy = NoisyCounts.draw(self.counts, allowance, rng)
         self.information = information_of(self.noisy.law)
 
     def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
@@ -276,11 +277,12 @@ def _distortions(letters: Ints, codes: list[Ints]) -> Array:
 
 
 def masks(
-    table: Table, coordinates: Coordinates, ctx: Context, *, mu: float, invariant: bool = False
+    table: Table, coordinates: Coordinates, ctx: Context, *, mu: float, tested: bool, invariant: bool = False
 ) -> list[Noise | Matrix]:
     """Return how the keys will be randomised: numbers together, names together if combinations are few.
 
-    The budget is shared: squares of the rules' shares add up to that of μ.
+    The budget is shared: squares of the rules' shares add up to that of μ. With ``tested`` a part of each
+    share is for tests of a limit.
     """
     noise = Noise(coordinates, table)
     made: list[Noise | Matrix] = [noise] if noise.varies else []  # constants tell nothing and stay
@@ -290,8 +292,11 @@ def masks(
         together = len(np.unique(codes, axis=0)) <= _LETTERS
         parts = [names] if together else [(name,) for name in names]
         made += [Matrix(table, part, invariant=invariant) for part in parts]
+    if made:
+        share = mu / len(made) ** 0.5
+        allowance = Allowance.of(share, table.n, len(made)) if tested else Allowance(share)
     for item in made:
-        item.blur(mu / len(made) ** 0.5, ctx.rng)
+        item.blur(allowance, ctx.rng)
     return made
 
 

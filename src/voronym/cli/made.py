@@ -83,6 +83,8 @@ def _intruders(release: Release) -> Lines:
     ladder = None if release.exposure is None else ladder_of(release.exposure, release.schema.keys)
     if ladder is not None:
         yield "an intruder", ladder.sentence
+        if ladder.presence_sentence:
+            yield "", ladder.presence_sentence
 
 
 def _losses(release: Release) -> Lines:
@@ -101,8 +103,10 @@ def _losses(release: Release) -> Lines:
     for cost in release.costs[:-1] if len(release.costs) > 1 else ():
         word = "alone" if cost is release.costs[0] else "added"
         yield "", f"{cost.loss:.2f} % with {cost.guarantee} {word}"
-    if release.schema != release.recipe.schema and release.penalty is not None:  # ranges are published
-        yield "ranges", release.penalty
+    if (
+        release.schema != release.recipe.schema and release.penalty is not None
+    ):  # ranges or gaps are published
+        yield "detail lost", release.penalty
     if release.closeness is not None:
         yield "", release.closeness
 

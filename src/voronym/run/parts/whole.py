@@ -154,7 +154,7 @@ def _stayed(release: Release, rows: int) -> Ints:
 
 def _needed(recipe: Recipe, confidential: tuple[str, ...]) -> set[str]:
     """Return the columns that masking looks at."""
-    named = {getattr(model, name, None) for model in recipe.required for name in ("weights", "column")}
+    named = {name for model in recipe.required for name in (model.weights, model.column)}
     if recipe.private is not None and recipe.private.scope == "all":
         named |= set(recipe.schema.other)
     return {*recipe.schema.keys, *confidential, *(name for name in (recipe.weights, *named) if name)}
