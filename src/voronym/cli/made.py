@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from voronym.cli import common
 from voronym.errors import worded
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SHOWN = 8
 """Solutions of uniform coding that are printed, at most."""
-Lines = Iterator[tuple[str, Any]]
+Lines = Iterator[tuple[str, object]]
 """Names and what is said beside them; one without a name goes on with the one before."""
 
 

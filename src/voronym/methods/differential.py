@@ -21,7 +21,7 @@ from voronym.errors import InputError, hint
 from voronym.method import table_method
 from voronym.methods.figures import Private, PrivateFigures, PublicBounds
 from voronym.privacy import DifferentialPrivacy, parse_model
-from voronym.privacy.differential import REPLACE
+from voronym.privacy.differential import REPLACE, private_among
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Masked
 from voronym.table.hierarchy import Hierarchy
@@ -72,8 +72,7 @@ def dp(table: Table, ctx: Context, options: DifferentialOptions) -> Masked:
 
 def private_of(choices: ReleaseChoices) -> DifferentialPrivacy | None:
     """Return the promise of differential privacy, where one is asked for."""
-    named = (parse_model(text) for text in choices.models)
-    return next((model for model in named if isinstance(model, DifferentialPrivacy)), None)
+    return private_among(map(parse_model, choices.models))
 
 
 def unit_of(table: Table) -> str:

@@ -284,7 +284,7 @@ MONTHS = {"year": 12, "quarter": 3, "month": 1}
 
 def quoted(name: str) -> str:
     """Return a name as it can stand in a step."""
-    from voronym.steps.text import quoted as written
+    from voronym.core.grammar import quoted as written
 
     return written(name)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from voronym.core.grammar import name_of
 from voronym.errors import InputError, hint
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
@@ -99,7 +100,7 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("models",),
-        lambda recipe: sum(text.partition("=")[0].strip() == "dp" for text in recipe.models) > 1,
+        lambda recipe: sum(name_of(text) == "dp" for text in recipe.models) > 1,
         lambda _: "dp is asked for twice: a release has one ε",
     ),
     Rule(
@@ -188,7 +189,7 @@ RULES: list[Rule] = [
     Rule(
         ("blocks", "models"),
         lambda recipe: bool(recipe.blocks)
-        and any(model.name == "mutual-information" for model in recipe.required),
+        and any(model.additive for model in recipe.required),
         lambda _: "mutual-information is a sum over all groups, which parts make one after the other: take a "
         "model that every group keeps by itself, such as t-closeness, or leave out the parts",
     ),
@@ -255,7 +256,7 @@ RULES: list[Rule] = [
     Rule(
         ("models", "keep_groups"),
         lambda recipe: recipe.keep_groups
-        and any(model.name == "mutual-information" for model in recipe.required),
+        and any(model.additive for model in recipe.required),
         lambda _: "mutual-information is a sum over all groups, and those that are kept do not change: leave "
         "out keep_groups, or take a model that every group keeps by itself, such as t-closeness",
     ),

@@ -18,6 +18,7 @@ from voronym.attacks.ladder import quick_attacks
 from voronym.comparison import compare
 from voronym.core.atomic import together
 from voronym.core.context import FinishEarly, Progress
+from voronym.core.grammar import name_of
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
 from voronym.intruder import attack, expose
@@ -71,7 +72,7 @@ class Wishes:
         def step(given: Progress) -> None:
             done = start + given.done * (stop - start)
             self.tell(
-                {"step": {"stage": given.stage, "done": done, "loss": given.loss, "bound": given.bound}}
+                {"progress": {"stage": given.stage, "done": done, "loss": given.loss, "bound": given.bound}}
             )
             self.check()
             if self.finish and given.loss is not None:  # before, there is nothing to finish with
@@ -298,12 +299,12 @@ class Bench:
             else:
                 release = anonymize(self.frame, **given, progress=wishes.progress(0.0, 0.6))
             wishes.finish = False  # granted
-            wishes.tell({"step": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
+            wishes.tell({"progress": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
             receipt = release.write(place / f"release{suffix}")
             release.recipe.save(place / "recipe.toml")
             expose(release)  # which the report shows, and the page as well
             dossier = release.dossier(progress=wishes.progress(0.65, 0.95), attacked=True)
-            wishes.tell({"step": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
+            wishes.tell({"progress": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
             release.report(place / "report.html")
             release.report(place / "report-public.html", audience="public")
             wishes.check()
@@ -336,7 +337,7 @@ def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) 
         if wrong:
             return {name: "\n".join(dict.fromkeys(wrong))}
     if name == "models":
-        own = [model for model in value if str(model).partition("=")[0] in PLAIN]
+        own = [model for model in value if name_of(str(model)) in PLAIN]
         rest = [model for model in value if model not in own]
         parts = {"secrets": own, "models": rest}
         out = {
@@ -394,7 +395,7 @@ def _bars(column: pl.Series) -> list[int]:
         return []
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return a cell as it is shown, cut where it is long."""
     result = "–" if value is None else str(value)
     return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

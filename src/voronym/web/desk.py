@@ -159,7 +159,7 @@ class Table:
         """Do a run to its end."""
         await self.pause_sketch()
         run.state, run.started = "running", monotonic()
-        run.step = {"stage": "starting", "done": 0.0, "loss": None, "bound": None}
+        run.progress = {"stage": "starting", "done": 0.0, "loss": None, "bound": None}
         try:
             process = await self.worker()
             if run.wished == "cancel":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from voronym.core.grammar import name_of, pair
 from voronym.core.options import read_value
 from voronym.request.command import ROLES
 from voronym.request.wording import DECLARED
@@ -197,8 +198,7 @@ def _read(name: str, text: str) -> Any:
     if shape == "texts":
         return lines
     if shape == "by column":
-        pairs = [line.partition("=") for line in lines]
-        return {key.strip(): _value(value) for key, _, value in pairs}
+        return {key: _value(value or "") for key, value in map(pair, lines)}
     if shape == "switch":
         return bool(text) or None
     return text.strip() if text.strip().endswith("%") else number(text)
@@ -225,8 +225,8 @@ def _written(name: str, value: Any) -> str:
 
 def protection_fields(settings: Settings, names: Sequence[str]) -> dict[str, str]:
     """Return the fields that the form for the protection shows: `protection_of` gives them back."""
-    given = dict(str(model).partition("=")[::2] for model in settings.models)
-    rest = [str(model) for model in settings.models if str(model).partition("=")[0] not in PLAIN]
+    given = dict(pair(str(model)) for model in settings.models)
+    rest = [str(model) for model in settings.models if name_of(str(model)) not in PLAIN]
     plain = {name: settings.get(name) for name in ("k", "time_limit", "seed")}
     out = {
         "rules": "1",

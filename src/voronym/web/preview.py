@@ -210,7 +210,7 @@ def _moved(before: pl.Series, after: Any, order: Any) -> Any:
     ).to_numpy() * 1.0
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     result = "–" if value is None else str(value)
     return result if len(result) <= 32 else result[:31] + "…"
 

@@ -27,11 +27,12 @@ from voronym.policy.counted import count_files
 from voronym.policy.judge import judge_folder
 from voronym.policy.policy import Policy
 from voronym.privacy import Finding
-from voronym.release import Folder, Release
+from voronym.release import Release
 from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.request.rules import check_parts
+from voronym.result import Folder
 from voronym.run import checks
 from voronym.run.parts import spill
 from voronym.run.parts.database import is_database

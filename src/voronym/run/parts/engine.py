@@ -348,7 +348,7 @@ class Engine:
         self._forget("published", int(job.recall("published")))
         self._exposed(recipe)
         findings: tuple[Finding, ...]
-        if data.rows <= job.leaf or judged_whole(recipe):
+        if data.rows <= job.leaf or recipe.judged_whole:
             findings, self.course.sizes, columns, self.course.sealed = self._stage("measure", 1)[0]
             rows = sum(answer["rows"] for answer in written)
             shapes = [columns]
@@ -467,11 +467,6 @@ class Engine:
                 path.unlink()
                 self.course.bytes_spilled += size
                 self._there = max(self._there - size, 0)
-
-
-def judged_whole(recipe: Recipe) -> bool:
-    """Whether a model looks at the table as a whole, and not class by class."""
-    return any(getattr(model, "joint", False) or model.name == "delta-presence" for model in recipe.required)
 
 
 def _budget(answers: Sequence[Mapping[Stratum, Any]], share: float) -> dict[Stratum, float]:

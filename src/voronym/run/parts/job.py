@@ -16,7 +16,6 @@ from typing import Any
 
 from voronym.core.context import Context
 from voronym.errors import VoronymError, hint, speaking
-from voronym.privacy.confidential import ConfidentialModel
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.run.parts import spill, store
@@ -183,7 +182,7 @@ class Job:
     @property
     def judged(self) -> tuple[str, ...]:
         """The columns that models compare with the whole data set."""
-        judging = [model for model in self.recipe.required if isinstance(model, ConfidentialModel)]
+        judging = any(model.confidential for model in self.recipe.required)
         return self.recipe.schema.confidential if judging else ()
 
     @property

@@ -13,6 +13,7 @@ import polars as pl
 from voronym.core.atomic import digest_of
 from voronym.errors import GuaranteeError
 from voronym.privacy import Finding, measure_within
+from voronym.privacy.base import beyond_sizes
 from voronym.run.parts import counting, spill
 from voronym.run.parts.coding import HOME, PERSON, closed
 from voronym.run.parts.job import Job, stage
@@ -113,7 +114,7 @@ def sort(job: Job, number: int) -> dict[str, Any]:
         return {"rows": 0, "columns": None, "sealed": {}}
     sealed = {path.name: digest_of(path)}  # before it is read: what is counted is what gets the name
     schema, buckets = job.recipe.schema, int(job.recall("buckets"))
-    weighed = [getattr(model, "weights", None) for model in job.recipe.required]
+    weighed = [model.weights for model in job.recipe.required]
     also = [*(schema.confidential if job.judged or job.report else ())]
     also += sorted({name for name in weighed if isinstance(name, str)} - {*also})
     columns = [*schema.keys, *(name for name in also if name not in schema.keys)]
@@ -172,6 +173,6 @@ def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], l
         known = {what: closed(units[name]) for what, name in UNITS.items() if name in units.columns}
         table = table.like(table.frame, units=Units(**known))
     findings = tuple(measure_within(model, table, recipe.strata) for model in recipe.required)
-    if layout.text and any(not finding.holds and finding.model != "k-anonymity" for finding in findings):
+    if layout.text and any(not finding.holds for finding in beyond_sizes(findings)):
         raise GuaranteeError(ALIKE.format(name=", ".join(recipe.schema.confidential)))
     return findings, Counter(table.heads.tolist()), frame.columns, sealed
