@@ -100,7 +100,8 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
     more = options.sweeps / 1000
     share = more if problem.k <= LIGHT else min(1.0, more)
     kicks = None if ctx.timed and pace.kicks else int(min(pace.kicks * problem.n, KICKS) * share)
-    return exchange(problem, best, ctx.part(1.0 - POLISH, 1.0), ExchangeOptions(iterations=kicks))
+    polish = ExchangeOptions(neighbours=pace.near, iterations=kicks)
+    return exchange(problem, best, ctx.part(1.0 - POLISH, 1.0), polish)
 
 
 def _round(
@@ -113,6 +114,9 @@ def _round(
     unit = sweeps
     if ctx.timed:
         unit = ctx.left * min(ctx.threads, len(rows)) / sum(map(len, rows))
+    alone, near = len(rows[0]) == problem.n, None
+    if alone and len(rows) > 1 and not ctx.timed:  # chains of the same records share their neighbours
+        near = problem.subset(rows[0]).records.unit().neighbours(boldness.candidates, ctx.quiet())
     chains = [
         Chain(
             problem.subset(inside),
@@ -121,10 +125,10 @@ def _round(
             seed=int(ctx.rng.integers(1, 2**63)),
             budget=unit * len(inside),
             ctx=ctx,
+            near=near,
         )
         for inside in rows
     ]
-    alone = len(rows[0]) == problem.n
     first = problem.loss(part)
 
     def tell() -> None:

@@ -30,6 +30,8 @@ PIVOTS = 4
 
 COMPARED = 2_000
 """Points up to which each is compared with all."""
+TOGETHER = 65_536
+"""Distances computed together: more do not fit the cache of a core."""
 EXACT_BELOW = 10_000
 """Points from which on the lists of neighbours are approximate."""
 
@@ -50,6 +52,9 @@ class Pace:
         Proposals a second, roughly: to foresee what a budget of seconds is worth.
     least : float
         Proposals a record below which annealing ends worse than it began, and only goes downhill.
+    near : int
+        Nearest records whose groups the local search afterwards tries. Fewer make a perturbation cheaper,
+        and more of them fit the same time.
     """
 
     chains: int = 1
@@ -57,6 +62,7 @@ class Pace:
     triples: float = 0.0
     speed: float = 1e6
     least: float = 100.0
+    near: int = 20
 
 
 class Records:
@@ -396,6 +402,10 @@ def _nearest(points: Array, width: int, ctx: Context, slack: float) -> Ints | No
 
 def _compared(points: Array, rows: Ints, width: int) -> Ints:
     """Return the points nearest to some of them, compared with all; of equally near ones the first."""
+    step = max(1, TOGETHER // len(points))
+    if len(rows) > step:
+        pieces = [rows[first : first + step] for first in range(0, len(rows), step)]
+        return np.concatenate([_compared(points, piece, width) for piece in pieces])
     squares = square_distances(points[rows], points)
     if width < len(points):
         nearest = np.argpartition(squares, width - 1, axis=1)[:, :width]
