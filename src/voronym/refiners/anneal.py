@@ -116,7 +116,7 @@ def _round(
         unit = ctx.left * min(ctx.threads, len(rows)) / sum(map(len, rows))
     alone, near = len(rows[0]) == problem.n, None
     if alone and len(rows) > 1 and not ctx.timed:  # chains of the same records share their neighbours
-        near = problem.subset(rows[0]).records.unit().neighbours(boldness.candidates, ctx.quiet())
+        near = problem.records.unit().neighbours(boldness.candidates, ctx.quiet())
     chains = [
         Chain(
             problem.subset(inside),

@@ -33,7 +33,7 @@ COMPARED = 2_000
 TOGETHER = 65_536
 """Distances computed together: more do not fit the cache of a core."""
 EXACT_BELOW = 10_000
-"""Points from which on the lists of neighbours are approximate."""
+"""Points from which on the lists of neighbours are approximate, and not kept."""
 
 
 @dataclass(frozen=True)
@@ -275,6 +275,12 @@ class Points(Records):
         result = space.coordinates(X) if points is None else points
         assert result is not None  # noqa: S101 - a space with coordinates makes these records
         self._points = np.ascontiguousarray(result)
+        self._near: dict[tuple[int, bool], Ints] = {}
+
+    def _sharing(self, other: Points) -> Points:
+        """Return other points, which have the neighbours of these: searches ask for them several times."""
+        other._near = self._near
+        return other
 
     @property
     def points(self) -> Array:
@@ -285,7 +291,7 @@ class Points(Records):
         """Return the points centred and divided by the largest magnitude."""
         centred = self.points - self.points.mean(axis=0)
         largest = float(np.abs(centred).max())
-        return Points(self.space, self.X, centred / largest if largest > 0.0 else centred)
+        return self._sharing(Points(self.space, self.X, centred / largest if largest > 0.0 else centred))
 
     def subset(self, rows: Ints) -> Points:
         """Return some of the records."""
@@ -361,6 +367,16 @@ class Points(Records):
         taken for near where none can be nearer than half as far. In ten columns that is some 15 times faster,
         and nine in ten of those found are the exact ones.
         """
+        for (known, alike), near in self._near.items():
+            if known >= width and alike == distinct:
+                return np.ascontiguousarray(near[:, :width])
+        result = self._look_around(width, ctx, distinct=distinct)
+        if result is not None and len(self) < EXACT_BELOW:
+            self._near[width, distinct] = result
+        return result
+
+    def _look_around(self, width: int, ctx: Context, *, distinct: bool) -> Ints | None:
+        """Find the nearest other records of each."""
         if not distinct:
             return _nearest(
                 self.points, min(width, len(self) - 1), ctx, 0.0 if len(self) < EXACT_BELOW else 1.0
