@@ -55,6 +55,8 @@ class Pace:
     near : int
         Nearest records whose groups the local search afterwards tries. Fewer make a perturbation cheaper,
         and more of them fit the same time.
+    near_in_blocks : int
+        The same in the blocks of a large table, where time is dearer.
     """
 
     chains: int = 1
@@ -63,6 +65,7 @@ class Pace:
     speed: float = 1e6
     least: float = 100.0
     near: int = 20
+    near_in_blocks: int = 20
 
 
 class Records:
