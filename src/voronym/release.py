@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import narwhals as nw
 import numpy as np
 
 from voronym.certify.front import COLUMNS, WIDEST, prove_briefly
@@ -208,6 +209,34 @@ class Release:
     def table(self) -> Any:
         """The masked table, in the dataframe library that the original came in; or the folder it lies in."""
         return self.folder.path if self.folder is not None else self._held.frame.to_native()
+
+    def frame(self, engine: str = "polars", **options: Any) -> Any:
+        """Return the masked table as a frame of an engine, lazily: files of a folder are read when it works.
+
+        Parameters
+        ----------
+        engine : str
+            "polars", "dask", "duckdb" or another engine that `narwhals` knows; "pyspark" needs its session,
+            too: ``release.frame("pyspark", session=session)``.
+        **options
+            For the engine's reader of Parquet or CSV files.
+
+        Examples
+        --------
+        >>> import voronym as vr
+        >>> table = vr.datasets.hospital(60)
+        >>> release = vr.anonymize(table, keys=["age", "weight"], k=3, drop_undeclared=True)
+        >>> release.frame().collect().shape
+        (60, 2)
+        """
+        if self.folder is None:
+            return self._held.frame.lazy(backend=engine, **options).to_native()
+        kinds = {file.suffix for file in self.folder.path.iterdir()} & {".parquet", ".csv"}
+        if len(kinds) != 1:
+            raise InputError("only folders of Parquet or of CSV files become frames: read the files")
+        kind = kinds.pop()
+        scan = nw.scan_parquet if kind == ".parquet" else nw.scan_csv
+        return scan(str(self.folder.path / f"*{kind}"), backend=engine, **options).to_native()
 
     @property
     def rows(self) -> int:

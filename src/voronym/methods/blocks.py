@@ -208,11 +208,12 @@ def _grouped(
         here = here if whole else here.quiet()
         some = problem.subset(who)
         part = group(some, METHODS[choices.method], options, here)
-        asked = [*crowd.only(who).demands(k), *(demands if whole else ())]
-        part = make_obey(some, part, asked, here)
+        own = [(name, tuple(judge.subset(who) for judge in judges)) for name, judges in demands]
+        asked = [*crowd.only(who).demands(k), *(demands if whole else own)]
+        part = make_obey(some, part, asked, here, choices.enforce if demands else "merge")
         labels[who] = part.labels + many
         many, done = many + part.n_cells, done + len(who)
-    part = Partition(labels if whole else _unsplit(labels, of, demands))
+    part = Partition(labels)
     published = publish_groups(crowd, part, choices, k)
     rows = crowd.spread(part)
     frame = published.frame[rows.labels]
@@ -226,21 +227,6 @@ def _grouped(
         published_as=published.published_as,
         schema=published.schema,
     ), rows.labels
-
-
-def _unsplit(labels: Ints, classes: Ints, demands: Sequence[tuple[str, tuple[Any, ...]]]) -> Ints:
-    """Return the groups, and where one breaks a model the whole class in which it is, which does not."""
-    judges = [judge for _, own in demands for judge in own]
-    if not judges:
-        return labels
-    labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
-    many = int(labels.max()) + 1
-    bad = np.zeros(many, bool)
-    for judge in judges:
-        bad |= judge.severity(judge.values(labels, many)) > 0.0
-    broken = np.zeros(int(classes.max()) + 1, bool)
-    broken[classes[bad[labels]]] = True
-    return np.unique(np.where(broken[classes], many + classes, labels), return_inverse=True)[1].reshape(-1)
 
 
 def _released(

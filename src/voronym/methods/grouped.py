@@ -268,10 +268,14 @@ def group(problem: Problem, method: Method, options: Options, ctx: Context) -> P
 
 
 def make_obey(
-    problem: Problem, part: Partition, demands: Sequence[tuple[str, tuple[Judge, ...]]], ctx: Context
+    problem: Problem,
+    part: Partition,
+    demands: Sequence[tuple[str, tuple[Judge, ...]]],
+    ctx: Context,
+    how: str = "merge",
 ) -> Partition:
     """Return groups that obey what is demanded."""
-    return _obey(problem, part, demands, "merge", ctx)[0] if demands else part
+    return _obey(problem, part, demands, how, ctx)[0] if demands else part
 
 
 def publish_groups(crowd: Crowd, part: Partition, choices: ReleaseChoices, k: int) -> Published:

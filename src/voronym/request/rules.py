@@ -242,6 +242,13 @@ RULES: list[Rule] = [
         "knows the method learns from it: leave out enforce, or choose the intruder 'keys'",
     ),
     Rule(
+        ("blocks", "enforce"),
+        lambda recipe: bool(recipe.blocks) and recipe.enforce not in ("auto", "blind")
+        and not any(METHODS[name].groups for name in recipe.methods),
+        lambda recipe: f"{recipe.enforce!r} changes groups of near records until models hold, and no part "
+        "makes such groups: leave out enforce, or mask a part by 'mdav' or 'auto'",
+    ),
+    Rule(
         ("method", "keep_groups"),
         lambda recipe: recipe.keep_groups and _perturbs(recipe),
         lambda recipe: f"method {recipe.method!r} makes no groups that could keep what they published: take "
