@@ -212,7 +212,11 @@ def print_lines(text: str) -> None:
 
 
 def emit(data: Any) -> None:
-    """Print JSON on stdout."""
+    """Print JSON on stdout; an object says which version made it."""
+    if isinstance(data, dict):
+        from voronym.core.formats import program_version
+
+        data = {"voronym": program_version(), **data}
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str))
 
 
@@ -255,8 +259,16 @@ def check_outputs(
     paths: Sequence[Path | None], *, source: str, overwrite: bool, also: Sequence[str | Path] = ()
 ) -> None:
     """Refuse outputs that cannot be, before the work is done rather than after; ``also`` is read as well."""
-    given = [path for path in paths if path is not None]
+    from voronym.table.remote import address_of, check_address
     from voronym.table.write import refuse_long
+
+    given = [path for path in paths if path is not None]
+    addresses = [address for path in given if (address := address_of(path)) is not None]
+    if address_of(source) in addresses:
+        raise InputError("an output has the name of the source; the original is never written over")
+    for address in addresses:
+        check_address(address, overwrite=overwrite)
+    given = [path for path in given if address_of(path) is None]
 
     for path in given:
         refuse_long(path)
