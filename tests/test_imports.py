@@ -23,6 +23,7 @@ EXTRAS = [
     "pyarrow",
     "pyreadstat",
     "duckdb",
+    "fsspec",
     "psycopg",
     "matplotlib",
     "sklearn",

@@ -33,6 +33,7 @@ from voronym.steps.effect import Effect, Exposed
 from voronym.table.frame import as_frame
 from voronym.table.mark import mark, refuse_changed
 from voronym.table.read import read
+from voronym.table.remote import address_of
 from voronym.table.schema import Schema
 from voronym.table.source import Source, read_again
 from voronym.table.table import Table
@@ -383,6 +384,11 @@ class Release:
         entry, or neither.
         """
         held = self._held
+        if self.booking is not None and address_of(path) is not None:
+            raise WriteError(
+                "a release with a ledger gets its name and its entry together, which a store cannot promise: "
+                "write it to a file of this machine, and copy it"
+            )
         refuse_changed(path, held.frame, self._mark)
         units = held.units
         if units is None and self.schema.units:

@@ -284,7 +284,7 @@ def test_a_hierarchy_alone(tmp_path, capsys):
     assert code == 0
     assert "60 values, 2 levels above them" in " ".join(said.out.split())
     code, said = run(capsys, "import", "arx", file, "--json")
-    assert json.loads(said.out) == {"values": 60, "height": 2}
+    assert json.loads(said.out) == {"voronym": vr.__version__, "values": 60, "height": 2}
     for words, sentence in (
         ([tmp_path / "none.deid"], "there is no file"),
         ([file, "--data"], "this is a hierarchy alone"),

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -18,11 +19,21 @@ from location.audit import Audit
 from location.client import clients, of
 from location.town_hall import PASSWORD, join, quick_token, scattered, service
 from voronym.errors import InputError
+from voronym_location.cli import keeping
 from voronym_location.errors import Unavailable
 from voronym_location.provider import Provider
 from voronym_location.sealing import Place, Seal
 from voronym_location.statements import Statement
 from voronym_location.store import Store, upgrade
+
+
+@pytest.mark.parametrize("verb", [keeping.rotate_homes, keeping.rotate_key, keeping.after_restore])
+def test_a_mistyped_folder_gets_no_service(tmp_path: Path, verb: Callable[..., None]) -> None:
+    config = tmp_path / "location.toml"
+    config.write_text(f'home_key = "{tmp_path / "homes.key"}"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"there is no service in .*mistyped"):
+        verb(config=config, folder=tmp_path / "mistyped")
+    assert list(tmp_path.iterdir()) == [config]
 
 
 def test_a_copy_of_the_database_tells_no_home(tmp_path: Path, database: str) -> None:

@@ -53,7 +53,10 @@ class Client:
         if not isinstance(result, dict) or result.get("format") != FORMAT:
             raise Refused("the file is no location model")
         if result.get("version") != VERSION:
-            raise Refused(f"the model has version {result.get('version')!r}; this client reads {VERSION}")
+            raise Refused(
+                f"the model has version {result.get('version')!r}, and this client reads {VERSION}: "
+                "upgrade voronym"
+            )
         return cls(
             _rows(result.get("cells"), 4),
             _rows(result.get("places"), 2, len(result["cells"])),

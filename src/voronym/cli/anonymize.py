@@ -85,6 +85,10 @@ def anonymize(
         str, typer.Option("--on-interrupt", help="On Ctrl-C: write nothing, or the best release so far.",
                           metavar="nothing|best")
     ] = "nothing",
+    progress: Annotated[
+        str, typer.Option("--progress", help="How far it is, on stderr: auto, a line on a terminal; json, "
+                          "lines of JSON with stage, share and seconds left; none.", metavar="auto|json|none")
+    ] = "auto",
     format: Annotated[  # noqa: A002 - what everybody calls it
         str | None,
         typer.Option("--format", help="The format of many files: parquet or csv. Default: as the source.",
@@ -108,6 +112,7 @@ def anonymize(
     On a terminal, where no role is given, voronym proposes one for every column and asks; then it runs, and
     saves recipe and report beside the release.
     """
+    common.show_progress(progress)
     asked = Asked.of(more, source, typed, recipe, reading, query)
     if asking.wanted(typed, recipe=recipe, json=json, output=output) and not asked.many:
         asked, output = _first(asked, output)

@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +23,7 @@ from voronym.cli import signals
 from voronym.cli.declared import names as names
 from voronym.cli.declared import pairs as pairs
 from voronym.cli.help import program, wrapped
-from voronym.cli.line import Bar, Line, keys
+from voronym.cli.line import Bar, JsonLines, Line, keys
 from voronym.core.atomic import sweep
 from voronym.core.options import Shape, read_value
 from voronym.errors import (
@@ -212,7 +213,11 @@ def print_lines(text: str) -> None:
 
 
 def emit(data: Any) -> None:
-    """Print JSON on stdout."""
+    """Print JSON on stdout; an object says which version made it."""
+    if isinstance(data, dict):
+        from voronym.core.formats import program_version
+
+        data = {"voronym": program_version(), **data}
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str))
 
 
@@ -232,16 +237,28 @@ def ticker(enabled: bool = True, *, search: bool = False) -> Iterator[Bar]:
     from voronym.core.atomic import together
 
     out = console()
-    shown = Line(out) if enabled and out.is_terminal else None
+    shown = Line(out) if enabled and out.is_terminal and _progress.get() == "auto" else None
+    lines = JsonLines(sys.stderr) if _progress.get() == "json" else None
     try:
         with keys() if search and shown is not None else nullcontext(False) as watched:
             if shown is not None:
                 shown.keys = watched
             with together(before=signals.close):
-                yield Bar(None if shown is None else shown.tell)
+                yield Bar(shown.tell if shown is not None else None if lines is None else lines.tell)
     finally:
+        _progress.set("auto")  # for the next command of this process
         if shown is not None:
             shown.close()
+
+
+_progress: ContextVar[str] = ContextVar("voronym_progress", default="auto")
+
+
+def show_progress(choice: str) -> None:
+    """Decide how a command says how far it is."""
+    if choice not in ("auto", "json", "none"):
+        raise InputError(f"--progress takes auto, json or none, not {choice!r}")
+    _progress.set(choice)
 
 
 def on_interrupt(choice: str) -> None:
@@ -255,8 +272,16 @@ def check_outputs(
     paths: Sequence[Path | None], *, source: str, overwrite: bool, also: Sequence[str | Path] = ()
 ) -> None:
     """Refuse outputs that cannot be, before the work is done rather than after; ``also`` is read as well."""
-    given = [path for path in paths if path is not None]
+    from voronym.table.remote import address_of, check_address
     from voronym.table.write import refuse_long
+
+    given = [path for path in paths if path is not None]
+    addresses = [address for path in given if (address := address_of(path)) is not None]
+    if address_of(source) in addresses:
+        raise InputError("an output has the name of the source; the original is never written over")
+    for address in addresses:
+        check_address(address, overwrite=overwrite)
+    given = [path for path in given if address_of(path) is None]
 
     for path in given:
         refuse_long(path)

@@ -30,7 +30,8 @@ WIDEST, LABEL = 110, 26
 OTHERS: dict[str, tuple[str, ...]] = {
     "Compared with": ("original", "aligned", "control", "earlier"),
     "Output": (
-        "output", "report", "public_report", "save_recipe", "json", "overwrite", "on_interrupt", "folder",
+        "output", "report", "public_report", "save_recipe", "json", "overwrite", "on_interrupt", "progress",
+        "folder",
         "out_delimiter", "out_encoding", "out_decimal", "out_thousands", "out_date_format",
         "out_line_ends", "out_table", "no_guard",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import sys
@@ -9,7 +10,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TextIO
 
 from voronym.cli import signals
 from voronym.core.progress import FinishEarly, Progress, ProgressCallback
@@ -100,6 +102,28 @@ class Line:
         self._timer.cancel()
         self._timer.join()
         self._bar.stop()
+
+
+class JsonLines:
+    """Progress as lines of JSON, for programs: on every new stage, and twice a second within one."""
+
+    EVERY = 0.5
+
+    def __init__(self, out: TextIO) -> None:
+        self._out, self._start, self._shown, self._stage = out, monotonic(), 0.0, ""
+
+    def tell(self, step: Progress) -> None:
+        """Write where the work stands; seconds left are those so far, by the share that is done."""
+        seconds = monotonic() - self._start
+        if step.stage == self._stage and seconds - self._shown < self.EVERY:
+            return
+        self._stage, self._shown = step.stage, seconds
+        left = round(seconds * (1 - step.done) / step.done, 1) if step.done > 0 else None
+        line = {"stage": step.stage, "done": round(step.done, 4), "seconds": round(seconds, 1), "left": left}
+        best = {"loss": step.loss, "bound": step.bound}
+        line |= {name: value for name, value in best.items() if value is not None}
+        self._out.write(json.dumps(line) + "\n")
+        self._out.flush()
 
 
 @contextmanager

@@ -124,6 +124,11 @@ def seal(temporary: Path, digest: str) -> None:
         stage.sealed[temporary] = digest
 
 
+def sealed(temporary: Path) -> str | None:
+    """Return the digest that a file of the block that is open was sealed with, if it was."""
+    return _stage().sealed.get(temporary)
+
+
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file, or of all files of a folder in the order of their names."""
     if not path.is_dir():

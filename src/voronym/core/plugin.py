@@ -22,10 +22,15 @@ from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from threading import RLock
 from time import perf_counter
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Protocol
 
+from voronym.core.formats import check_format
+
 GROUP = "voronym.plugins"
+INTERFACE = 1
+"""The number of the interface. It grows where a plug-in that was written for an earlier one would fail."""
+
 VERBS = ".verbs"
 """How the names of entry points end that have verbs of the command line."""
 
@@ -135,6 +140,7 @@ def _load(point: EntryPoint) -> Plugin:
     journal = _state.journal = []
     try:
         target = point.load()
+        check_format("the plug-in", _interface(target), INTERFACE)
         if callable(target):
             target()
     except (Exception, SystemExit) as error:  # it is foreign code: whatever it raises, the program goes on
@@ -152,6 +158,12 @@ def _load(point: EntryPoint) -> Plugin:
             f"own, {point.name + VERBS!r}"
         )
     return replace(plugin, entries=entries, problem=problem, seconds=perf_counter() - start)
+
+
+def _interface(target: object) -> object:
+    """Return the interface that a plug-in was written for: `INTERFACE` in its module, or the first."""
+    module = target if isinstance(target, ModuleType) else sys.modules.get(getattr(target, "__module__", ""))
+    return getattr(module, "INTERFACE", 1)
 
 
 def _distribution(point: EntryPoint) -> tuple[str, str]:

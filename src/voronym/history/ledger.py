@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.atomic import digest_of
+from voronym.core.formats import check_format, program_version
 from voronym.errors import InputError, WriteError
 from voronym.history.people import SIZE, Prints
 
@@ -169,7 +170,7 @@ class Ledger:
         key = secrets.token_bytes(32) if key_of is None else key_of.key
         with _opened(path) as base:
             base.executescript(_TABLES)
-            facts = [("format", FORMAT), ("key", key)]
+            facts = [("format", FORMAT), ("key", key), ("voronym", program_version())]
             base.executemany("insert into facts values (?, ?)", facts)
         return cls(path)
 
@@ -282,8 +283,9 @@ class Ledger:
                 row = base.execute("select value from facts where name = 'format'").fetchone()
             except sqlite3.DatabaseError:
                 row = None
-            if row is None or row[0] not in (1, FORMAT):
-                raise InputError(f"{self.path.name!r} is no ledger of this version")
+            if row is None:
+                raise InputError(f"{self.path.name!r} is no ledger")
+            check_format(f"the ledger {self.path.name!r}", row[0], FORMAT)
             if row[0] == 1:
                 for name in _SINCE_2:
                     base.execute(f"alter table release add column {name} blob")

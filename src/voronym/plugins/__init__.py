@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from voronym.core.plugin import Plugin, plugins
+from voronym.core.plugin import INTERFACE, Plugin, plugins
 
 if TYPE_CHECKING:
     from voronym._cuda.device import DEVICES
@@ -70,6 +70,7 @@ _NAMES["model"] = ("voronym.privacy.base", "register")
 __all__ = [
     "DEVICES",
     "FORMATS",
+    "INTERFACE",
     "SPACES",
     "ColumnStep",
     "ConfidentialModel",

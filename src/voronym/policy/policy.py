@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from voronym.core.formats import check_format
 from voronym.core.registry import meant
 from voronym.errors import InputError
 from voronym.policy import codes, columns, groups, others  # noqa: F401 - importing registers
@@ -168,11 +169,10 @@ class _Reader:
         lacking = [entry for entry in _NEEDED if entry not in data]
         if lacking:
             raise self.refuse(1, f"the policy has no {lacking[0]}; it needs: {', '.join(_NEEDED)}")
-        if data["format"] != FORMAT:
-            raise self.refuse(
-                self.lines.of("format"),
-                f"format must be {FORMAT}, which this version reads, not {data['format']!r}",
-            )
+        try:
+            check_format("the policy", data["format"], FORMAT)
+        except InputError as error:
+            raise self.refuse(self.lines.of("format"), str(error)) from None
         given: dict[str, Any] = {
             name: self.text(name) for name in ("name", "title", "version", "source", "note")
         }

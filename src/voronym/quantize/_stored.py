@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym import space as spaces
+from voronym.core.formats import check_format, program_version
 from voronym.errors import InputError, ReadError, WriteError
 from voronym.space import Space
 
@@ -39,7 +40,9 @@ def _write(path: Path, form: str, numbers: dict[str, Any], space: Space) -> None
             f"there are: {', '.join(spaces.SPACES)}"
         )
     named = {"name": space.name, **space.parameters()}
-    content = {"format": form, "version": VERSION, "space": named, **numbers}
+    content = {
+        "format": form, "version": VERSION, "voronym": program_version(), "space": named, **numbers
+    }  # fmt: skip
     text = json.dumps(content, allow_nan=False, indent=1) + "\n"
     temporary = None
     try:
@@ -112,12 +115,8 @@ def _read(path: Path, *forms: str) -> dict[str, Any]:
         )
         hint = f"; load it as {other}" if other else ""
         raise InputError(f"{path} is no quantizer: its format is not {forms[0]!r}{hint}")
-    version = content.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InputError(
-            f"{path} is a quantizer of format version {version!r:.20}; this program reads {VERSION}"
-        )
-    return dict(content)
+    check_format(f"the quantizer {path.name!r}", content.get("version"), VERSION)
+    return {name: value for name, value in content.items() if name != "voronym"}
 
 
 def _check_keys(path: Path, content: dict[str, Any], keys: tuple[str, ...]) -> None:

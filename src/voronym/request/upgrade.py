@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from voronym.core.formats import check_format
 from voronym.errors import InputError
 from voronym.request.choices import ReleaseChoices
 
@@ -16,13 +17,9 @@ def upgraded(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries of a recipe of any known format, as the present one has them."""
     entries = dict(data)
     given = entries.pop("format", FORMAT)
+    check_format("the recipe", given, FORMAT)
     if given == 1:
         return _from_1(entries)
-    if given != FORMAT:
-        raise InputError(
-            f"the recipe has format {given}, and this version reads formats 1 to {FORMAT}: install a newer "
-            "version of voronym"
-        )
     return entries
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from voronym.core.validate import checked
 from voronym.errors import ReadError
-from voronym.table import delimited, sql
+from voronym.table import delimited, remote, sql
 from voronym.table.dialect import Reading
 from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import as_frame
@@ -35,10 +35,11 @@ def read(
 
     Parameters
     ----------
-    source : path, "-" or "postgresql://..." address
+    source : path, "-" or address
         Text (.csv .tsv .txt, also packed: .csv.gz .csv.zst), columnar (.parquet .feather .arrow .ipc),
         spreadsheet (.xlsx), statistical (.sav .zsav .dta .sas7bdat .xpt) or database (.duckdb .ddb .db
-        .sqlite .sqlite3) file, text from standard input ("-"), or the address of a PostgreSQL server.
+        .sqlite .sqlite3) file, text from standard input ("-"), the address of a PostgreSQL
+        server ("postgresql://..."), or that of a file in a store that fsspec knows ("s3://...").
     query : str, optional
         The SQL query, for databases.
     format : str, optional
@@ -73,6 +74,10 @@ def read(
     known = Reading.of({**reading, "query": query})
     if source == "-":
         return delimited.read_bytes(sys.stdin.buffer.read(), "standard input", known)
+    address = remote.address_of(source)
+    if address is not None:
+        with remote.fetched(address) as copy:
+            return read(copy, query=query, format=format, **reading)
     path = Path(source)
     if os.path.isdir(path):  # noqa: PTH112 - `Path.is_dir` fails where the name is too long
         raise ReadError(

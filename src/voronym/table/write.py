@@ -30,6 +30,7 @@ from voronym.table.dialect import Dialect
 from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import form, listing
 from voronym.table.packing import packing_of, suffix_of
+from voronym.table.remote import address_of, check_address, put
 from voronym.table.source import Source
 
 _FULL = 1 << 16  # bytes left on a disk that is full: less than any writer asks for at a time
@@ -83,7 +84,8 @@ def write(
     frame : pandas, Polars, PyArrow or narwhals frame
         The masked table.
     path : path
-        The file to make. Its suffix decides: .csv .tsv .txt .parquet .feather .arrow .ipc .sav .dta
+        The file to make, or the address of one, such as "s3://bucket/release.parquet". Its suffix decides:
+        .csv .tsv .txt .parquet .feather .arrow .ipc .sav .dta
     keys : names
         The key columns.
     k : int
@@ -144,7 +146,11 @@ def write(
         )
     if str(path) != "-":
         check_target(target, format)
-        _refuse(target, overwrite)
+        address = address_of(target)
+        if address is None:
+            _refuse(target, overwrite)
+        else:
+            check_address(address, overwrite=overwrite)
     if labels is not None:  # a number among the keys is a mean now: 99 is no longer "refused"
         means = [name for name in keys if form(table[name]) != "category"]
         kept = [name for name in table.columns if name not in means]
@@ -311,7 +317,9 @@ def _write(
     verify: Callable[[Path], None] | None,
 ) -> WriteReceipt:
     try:
-        place = to_stdout() if str(target) == "-" else placed(target, overwrite=overwrite)
+        address = address_of(target)
+        place = placed(target, overwrite=overwrite) if address is None else put(address, overwrite=overwrite)
+        place = to_stdout() if str(target) == "-" else place
         with place as temporary:
             guarded = FORMATS[kind].write(table, temporary, how)  # type: ignore[misc]
             _flush(temporary)

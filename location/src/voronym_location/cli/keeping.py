@@ -28,27 +28,27 @@ def backup(
     folder: Folder = None,
 ) -> None:
     """Copy the SQLite database while the service runs, and check the copy."""
-    from voronym_location.cli.serving import _service
+    from voronym_location.cli.serving import existing
 
-    with _service(config, folder) as service:
+    with existing(config, folder) as service:
         service.store.backup(file)
     typer.echo(f"written: {file}", err=True)
 
 
 def after_restore(config: Config = None, folder: Folder = None) -> None:
     """End all groups of a database that was restored from a backup; the next epoch forms new ones."""
-    from voronym_location.cli.serving import _service
+    from voronym_location.cli.serving import existing
 
-    with _service(config, folder) as service:
+    with existing(config, folder) as service:
         ended = service.begin_again()
     typer.echo(f"{ended:,} groups ended: forget again who left since, then run an epoch", err=True)
 
 
 def rotate_key(config: Config = None, folder: Folder = None) -> None:
     """Sign statements with a fresh key; the old one is published as retired. End the service before."""
-    from voronym_location.cli.serving import _service
+    from voronym_location.cli.serving import existing
 
-    with _service(config, folder) as service:
+    with existing(config, folder) as service:
         number = service.rotate_key()
     typer.echo(f"statements are signed with the key {number} from now on", err=True)
 
@@ -59,13 +59,14 @@ def rotate_homes(
     plain: Annotated[bool, typer.Option("--plain", help="Open all homes instead of sealing them.")] = False,
 ) -> None:
     """Seal all homes with a fresh key in the file that the setting home_key names. End the service before."""
-    from voronym_location.cli.serving import _service, _settings
+    from voronym_location.cli.serving import _settings, existing, refuse_missing
     from voronym_location.sealing import Seal
 
     settings = _settings(config, folder=folder)
+    refuse_missing(settings)  # before a key is made
     if settings.home_keys is not None and not settings.home_keys.exists() and not plain:
         Seal().renewed().write(settings.home_keys)
-    with _service(config, folder) as service:
+    with existing(config, folder) as service:
         done = service.rotate_homes(plain=plain)
     typer.echo(f"{done:,} homes {'opened' if plain else 'sealed'}", err=True)
 
@@ -76,8 +77,8 @@ def forget(
     folder: Folder = None,
 ) -> None:
     """Delete somebody who asked for it by letter: account, home, point and pseudonym."""
-    from voronym_location.cli.serving import _service
+    from voronym_location.cli.serving import existing
 
-    with _service(config, folder) as service:
+    with existing(config, folder) as service:
         done = service.forget(email)
     typer.echo("all that was stored is deleted" if done else "there is no such account", err=True)

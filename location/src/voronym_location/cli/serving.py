@@ -154,6 +154,22 @@ def _service(config: Path | None, folder: Path | None) -> Service:
     return Service(settings)
 
 
+def existing(config: Path | None, folder: Path | None) -> Service:
+    """Open a service that is there: what keepers do to one never makes one."""
+    settings = _settings(config, folder=folder)
+    refuse_missing(settings)
+    from voronym_location.service import Service
+
+    return Service(settings)
+
+
+def refuse_missing(settings: ServiceSettings) -> None:
+    """Refuse a place where there is no service; a mistyped folder stays as it was."""
+    file = _missing(settings)
+    if file is not None:
+        raise InputError(f"there is no service in {str(file.parent)!r}: check --folder or --config")
+
+
 def _missing(settings: ServiceSettings) -> Path | None:
     """Return the file of a database that is not there yet."""
     from voronym_location.store import Store

@@ -20,6 +20,7 @@ from voronym.core.atomic import at_the_end, claim, is_ours
 from voronym.errors import InputError, ReadError, WriteError, hint
 from voronym.run.parts import spill
 from voronym.run.parts.runners import LostError
+from voronym.run.parts.store import OtherVersionError
 
 if TYPE_CHECKING:
     from voronym.run.parts.job import Job
@@ -128,7 +129,7 @@ def _left(place: Path, target: Path, *, resume: bool, locked: bool) -> Folders |
     """Find what an earlier run to this target left; remove what is not gone on with."""
     name = re.compile(re.escape(f".{target.name}.work") + r"(-\w{8,})?")
     there = [path for path in place.iterdir() if name.fullmatch(path.name)]
-    known = {path: _job(path, target) for path in there if is_ours(path)}
+    known = {path: _job(path, target, resume=resume, locked=locked) for path in there if is_ours(path)}
     ours = sorted(
         (path for path, job in known.items() if job is not None), key=lambda path: path.stat().st_mtime
     )
@@ -164,13 +165,19 @@ def _may_go(path: Path) -> bool:
     return stat.S_ISDIR(about.st_mode) and (os.name != "posix" or about.st_uid == os.geteuid())
 
 
-def _job(work: Path, target: Path) -> Job | None:
+def _job(work: Path, target: Path, *, resume: bool, locked: bool) -> Job | None:
     """Return the job of a work folder, if it is one for this target."""
-    with contextlib.suppress(OSError, ReadError):
+    try:
         job: Job = spill.recall(work / "job.json")
-        if getattr(job, "target", None) == target:
-            return job
-    return None
+    except OtherVersionError:
+        if resume:
+            raise
+        if locked and work.parent == target.parent:  # by its place and name it is of this target
+            shutil.rmtree(work, ignore_errors=True)
+        return None
+    except (OSError, ReadError):
+        return None
+    return job if getattr(job, "target", None) == target else None
 
 
 def _private_pair(place: Path, target: Path) -> Folders:

@@ -23,12 +23,20 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import numpy as np
 import polars as pl
 
+from voronym.core.formats import program_version
 from voronym.errors import ReadError, hint
 
 T = TypeVar("T", bound=type)
 CLASSES: dict[str, type] = {}
+FORMAT = 1
+"""The format of the files. A run goes on only with files of its own format."""
+
 _TAG = "voronym"
 """The entry that says what a JSON object stands for."""
+
+
+class OtherVersionError(ReadError):
+    """A work folder of another version."""
 
 
 def stored(*classes: type) -> None:
@@ -56,18 +64,27 @@ def classes_of(cls: type) -> set[type]:
 
 def dump(value: Any) -> bytes:
     """Return a value as JSON."""
-    return json.dumps(_plain(value), allow_nan=True).encode()
+    about = {"format": FORMAT, "voronym": program_version(), "of": _plain(value)}
+    return json.dumps(about, allow_nan=True).encode()
 
 
 def load(data: bytes) -> Any:
     """Return the value that `dump` wrote."""
     try:
-        return _value(json.loads(data))
+        about = json.loads(data)
+        number = about.get("format")
+        if number == FORMAT:
+            return _value(about["of"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReadError(
             f"a file in the work folder is not as it was written ({type(error).__name__}): begin the run "
             f"again, without {hint('resume')}"
         ) from None
+    maker = "0.1.0" if number is None else about.get("voronym")
+    raise OtherVersionError(
+        f"the work folder was left by another voronym ({maker!s:.20}): go on with that version, or begin the "
+        f"run again, without {hint('resume')}"
+    )
 
 
 def _plain(value: Any) -> Any:
