@@ -167,7 +167,7 @@ def show(made: Release, others: Sequence[Path] = ()) -> None:
         result = str(finding).removesuffix(": holds")
         grid.add_row("holds" if finding.required is not None else "measured", result)
     for name, text in cost_lines(made):
-        grid.add_row(name, text)
+        grid.add_row(name, str(text))
     grid.add_row("counted in the files", f"k = {made.k}")
     for what, many_ in folder.sampled.items():
         if many_ < made.rows:

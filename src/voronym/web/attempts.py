@@ -21,10 +21,10 @@ class Run:
     settings: Settings
     folder: Path
     state: str = "waiting"
-    step: dict[str, Any] = field(default_factory=lambda: {"stage": "waiting", "done": 0.0})
+    progress: dict[str, Any] = field(default_factory=lambda: {"stage": "waiting", "done": 0.0})
     loss: float | None = None
     bound: float | None = None
-    steps: int = 0
+    reports: int = 0
     started: float = 0.0
     seconds: float = 0.0
     error: str = ""
@@ -43,12 +43,12 @@ class Run:
         return self.state in OVER
 
     def hear(self, result: dict[str, Any]) -> None:
-        """Remember where it stands; losses and bounds stay on view when a later step has none."""
-        step = result.get("step")
-        if step is not None:
-            self.step, self.steps = step, self.steps + 1
-            self.loss = step["loss"] if step["loss"] is not None else self.loss
-            self.bound = step["bound"] if step["bound"] is not None else self.bound
+        """Remember where it stands; losses and bounds stay on view when a later report has none."""
+        progress = result.get("progress")
+        if progress is not None:
+            self.progress, self.reports = progress, self.reports + 1
+            self.loss = progress["loss"] if progress["loss"] is not None else self.loss
+            self.bound = progress["bound"] if progress["bound"] is not None else self.bound
 
 
 @dataclass
