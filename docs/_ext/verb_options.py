@@ -12,7 +12,7 @@ WIDTHS = (3, 8)
 
 
 class VerbOptions(SphinxDirective):
-    """``{options-of} VERB``: the options of a verb, or of each of its commands, as ``voronym VERB -h`` has them."""
+    """``{options-of} VERB``: the options of a verb, or of each of its commands, by their purpose."""
 
     required_arguments = 1
     optional_arguments = 1

@@ -26,7 +26,7 @@ Outcomes = dict[tuple[str, ...], tuple[str, str]]
 
 
 def text(memory: Outcomes, parts: Outcomes) -> str:
-    """Return the table: the share of pairs that work, and a line for each reason with the pairs it refuses."""
+    """Return the table: the share of pairs that work, and a line for each reason with its pairs."""
     lines = []
     for where, outcomes in (("in memory", memory), ("over several leaves", parts)):
         works = sum(state == WORKS for state, _ in outcomes.values())
@@ -66,7 +66,7 @@ def _listed(pairs: Sequence[tuple[str, ...]]) -> str:
 
 
 def _plain(reason: str) -> str:
-    """Return a reason without what differs from pair to pair: folders, names in quotes, choices, long lists."""
+    """Return a reason without what differs from pair to pair: folders, names, choices, long lists."""
     reason = re.sub(r"/\S*/", "", reason).replace("|", "/").replace("\n", " ").strip()
     reason = re.sub(r"(part|method|step) '[^']*'", r"\1 …", reason)
     reason = re.sub(r"has no use for [\w, ]+:", "has no use for this:", reason)
