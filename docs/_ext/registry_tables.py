@@ -1,11 +1,14 @@
 """Tables made from registries when the documentation is built.
 
-``{policy-table} NAME`` lists the demands of a policy, ``{attacks-table}`` all attacks.
+``{policy-table} NAME`` lists the demands of a policy, ``{attacks-table}`` all attacks, and
+``{settings-table}`` the settings of the location service.
 """
 
 from __future__ import annotations
 
-from itertools import groupby
+import ast
+import inspect
+from itertools import groupby, pairwise
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -55,6 +58,24 @@ class AttacksTable(SphinxDirective):
         return [_table(("attack", "the intruder", "knows", "you give"), rows, (4, 7, 5, 3))]
 
 
+class SettingsTable(SphinxDirective):
+    """The settings of the location service, with their defaults."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        from voronym_location.settings import ServiceSettings
+
+        (made,) = ast.parse(inspect.getsource(ServiceSettings)).body
+        rows: list[tuple[nodes.Node, ...]] = []
+        for field, text in pairwise(made.body):  # a field, and the string below it
+            if isinstance(field, ast.AnnAssign):
+                default = getattr(field.value, "value", None)
+                shown = "" if default in ("", None) else str(default)
+                words = text.value.value.replace("``", "")
+                rows.append((nodes.literal(text=field.target.id), nodes.Text(words), nodes.Text(shown)))
+        return [_table(("setting", "meaning", "default"), rows, (3, 9, 2))]
+
+
 def _table(
     headings: tuple[str, ...], rows: list[tuple[nodes.Node, ...]], widths: tuple[int, ...]
 ) -> nodes.table:
@@ -74,4 +95,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
     app.add_directive("policy-table", PolicyTable)
     app.add_directive("attacks-table", AttacksTable)
+    app.add_directive("settings-table", SettingsTable)
     return {"parallel_read_safe": True}
