@@ -14,14 +14,20 @@ import typer.main
 from hypothesis import HealthCheck, settings
 
 import voronym._public  # noqa: F401 - every room: tests look into them, and count what they call
-from voronym import datasets
+from voronym import datasets, intruder
+from voronym.certify import front
 from voronym.core import clock
 
 # Hundreds of tests call the command line in this process; made anew for each, its options take as long as
 # many a command. It is cached before `typer.testing` takes its own reference.
 typer.main.get_command = functools.cache(typer.main.get_command)
 
-for name, examples in (("house", 50), ("thorough", 200)):  # the second for `make test-all`
+# What takes seconds in every release and report is brief, in fixtures of any scope, too: the proof, and two
+# attacks. Tests about them set the usual values again.
+USUAL, front.BRIEF = front.BRIEF, 0.2
+intruder.FIRST = ()
+
+for name, examples in (("house", 30), ("thorough", 200)):  # the second for `make test-all`
     settings.register_profile(
         name,
         deadline=None,
@@ -69,11 +75,11 @@ def _reference_data(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _brief_proofs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spend tenths of a second on the proof that a release shows, where a test is not about it."""
+def _full_proofs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spend the usual seconds on the proof that a release shows, where a test is about it."""
     about = set(re.split(r"[/_.:\[\]]", request.node.nodeid))
-    if not about & {"certify", "gap", "close", "proven", "html"}:
-        monkeypatch.setattr("voronym.certify.front.BRIEF", 0.2)
+    if about & {"certify", "gap", "close", "proven"}:
+        monkeypatch.setattr(front, "BRIEF", USUAL)
 
 
 @pytest.fixture
@@ -85,9 +91,3 @@ def processor_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[], float]:
     """
     monkeypatch.setattr(clock, "perf_counter", process_time)
     return clock.now
-
-
-@pytest.fixture(autouse=True)
-def _brief_reports(monkeypatch):
-    """Leave out of reports the two attacks that take seconds; `report/test_exposed.py` has them."""
-    monkeypatch.setattr("voronym.intruder.FIRST", ())

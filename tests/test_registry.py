@@ -14,7 +14,9 @@ from voronym.testing import check_method
 NAMES = sorted(vr.algorithms())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n == "noisy-pcl" else n for n in NAMES]
+)
 def test_contract(name):
     check_method(vr.algorithms()[name])
 

@@ -131,7 +131,7 @@ def test_distinct_orders_are_all_and_once():
 
 
 @pytest.mark.filterwarnings("ignore:all 5 records are in one group")
-@pytest.mark.parametrize("model", ["p-sensitive=2", "l-diversity=2"])
+@pytest.mark.parametrize("model", ["p-sensitive=2", pytest.param("l-diversity=2", marks=pytest.mark.slow)])
 def test_the_attack_on_our_own_release(model):
     people = pl.DataFrame({"age": AGES, "w": ILL})
     asked = {"keys": ["age"], "confidential": ["w"], "k": 2, "method": "mdav"}

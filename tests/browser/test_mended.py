@@ -202,6 +202,7 @@ def _apart(mark: list[Any], ground: str) -> float:
     return sum(abs(mark[1] * (a - b)) for a, b in zip(own, below, strict=True))
 
 
+@pytest.mark.slow
 def test_two_runs_name_their_own_columns(walk: Walk) -> None:
     """The comparison has a line for each column, and names the model that differs."""
     tab = walk.tab

@@ -29,9 +29,9 @@ def people(n=2000, seed=1):
     ("column", "more"),
     [
         ("band", {}),
-        ("region", {}),
+        pytest.param("region", {}, marks=pytest.mark.slow),
         ("level", {"orders": {"level": ["low", "mid", "top"]}}),
-        ("same", {}),
+        pytest.param("same", {}, marks=pytest.mark.slow),
     ],
 )
 def test_one_missing_cell_is_next_to_no_loss(column, more):

@@ -59,11 +59,9 @@ STYLES = {
 }
 
 
-@pytest.mark.parametrize(
-    "style", ["ours", *(pytest.param(name, marks=pytest.mark.slow) for name in STYLES if name != "ours")]
-)
+@pytest.mark.parametrize("style", STYLES)
 def test_linkage_is_that_of_plain_matching(style):
-    before = people()
+    before = people(150)
     age, code = STYLES[style]
     after = before.assign(age=before.age.map(age), zip=before.zip.map(code))
     keys = ["age", "sex", "zip"]
@@ -88,10 +86,10 @@ def test_a_bound_is_a_bound():
     """Wherever "at most" is printed, no matching of this file gets further."""
     rng = np.random.default_rng(6)
     for _ in range(5):
-        before = people(120, seed=int(rng.integers(99)))
+        before = people(60, seed=int(rng.integers(99)))
         signs = int(rng.integers(1, 5))
         after = before.assign(zip=[code[: 5 - signs] + "*" * signs for code in before.zip])
-        after.loc[rng.random(120) < 0.2, "zip"] = "*"
+        after.loc[rng.random(60) < 0.2, "zip"] = "*"
         found = vr.measure(after.sample(frac=1, random_state=1), keys=["sex", "zip"], original=before)
         assert linked(before, after, ["sex", "zip"]) <= found.linkage.bound + 1e-12
 

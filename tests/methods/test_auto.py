@@ -18,7 +18,7 @@ auto_module = importlib.import_module("voronym.methods.auto")
 
 
 @pytest.mark.usefixtures("processor_clock")
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 def test_a_limit_never_loses_more_than_none(seed):
     problem = Problem.of(np.random.default_rng(seed).normal(size=(60, 3)), 3)
     free, _ = solve(problem, Context())

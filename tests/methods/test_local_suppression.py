@@ -246,6 +246,7 @@ def test_k_counts_households_and_no_class_is_short(seed):
     assert records.cost <= found.cost
 
 
+@pytest.mark.slow
 def test_a_time_limit_and_the_exact_programme_never_lose():
     rng = np.random.default_rng(5)
     codes = np.column_stack([rng.choice(m, 500, p=_steep(m)) for m in (2, 5, 4, 6, 3)]).astype(np.int64)

@@ -95,6 +95,7 @@ def test_one_run_is_compared_with_every_figure(monkeypatch):
         assert gain == pytest.approx(told, abs=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_more_starts_lose_less_and_their_number_is_told(monkeypatch):
     monkeypatch.setattr(restarts, "QUICK", {"tarragona": 1})

@@ -101,7 +101,7 @@ def test_figure_6_fits_exponents_over_all_rounds(d, known):
     assert marks[-1].ours <= 100
 
 
-@pytest.mark.parametrize("clusters", [True, False])
+@pytest.mark.parametrize("clusters", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_sweep_gains_and_draws_cells_around_their_points(clusters, monkeypatch):
     monkeypatch.setattr(plane, "NOISY", {"samples": 20, "iterations": 10})
     known = plane.EXPERIMENTS["large-uniform" if clusters else "small-gaussian"]
@@ -146,6 +146,7 @@ def test_ten_points():
         assert 0 <= float(optimal.removesuffix(" %")) <= 100
 
 
+@pytest.mark.slow
 def test_noise_gets_past_where_pcl_stops():
     X = plane.draw("Gaussian", 250, 17)
     start = runs.mdav(X, 4)
@@ -219,6 +220,7 @@ def few(monkeypatch):
     monkeypatch.setitem(plane.EXPERIMENTS, "small-uniform", small)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_the_page_is_written_once(voronym, tmp_path):
     page = tmp_path / "pcl.html"

@@ -57,7 +57,7 @@ def split(columns):
     return groups, [v for group in groups for v in group]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(tables())
 def test_counts_and_entropies(columns):
     groups, _ = split(columns)
@@ -70,7 +70,7 @@ def test_counts_and_entropies(columns):
             assert found.holds == oracles.recursive_holds(groups, c, l)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(tables())
 def test_distances(columns):
     groups, everybody = split(columns)
@@ -87,7 +87,7 @@ def test_distances(columns):
     assert value(TCloseness(), columns) == value(TCloseness(distance=by_default), columns)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(tables(words))
 def test_transport_as_a_linear_programme(columns):
     groups, everybody = split(columns)
@@ -98,7 +98,7 @@ def test_transport_as_a_linear_programme(columns):
     assert value(TCloseness(distance="equal"), columns) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(tables())
 def test_information_and_disclosure(columns):
     groups, _ = split(columns)

@@ -43,7 +43,7 @@ def methods_for(columns):
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 @given(data=st.data(), drawn=key_tables(), library=st.sampled_from(LIBRARIES))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_written_file_is_k_anonymous(suffix, data, drawn, library):
     columns, k = drawn
     keys = [name for name in columns if name.startswith("key")]
@@ -69,7 +69,7 @@ def test_the_written_file_is_k_anonymous(suffix, data, drawn, library):
 
 
 @given(drawn=key_tables(), library=st.sampled_from(LIBRARIES))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_the_rest_of_the_table_is_kept(drawn, library):
     columns, k = drawn
     release = release_of(columns, k, library, "mdav")
@@ -82,7 +82,7 @@ def test_the_rest_of_the_table_is_kept(drawn, library):
 
 
 @given(drawn=key_tables())
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_the_library_changes_nothing(drawn):
     columns, k = drawn
     parts = [release_of(columns, k, library, "mdav")._evidence.partition for library in LIBRARIES]
@@ -90,7 +90,7 @@ def test_the_library_changes_nothing(drawn):
 
 
 @given(drawn=key_tables())
-@settings(max_examples=25)
+@settings(max_examples=8)
 def test_chunks_change_nothing(drawn):
     columns, k = drawn
     whole = pl.DataFrame(columns)
@@ -113,7 +113,7 @@ def test_chunks_change_nothing(drawn):
     k=st.integers(2, 4),
     method=st.sampled_from(["mdav", "tfrp-1", "univariate"]),
 )
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_row_order_changes_nothing_where_there_are_no_ties(seed, n, k, method):
     import numpy as np
 

@@ -110,6 +110,7 @@ def test_the_uniform_density_on_a_line_is_cut_into_equal_pieces():
     assert quantizer.distortion(np.linspace(0, 4, 4001)) == pytest.approx(1 / 12, rel=0.02)
 
 
+@pytest.mark.slow
 def test_unequal_probabilities_hold_for_the_population():
     def sampler(n, rng):
         return rng.standard_normal((n, 2))
@@ -145,6 +146,7 @@ def test_intervals_cover_together_as_often_as_they_say():
     assert covered / 400 >= 0.87  # 0.9 or more, less three deviations
 
 
+@pytest.mark.slow
 def test_drift_from_an_earlier_quantizer_takes_fewer_rounds():
     # A fifth of the people left, others came, and all moved a little.
     warm = scratch = 0

@@ -109,6 +109,7 @@ def test_a_price_keeps_people_where_they_are():
     assert moves[0] > moves[1] > moves[2] >= moves[3] == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 12))
 def test_warm_starts_are_never_worse_than_the_start(seed, before, after):

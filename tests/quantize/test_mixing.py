@@ -114,6 +114,7 @@ def best_pairs(X):
     return milp(cost, constraints=LinearConstraint(member, 1, 1), integrality=np.ones(len(pairs))).fun
 
 
+@pytest.mark.slow
 def test_many_designs_come_near_the_best_pairs():
     for seed in range(2):
         X = np.random.default_rng([5, seed]).random((60, 2))

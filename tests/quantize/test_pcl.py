@@ -69,7 +69,7 @@ def test_by_hand():
     assert found.distortions == pytest.approx([(0 + 1 + 4 + 121 + 100 + 0) / 6, (2 + 16 + 9 + 49) / 6])
 
 
-@pytest.mark.parametrize("cells", [16, 100, 400])
+@pytest.mark.parametrize("cells", [16, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 400))])
 def test_the_quantizer_assigns_its_own_points_alike(cells):
     X = vr.datasets.gaussian(2000, 2, seed=cells)
     found = pcl(X, cells)
@@ -103,6 +103,7 @@ def test_less_than_mdav_on_gaussian_points():
     assert pcl(X, init=start).partition.sse(X) < 0.87 * start.sse(X)
 
 
+@pytest.mark.slow
 def test_starts():
     X = vr.datasets.gaussian(300, 2, seed=1)
     first = pcl(X, 6)

@@ -80,6 +80,7 @@ def test_even_combinations_that_stay_together_are_dealt_to_others(flat):
     assert made.figures["linkage"]["after"]["high"] < 1 / 5
 
 
+@pytest.mark.slow
 def test_marginals_keep_their_shape(stirred):
     table, _, _, made = stirred
     for name in KEYS:

@@ -41,7 +41,7 @@ def group_cost(space, members):
     return total
 
 
-@pytest.mark.parametrize("small", [512, 30])
+@pytest.mark.parametrize("small", [512, pytest.param(30, marks=pytest.mark.slow)])
 def test_the_best_move_of_a_pair_is_the_best_by_brute_force(monkeypatch, small):
     monkeypatch.setattr("voronym.space.levels.SMALL", small)
     monkeypatch.setattr("voronym.space.mixed.SMALL", small)

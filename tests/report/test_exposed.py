@@ -14,7 +14,7 @@ from voronym import intruder
 PEOPLE = vr.datasets.hospital(120, seed=3).select("age", "sex", "diagnosis")
 
 
-NAMES = intruder.FIRST
+NAMES = ("membership", "reconstruction")
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,8 @@ def test_what_was_attacked_before_is_not_attacked_again(release, monkeypatch, tm
     before = release.exposure
     monkeypatch.setattr(intruder, "assault", lambda *_: pytest.fail("attacked again"))
     release.report(tmp_path / "again.html")
-    assert release.exposure is before
+    for name in NAMES:  # the report adds the quick attacks
+        assert release.exposure[name] is before[name]
 
 
 def test_a_large_table_is_sampled_and_the_page_says_so(monkeypatch, tmp_path):

@@ -20,7 +20,7 @@ def local(data: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow), 3])
+@pytest.mark.parametrize("workers", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
 def test_dask(data: Path, tmp_path: Path, local: Path, workers: int) -> None:
     from distributed import Client, LocalCluster
 
@@ -44,7 +44,8 @@ def test_spark(tmp_path: Path) -> None:
     assert rows(tmp_path / "spark").equals(rows(tmp_path / "local"))
 
 
-def test_an_engine_that_is_not_there(data: Path, tmp_path: Path) -> None:
+def test_an_engine_that_is_not_there(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("voronym.run.parts.runners.dask.ANSWER", 0.5)
     with pytest.raises(vr.InputError, match="engine"):
         vr.anonymize(data, output=tmp_path / "out", **ASKED, engine="hadoop")
     with pytest.raises(vr.VoronymError, match="does not answer"):

@@ -117,6 +117,7 @@ def test_models_are_judged_against_the_whole(tmp_path: Path) -> None:
     assert worst <= 0.45 + 1e-9
 
 
+@pytest.mark.slow
 def test_rounds_win_back_what_borders_cost(tmp_path: Path) -> None:
     X = np.random.default_rng(1).standard_normal((20_000, 4))
     frame = pl.DataFrame({f"x{j}": X[:, j] for j in range(4)})
@@ -186,7 +187,7 @@ def test_cancelling_leaves_nothing(data: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("leaf", [1000, 250_000])
+@pytest.mark.parametrize("leaf", [1000, pytest.param(250_000, marks=pytest.mark.slow)])
 def test_the_plan_knows_the_bytes(data: Path, tmp_path: Path, leaf: int) -> None:
     asked = {**ROLES, "k": 4, "leaf": leaf, "models": ["t-closeness=0.9"], "workers": 1}
     planned = vr.plan(data, **asked)

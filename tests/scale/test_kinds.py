@@ -65,7 +65,10 @@ def tables() -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["places", "money", "times", "categories", "texts"])
+@pytest.mark.parametrize(
+    "name",
+    ["places", "money", "categories", *(pytest.param(n, marks=pytest.mark.slow) for n in ("times", "texts"))],
+)
 @pytest.mark.filterwarnings("ignore")
 def test_every_kind_of_key(name: str, tmp_path: Path) -> None:
     keys, said = tables()[name]
@@ -95,7 +98,10 @@ def test_every_kind_of_key(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["places", "money", "times", "categories", "texts"])
+@pytest.mark.parametrize(
+    "name",
+    ["places", "money", "categories", *(pytest.param(n, marks=pytest.mark.slow) for n in ("times", "texts"))],
+)
 @pytest.mark.filterwarnings("ignore")
 def test_engines_agree_on_every_kind(name: str, tmp_path: Path) -> None:
     from distributed import Client, LocalCluster
@@ -133,7 +139,10 @@ def spark() -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["places", "money", "times", "categories", "texts"])
+@pytest.mark.parametrize(
+    "name",
+    ["places", "money", "categories", *(pytest.param(n, marks=pytest.mark.slow) for n in ("times", "texts"))],
+)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("spark")
 def test_spark_agrees_on_every_kind(name: str, tmp_path: Path) -> None:

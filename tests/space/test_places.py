@@ -90,6 +90,7 @@ def test_groups_cross_the_date_line_and_publish_places(method):
         assert problem.cost(part) < problem.cost(vr.microaggregate(X, 5, method="mdav", space=Sphere()))
 
 
+@pytest.mark.slow
 def test_the_best_grouping_of_a_few_is_found():
     X = globe(8, 1)
     best = np.inf

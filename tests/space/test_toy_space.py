@@ -165,7 +165,8 @@ def test_groups_are_made_in_it(method):
 
 
 @pytest.mark.parametrize(
-    ("method", "options"), [("exchange", {"iterations": 50}), ("anneal", {"sweeps": 150})]
+    ("method", "options"),
+    [pytest.param("exchange", {"iterations": 50}, marks=pytest.mark.slow), ("anneal", {"sweeps": 150})],
 )
 def test_searches_lower_the_cost_in_it(method, options):
     records = City().records(X)
@@ -188,7 +189,9 @@ def city():
     KEY_SPACES.remove("city")
 
 
-@pytest.mark.parametrize("how", ["merge", "swap", "confidential-first"])
+@pytest.mark.parametrize(
+    "how", ["merge", *(pytest.param(how, marks=pytest.mark.slow) for how in ("swap", "confidential-first"))]
+)
 def test_a_release_and_its_report(city, how, tmp_path):
     rng = np.random.default_rng(5)
     table = pl.DataFrame({

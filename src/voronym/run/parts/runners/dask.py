@@ -11,6 +11,8 @@ from voronym.run.parts.job import perform
 from voronym.run.parts.runners.base import LostError, Runner, runner
 
 PIECE = 0.1
+ANSWER = 5.0
+"""Seconds to wait for the scheduler to answer."""
 PATIENCE = 120.0
 """Seconds without any worker after which the cluster counts as lost."""
 PAUSE = 60.0
@@ -50,7 +52,7 @@ class Dask(Runner):
                     security=_security() if workers > 1 else None,
                     silence_logs=logging.ERROR,
                 )
-            self._client: Any = Client(address or self._cluster, timeout=5)
+            self._client: Any = Client(address or self._cluster, timeout=ANSWER)
         except (OSError, ValueError) as error:
             raise VoronymError(
                 f"the Dask scheduler at {address!r} does not answer ({type(error).__name__}): is it running?"
