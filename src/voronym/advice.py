@@ -55,7 +55,7 @@ class Alternative(Plain):
     Parameters
     ----------
     title : str
-        What it is good for.
+        Its purpose, in a few words.
     favours : tuple of str
         The keys that it keeps in detail.
     choices : mapping

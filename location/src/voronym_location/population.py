@@ -1,4 +1,4 @@
-"""Who is active, where they live, and in which group they are."""
+"""The active people, where they live, and their groups."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def new(
         typer.Option("--key-of", help="Another ledger, whose key this one shares: the two can be compared."),
     ] = None,
 ) -> None:
-    """Make an empty ledger; `voronym anonymize --ledger` makes one by itself where there is none."""
+    """Make an empty ledger; `voronym anonymize --ledger` makes one by itself if the file is missing."""
     from voronym.history import Ledger
 
     Ledger.new(file, key_of=None if key_of is None else Ledger(key_of))

@@ -165,7 +165,7 @@ def rate_of(plain: Figures) -> Rate:
 def published_as(method: str, figures: Figures, options: Figures, schema: Schema) -> dict[str, str]:
     """Say what a method without groups did to each column that it touched."""
     if method == "channel":
-        words = {"noise": "noise added, rounded and clipped to its range", "pram": "drawn anew by a matrix"}
+        words = {"noise": "noise added, rounded and clipped to its range", "pram": "redrawn by a matrix"}
         parts: Sequence[Figures] = figures.get("parts", ())
         return {name: words.get(part["kind"], "masked") for part in parts for name in part["columns"]}
     if method == "dp":

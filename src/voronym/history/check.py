@@ -61,7 +61,7 @@ def histories(entries: Sequence[Entry], people: Prints) -> Ints:
 
 
 def begun(entries: Sequence[Entry], people: Prints) -> Ints:
-    """Return the number of the release with which the history of people began; 0 for who has none."""
+    """Return the release with which each history began; 0 for people without a history."""
     out = np.zeros(len(people), np.int64)
     for entry in entries:
         result = np.where(entry.of(entry.groups, people) != -1, entry.of(entry.begun, people), -1)

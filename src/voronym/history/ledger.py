@@ -57,7 +57,7 @@ class Entry:
     people : array, shape (n,)
         Fingerprints, ascending; of people who waited, too.
     groups : array of int, shape (n,)
-        The group of each; -1 for who waited and is not in the release, -2 for who was left out of it.
+        The group of each; -1 for people who waited, -2 for people who were left out.
     begun : array of int, shape (n,)
         The number of the release with which the history of each began.
     waited : array of int, shape (n,)
@@ -128,7 +128,7 @@ class Ledger:
     Parameters
     ----------
     path : str or Path
-        The file; `open` makes it where there is none.
+        The file; `open` makes it if it is missing.
 
     Examples
     --------

@@ -48,7 +48,7 @@ NEARLY = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Who is published with which gaps.
+    """The gaps with which each record is published.
 
     Parameters
     ----------

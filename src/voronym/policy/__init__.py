@@ -3,7 +3,7 @@
 ``policy``     `Policy`: a file of demands, read strictly; those that are shipped
 ``base``       what a demand is, and the registry of demands
 ``columns``    demands on columns; ``groups`` on groups; ``others`` on attacks, losses and process
-``cells``      a published cell as what it is, whichever tool wrote it
+``cells``      the meaning of a published cell, whichever tool wrote it
 ``recognise``  what a column holds
 ``case``       what is judged; ``judge`` judges it; ``checklist`` is what comes of it
 ``complete``   what a policy demands of a run and nobody chose

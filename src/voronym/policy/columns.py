@@ -41,7 +41,7 @@ class ColumnDemand(Demand):
             )
 
     def about(self) -> tuple[Any, ...]:
-        """Return what it is about."""
+        """Return the subject of the demand."""
         return (self.section, self.name, self.holds, self.column)
 
     @property
@@ -251,7 +251,7 @@ class Period(ColumnDemand):
                 if finer:
                     draft.refuse(
                         self, f"{rows(finer)} of {item.name!r} finer than the {self.unit}",
-                        f"declare what it is ({hint('kinds', {item.name: 'datetime'})}), or leave it out "
+                        f"declare its kind ({hint('kinds', {item.name: 'datetime'})}), or leave it out "
                         f"({hint('identifiers', [item.name])})",
                     )  # fmt: skip
                 continue
@@ -288,7 +288,7 @@ MONTHS = {"year": 12, "quarter": 3, "month": 1}
 class Digits(ColumnDemand):
     """Codes of places are told by their first digits, where enough people live under them."""
 
-    digits: int = option(3, "how many of the first signs may be told", check=whole(1))
+    digits: int = option(3, "how many of the first characters may be published", check=whole(1))
     people: int | None = option(None, "more people than that must live under them", check=whole(1))
     facts: str = option("", "the name of the table that tells how many people live there", check=text)
     instead: str = option("000", "what stands for codes under which too few people live", check=text)

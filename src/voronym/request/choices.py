@@ -258,12 +258,12 @@ class ReleaseChoices(Options):
     allow_near_unique: tuple[str, ...] = option(
         (), "Allow these keys to publish a value that only one person has.", check=columns, shape="columns",
         purpose=PROTECTION, value="COLUMNS", accepts="Sequence[str]",
-        label="check “it may publish what one person alone has”",
+        label="check “it may publish a value that only one person has”",
     )  # fmt: skip
     allow_loss: tuple[str, ...] = option(
         (), "Publish these keys although nearly all their detail is lost.", check=columns, shape="columns",
         purpose=PROTECTION, value="COLUMNS", accepts="Sequence[str]",
-        label="check “next to nothing need be left of it”",
+        label="check “it may lose nearly all its detail”",
     )  # fmt: skip
     allow_unit_columns: tuple[str, ...] = option(
         (), "Keep these columns although their values join the rows of a household or a person.",

@@ -301,7 +301,7 @@ class Engine:
         return out
 
     def _refuse_lost(self) -> None:
-        """Refuse keys of which next to nothing is left in all leaves together, unless that is allowed."""
+        """Refuse keys that lost nearly everything in all leaves together, unless that is allowed."""
         recipe = self.job.recipe
         if recipe.steps or recipe.schema.units or recipe.space != "euclidean":
             return  # other costs were kept low than those of rows in coordinates
