@@ -150,7 +150,7 @@ def story_of(recipe: Recipe) -> str:
 
 
 def _fates(release: Release) -> dict[str, str]:
-    """Return what is published of columns that groups do otherwise with than usual."""
+    """Describe columns that are not published as group means."""
     out = dict.fromkeys(release.schema.keys, FATE) if FIGURES in release.figures else {}
     if MEAN in release.figures:
         out[release.figures[MEAN]] = "the mean of all with the same keys"

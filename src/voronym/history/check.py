@@ -28,7 +28,7 @@ class Standing:
     k : int
         The least number that is asked for.
     smallest : int
-        The least number of people who share all groups of one of them since their group was formed.
+        The smallest number of people with the same group history.
     below : int
         For how many people that is less than k.
     recognised_smallest, recognised_below : int

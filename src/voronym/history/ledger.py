@@ -266,7 +266,7 @@ class Ledger:
         return len(gone)
 
     def _settle(self) -> None:
-        """Check the file; of entries whose makers were killed, those whose file is there are true."""
+        """Recover from a crash: keep pending entries whose file exists, drop the others."""
         _check_file(self.path)
         with _opened(self.path) as base:
             try:

@@ -90,7 +90,7 @@ class Crowd:
         return replace(self, keys=self.keys.at(k), row_keys=own)
 
     def check(self, k: int) -> None:
-        """Raise where there are fewer of those whom k counts than k."""
+        """Raise if there are fewer than k people (or households)."""
         check_heads(self.table.units, self.table.n, k)
 
     def demands(self, k: int) -> list[tuple[str, tuple[Judge, ...]]]:

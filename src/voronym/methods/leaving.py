@@ -158,7 +158,7 @@ def leave_out(
 
 
 def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints, float, float, float]:
-    """Return who is left out, and the cost of groups of all, of the others, and of the others at least."""
+    """Return the records to leave out, and the cost of groups of all, of the others, and its bound."""
     X, k = problem.points, problem.k
     many = min(many, int(may.sum()))
     near = prices(problem.records, k, ctx.part(0.0, 0.2))

@@ -316,7 +316,7 @@ def _said(
     near = (
         "no choice makes less missing"
         if gaps.gap == 0.0
-        else f"to keep k alone, without models, any choice would cost {gaps.least:,.6g} at least"
+        else f"without the models, k needs a cost of at least {gaps.least:,.6g}"
         if more
         else f"any other choice would cost {gaps.least:,.6g} at least: a gap of {gaps.gap:.1f} % at most"
         if np.isfinite(gaps.gap)

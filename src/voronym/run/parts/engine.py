@@ -374,7 +374,7 @@ class Engine:
         return findings
 
     def _exposed(self, recipe: Recipe) -> None:
-        """Refuse a key that publishes what one person alone has, unless that is allowed."""
+        """Refuse a key that publishes a value only one person has, unless that is allowed."""
         answers = self.course.answers["published"]
         if "published" not in answers[0]:
             return
