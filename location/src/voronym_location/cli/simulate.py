@@ -37,7 +37,7 @@ def simulate(
         int, typer.Option("--wait", help="Epochs after which people accept a far group.", min=0)
     ] = 5,
     budget: Annotated[
-        float, typer.Option("--budget", help="Share of the people who may be told a new place in an epoch.")
+        float, typer.Option("--budget", help="Share of the people who may get a new place in an epoch.")
     ] = 0.05,
     budgets: Annotated[
         str,
