@@ -222,12 +222,9 @@ def released(frame: pl.DataFrame, **asked: Any) -> Outcome:
     release = anonymize(frame, ["ill", "row"], **asked)
     table = release.table
     assert sorted(table["row"]) == sorted(frame["row"])
-    if asked.get("space") == "mixed":
-        loss = float(
-            release.figures["mixed_loss"]
-        )  # the metrics' scales are fitted: only the code knows them
-    else:
-        loss = percent_lost(frame, table)
+    # In a mixed space the metrics' scales are fitted: only the code knows them.
+    mixed = asked.get("space") == "mixed"
+    loss = float(release.figures.mixed_loss) if mixed else percent_lost(frame, table)
     return Outcome(multiset(table), loss, smallest_class(table))
 
 

@@ -13,17 +13,20 @@ import numpy as np
 
 from voronym.core.clock import now
 from voronym.core.context import Context, Progress, ProgressCallback
-from voronym.core.jsonable import Plain
 from voronym.core.validate import checked
 from voronym.errors import Cancelled, GuaranteeError, InputError
+from voronym.policy.alternatives import Advice, Alternative
+from voronym.policy.complete import Completed
 from voronym.policy.others import RecordsLost
 from voronym.policy.policy import Policy
 from voronym.policy.recognise import recognise
 from voronym.release import Release
 from voronym.request.command import words_of
-from voronym.run.door import anonymize
+from voronym.request.request import Request
+from voronym.run.door import completed, released
 from voronym.table.frame import as_frame
 from voronym.table.read import read
+from voronym.table.table import Table
 
 __all__ = ["Advice", "Alternative", "advise"]
 
@@ -37,6 +40,10 @@ SCREEN = 3_000
 """Records on which candidates of larger tables are looked at first; the best are then made in full."""
 SHARE = 8.0
 """Of the time for the search, one over this is what a run on a larger table may take to make groups."""
+LOOK = 0.25
+"""The share of the time for the search in which candidates of larger tables are looked at on a sample."""
+LONGER = 1.5
+"""How many times longer the search may take while it lacks three releases that differ from the plain one."""
 LARGER = (1.5, 2.0, 3.0)
 """Multiples of k that are tried where the plain run is refused."""
 FAVOURS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -46,107 +53,6 @@ FAVOURS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("amounts of money", ("income",)),
 )
 """What somebody may want in detail, by what columns hold; then numbers, and categories."""
-
-
-@dataclass(frozen=True)
-class Alternative(Plain):
-    """A release that satisfies the policy.
-
-    Parameters
-    ----------
-    title : str
-        Its purpose, in a few words.
-    favours : tuple of str
-        The keys that it keeps in detail.
-    choices : mapping
-        What it chooses beyond the policy.
-    command : str
-        What to type.
-    k, rows : int
-        The smallest class, and the records of the release.
-    risk, mean_risk : float
-        The largest and the mean risk to be found.
-    left_out : float
-        The share of the records that are left out.
-    penalties : mapping of str to float
-        By key, the certainty penalty in percent: 0 is the original, 100 tells nothing.
-    favoured, overall : float
-        The mean of these over the favoured keys, and over all.
-    plain : float
-        The mean over the favoured keys in the plain run.
-    summary : str
-        What became of the demands.
-    """
-
-    title: str
-    favours: tuple[str, ...]
-    choices: Mapping[str, Any]
-    command: str
-    k: int
-    rows: int
-    risk: float
-    mean_risk: float
-    left_out: float
-    penalties: Mapping[str, float]
-    favoured: float
-    overall: float
-    plain: float
-    summary: str
-
-    @property
-    def spared(self) -> float:
-        """By how many percent less the favoured keys lose than in the plain run."""
-        return 100.0 * (1.0 - self.favoured / self.plain) if self.plain > 0 else 0.0
-
-
-@dataclass(frozen=True)
-class Advice(Plain):
-    """Alternatives that satisfy a policy, beside the plain run.
-
-    Parameters
-    ----------
-    policy : str
-        Its name.
-    alternatives : tuple of Alternative
-        With different prices.
-    plain : Alternative
-        The run by the policy alone, or with the smallest k that passes where that is refused.
-    tried, refused : int
-        Runs that were made, and those that did not satisfy the policy.
-    seconds : float
-        That it took.
-    note : str
-        What happened to the plain run.
-    """
-
-    policy: str
-    alternatives: tuple[Alternative, ...]
-    plain: Alternative
-    tried: int
-    refused: int
-    seconds: float
-    note: str = ""
-
-    def __str__(self) -> str:
-        lines = [f"{self.tried} runs in {self.seconds:.0f} s, {self.refused} refused by {self.policy}."]
-        lines += [self.note] if self.note else []
-        names = list(self.plain.penalties)
-        for number, item in enumerate((self.plain, *self.alternatives)):
-            spared = ""
-            if number and abs(item.spared) >= 0.05:
-                word = "less" if item.spared > 0 else "more"
-                whole = set(item.favours) == set(names)
-                what = "" if whole else f" of {', '.join(item.favours)}"
-                spared = f"; loses {abs(item.spared):.0f} % {word}{what} than the plain run"
-            head = "plain" if not number else f"{number}."
-            lines += ["", f"{head} {item.title}{spared}"]
-            figures = (
-                f"k = {item.k}, largest risk {item.risk:.4f}, {item.left_out:.1%} of the records left out"
-            )
-            lines += [f"   {figures}"]
-            lost = ", ".join(f"{name} {item.penalties[name]:.1f}" for name in names if name in item.penalties)
-            lines += [f"   certainty penalty in %: {lost}; all {item.overall:.1f}", f"   {item.command}"]
-        return "\n".join(lines)
 
 
 class _Late(Cancelled):
@@ -189,8 +95,9 @@ def advise(
     policy : str or Path
         The name of a policy that is shipped, or a file.
     seconds : float
-        For the search; the plain run is always finished. Of tables above 3,000 records every run, the plain
-        one, too, may improve its groups for an eighth of that.
+        For the search, and half as much again while it lacks three different releases; the plain run is
+        always finished. Of tables above 3,000 records every run, the plain one, too, may improve its groups
+        for an eighth of that.
     source : str
         What the table is called in commands.
     progress : callable, optional
@@ -234,9 +141,12 @@ class _Search:
     made: list[_Made] = field(default_factory=list)
     tried: int = 0
     refused: int = 0
+    base: Completed | None = None
+    """The choices, completed by the policy: the same for all runs."""
 
     def __post_init__(self) -> None:
         self.ctx = Context(progress=self.progress)
+        self._table: Table | None = None
         if len(as_frame(self.frame)) > SCREEN and self.choices.get("time_limit") is None:
             # groups of large tables may be improved for minutes: all runs, the plain one, too, get the same
             self.choices = {**self.choices, "time_limit": max(round(self.seconds / SHARE, 1), 1.0)}
@@ -256,7 +166,11 @@ class _Search:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            release = anonymize(self.frame, progress=tell, **{**self.choices, **more})
+            base = self.base or completed(Request.of({**self.choices, **more}), self.frame)
+            request = Request.of({**base.request.given, **more})
+            self._table = request.table(self.frame) if self._table is None else self._table
+            release = released(self.frame, request, table=self._table, added=base.added, progress=tell)
+        self.base = base
         result = release.penalty
         return _Made(dict(more), release, {} if result is None else dict(result.by_key))
 
@@ -286,12 +200,14 @@ class _Search:
         """Try candidates while there is time; those of large tables on a sample first."""
         begun, waiting = now(), list(self.candidates(plain, groups))
         if len(as_frame(self.frame)) > SCREEN:
-            waiting = self.screened(plain, groups, waiting, begun + 0.4 * self.seconds)
-        first, end = now(), begun + self.seconds
+            waiting = self.screened(plain, groups, waiting, begun + LOOK * self.seconds)
+        first = now()
         for number, more in enumerate(waiting):
+            wanted = self.chosen(plain, groups)
+            three = len({id(item) for _, _, item in wanted if item is not plain}) == len(wanted)
+            end = begun + self.seconds * (1.0 if three else LONGER)
             spent = now() - first
-            late = now() + (spent / number if number else 0.0) - begun > self.seconds
-            if number and late:  # the next would not be done in time
+            if number and now() + spent / number > end:  # the next would not be done in time
                 break
             share = (0.4 + 0.55 * number / len(waiting), 0.4 + 0.55 * (number + 1) / len(waiting))
             try:
@@ -304,23 +220,30 @@ class _Search:
     def screened(
         self, plain: _Made, groups: Groups, waiting: list[dict[str, Any]], until: float
     ) -> list[dict[str, Any]]:
-        """Return the candidates that do best on a sample, one for each wish first."""
+        """Return the candidates, those first that do best on a sample for each wish."""
+        limit = {} if "time_limit" in plain.choices else {"time_limit": 1.0}
         small = replace(self, frame=self.sample(), made=[])
         small.ctx = self.ctx
+        looked = 0
         for number, more in enumerate(waiting):
             if number and now() > until:
                 break
+            looked += 1
             share = (0.2 + 0.2 * number / len(waiting), 0.2 + 0.2 * (number + 1) / len(waiting))
             with suppress(GuaranteeError, InputError, _Late):
-                done = small.attempt({**plain.choices, **more}, share, "candidates on a sample", until)
-                small.made.append(done)
-        wishes = [*(members for _, members in groups[:2]), plain.release.recipe.schema.keys]
+                done = small.attempt(
+                    {**plain.choices, **more, **limit}, share, "candidates on a sample", until
+                )
+                small.made.append(replace(done, choices=more))
+        whole = [item for item in small.made if "suppress" not in item.choices]
+        wishes = [*((members, small.made) for _, members in groups[:2])]
+        wishes.append((plain.release.recipe.schema.keys, whole))
         ranked: list[_Made] = []
-        for place in range(2):
-            for keys in wishes:
-                order = sorted(small.made, key=lambda element, keys=keys: element.over(keys))  # type: ignore[misc]
-                ranked += [entry for entry in order[place : place + 1] if entry not in ranked]
-        return [item.choices for item in ranked]
+        for _ in range(2):
+            for keys, among in wishes:
+                order = sorted(among, key=lambda element, keys=keys: element.over(keys))  # type: ignore[misc]
+                ranked += [entry for entry in order if entry not in ranked][:1]
+        return [item.choices for item in ranked] + waiting[looked:]
 
     def sample(self) -> Any:
         """Return some records, drawn at random; all rows of a person together."""

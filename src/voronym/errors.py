@@ -93,6 +93,11 @@ def speaking(surface: Surface) -> Iterator[None]:
         _spoken.pop()
 
 
+def spoken() -> Surface:
+    """Return for whom this process words its hints."""
+    return _spoken[-1]
+
+
 class VoronymError(Exception):
     """Base of every error that voronym raises on purpose."""
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from voronym.core import numerics
 from voronym.core.context import Context
+from voronym.core.figures import NOTHING, Figures
 from voronym.core.registry import Registry, meant
 from voronym.errors import InputError, hint
 from voronym.partition import Partition
@@ -42,8 +43,8 @@ class Published:
         The keys, one row for each group, in the order of their numbers.
     centroids : array, shape (m, d)
         The same in the coordinates of the space.
-    figures : mapping
-        What was measured on the way, JSON-able, without a record in it.
+    figures : Figures
+        What was measured on the way, without a record in it.
     log : tuple of str
         What was done, a sentence each.
     published_as : mapping
@@ -54,7 +55,7 @@ class Published:
 
     frame: nw.DataFrame[Any]
     centroids: NDArray[Any]
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    figures: Figures = NOTHING
     log: tuple[str, ...] = ()
     published_as: Mapping[str, str] = field(default_factory=dict)
     schema: Schema | None = None

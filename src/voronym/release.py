@@ -16,6 +16,7 @@ from voronym.certify.words import closeness
 from voronym.core.atomic import accompany, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.display import chip, html_facts, html_table
+from voronym.core.figures import NOTHING, Figures
 from voronym.errors import GuaranteeError, InputError, WriteError, worded
 from voronym.evaluate.moved import KeyChange
 from voronym.evaluate.penalty import Penalty, penalty
@@ -23,7 +24,7 @@ from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.evidence import Evidence
 from voronym.history.booking import Booking
-from voronym.methods.differential import FIGURES as PRIVATE
+from voronym.methods.figures import PrivateFigures
 from voronym.privacy import Finding, measure_within
 from voronym.problem import Problem
 from voronym.request.recipe import Recipe
@@ -136,9 +137,9 @@ class Release:
     minimise and bounds are about. In another space than the Euclidean one, of that space's cost."""
     costs: tuple[Cost, ...]
     """What each guarantee cost, in the order given; k-anonymity first."""
-    figures: dict[str, Any]
+    figures: Figures
     """What the method measured, such as distortion and risk of a channel; in a mixed space the cost by
-    metric."""
+    metric. Each method has its own class of them."""
     log: tuple[str, ...]
     """What the method did, a sentence each."""
     effects: tuple[Effect, ...]
@@ -166,7 +167,7 @@ class Release:
         self._table, self._evidence = table, evidence
         if evidence is not None:
             self.information_loss = evidence.published_loss
-            self.figures = dict(evidence.masked.figures)
+            self.figures = evidence.masked.figures
             self.log = evidence.masked.log
             self.effects, self.changes = evidence.effects, evidence.changes
         if grouped is not None:
@@ -180,7 +181,7 @@ class Release:
         self._mark = mark(table.frame)
         self.findings = tuple(measure_within(model, table, recipe.strata) for model in recipe.required)
         self._keep_promise()
-        self._say_private(self.figures)
+        self._say_private()
 
     def _fill(
         self, recipe: Recipe, schema: Schema, notes: Sequence[str], public_notes: Sequence[str]
@@ -191,7 +192,7 @@ class Release:
         self._table = self._evidence = self._dossier = None
         self.findings, self.costs, self.log, self.effects, self.changes = (), (), (), (), ()
         self.information_loss = self.group_loss = None
-        self.figures = {}
+        self.figures = NOTHING
 
     @classmethod
     def of_folder(
@@ -208,7 +209,7 @@ class Release:
         effects: Sequence[Effect] = (),
         changes: Sequence[KeyChange] = (),
         schema: Schema | None = None,
-        figures: Mapping[str, Any] | None = None,
+        figures: Figures = NOTHING,
         costs: Sequence[Cost] = (),
         public_notes: Sequence[str] = (),
     ) -> Release:
@@ -218,23 +219,23 @@ class Release:
         made.folder, made.findings = folder, tuple(findings)
         made.information_loss, made.group_loss = information_loss, group_loss
         made.log, made.effects, made.changes = tuple(map(worded, log)), tuple(effects), tuple(changes)
-        made.figures, made.costs = dict(figures or {}), tuple(costs)
+        made.figures, made.costs = figures, tuple(costs)
         vars(made)["risk"] = risk
         made._keep_promise()
-        made._say_private(made.figures)
+        made._say_private()
         return made
 
-    def _say_private(self, figures: Mapping[str, Any]) -> None:
+    def _say_private(self) -> None:
         """Add differential privacy to what holds, where the method says that it kept it."""
         private = self.recipe.private
         if private is None:
             return
-        kept = figures.get(PRIVATE)
+        kept = self.figures.of(PrivateFigures)
         if (
             kept is None
-            or kept["epsilon"] > float(private.required or 0.0)
-            or kept["delta"] > private.delta
-            or kept["relation"] != private.neighbours
+            or kept.private.epsilon > float(private.required or 0.0)
+            or kept.private.delta > private.delta
+            or kept.private.relation != private.neighbours
         ):
             raise GuaranteeError(
                 f"{private} is asked for, and the table was not made so. Nothing was released"
@@ -535,7 +536,8 @@ class Release:
         audience : {"internal", "public"}
             For whom.
         title : str, optional
-            What the page is called; by default "Release of" the file that was read.
+            What the page is called; by default "Release of" the file that was read, which a public page does
+            not name.
         publisher : str, optional
             Who publishes the release.
         date : str, optional

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.figures import NOTHING, Figures
 from voronym.partition import Partition
 from voronym.space.records import Records
 from voronym.table.schema import Schema
@@ -23,8 +24,8 @@ class Masked:
     ----------
     frame : narwhals DataFrame
         The masked table: the rows of the original in its order, without identifiers.
-    figures : dict
-        What the method measured, JSON-able, without a record in it.
+    figures : Figures
+        What the method measured, without a record in it: the class of the method's own.
     notes : tuple of str
         Warnings for the data holder; they may compare with the originals.
     log : tuple of str
@@ -41,13 +42,21 @@ class Masked:
     """
 
     frame: nw.DataFrame[Any]
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    figures: Figures = NOTHING
     notes: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
     evidence: Any = None
     public_notes: tuple[str, ...] = ()
     schema: Schema | None = None
     rows: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse figures without a type, such as a plug-in may give."""
+        if not isinstance(self.figures, Figures):
+            raise TypeError(
+                "what a method measured is a frozen dataclass derived from voronym.core.figures.Figures, not "
+                f"{type(self.figures).__name__}"
+            )
 
 
 @dataclass(frozen=True)

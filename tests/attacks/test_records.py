@@ -107,16 +107,16 @@ def test_columns_that_follow_from_keys_are_measured_and_named():
     table = insured()
     schema = vr.Schema.build(table, keys=["age", "sex", "zip"], confidential=["years_insured", "diagnosis"])
     made = anonymize_records(table, schema, m=4, seed=1)
-    told = made.figures["linkage"]["beyond"]
-    assert told["columns"] == ["years_insured"]
-    assert told["value"] >= found_by_years(table, made) - 0.02  # no attack of ours finds more
-    if told["low"] > 0.2:
+    told = made.figures.linkage.beyond
+    assert told.columns == ("years_insured",)
+    assert told.value >= found_by_years(table, made) - 0.02  # no attack of ours finds more
+    if told.low > 0.2:
         assert any("how 'years_insured' goes with the keys finds" in note for note in made.notes)
     # Shuffled like a key, the column leads nowhere.
     safe = anonymize_records(
         table, schema, m=4, seed=1, shuffle=["age", "sex", "zip", "years_insured"]
-    ).figures["linkage"]["beyond"]
-    assert safe is None or safe["value"] < told["value"]
+    ).figures.linkage.beyond
+    assert safe is None or safe.value < told.value
     assert "not how other columns go with them" in METHODS["records"].guarantee
 
 
@@ -126,7 +126,7 @@ def test_the_note_comes_where_the_promise_is_passed():
     table = table.with_columns(pl.Series("day", np.arange(600) + rng.integers(0, 3, 600)))
     schema = vr.Schema.build(table, keys=["age", "day"], confidential=["invoice"], drop_undeclared=True)
     made = anonymize_records(table, schema, m=4, seed=1)
-    assert made.figures["linkage"]["beyond"]["low"] > 0.2
+    assert made.figures.linkage.beyond.low > 0.2
     assert any("how 'invoice' goes with the keys finds" in note for note in made.notes)
 
 
@@ -141,9 +141,9 @@ def test_a_release_that_loses_more_than_mdav_is_refused_with_the_alternative_nam
         vr.anonymize(table, keys=keys, confidential=confidential, method="records", options={"m": 4})
     grouped = vr.anonymize(table, keys=keys, confidential=confidential, method="mdav", k=5)
     made = stir(table, keys, confidential)
-    told = made.figures["alternative"]
-    assert told["mdav"] == pytest.approx(grouped.information_loss, rel=1e-6)
-    assert told["loss"] == pytest.approx(made.information_loss, rel=1e-6)
+    told = made.figures.alternative
+    assert told.mdav == pytest.approx(grouped.information_loss, rel=1e-6)
+    assert told.loss == pytest.approx(made.information_loss, rel=1e-6)
     assert made.information_loss < 90  # it was 129 before clusters were cut
 
 
@@ -151,8 +151,8 @@ def test_epsilon_is_narrow_where_a_key_explains():
     """The diagnosis explains cost and days: two records of a cluster have the same one."""
     table, keys, confidential = hospital()
     made = stir(table, keys, confidential)
-    assert made.figures["columns"]["diagnosis"]["epsilon"] == 0.0
-    assert made.figures["curve"][0]["column"] == "diagnosis"
+    assert made.figures.columns["diagnosis"].epsilon == 0.0
+    assert made.figures.curve[0].column == "diagnosis"
 
 
 def test_keys_that_depend_on_each_other_are_shuffled_together():
@@ -168,7 +168,7 @@ def test_keys_that_depend_on_each_other_are_shuffled_together():
         }
     )
     made = stir(table, ["zip", "town", "age"], ["pay"], share=0.0, epsilon={"age": 40})
-    assert made.figures["together"] == [["zip", "town"]]
+    assert made.figures.together == (("zip", "town"),)
     real = set(table.select("zip", "town").iter_rows())
     assert set(made.table.select("zip", "town").iter_rows()) <= real
     assert set(made.table.select("zip", "age").iter_rows()) - set(table.select("zip", "age").iter_rows())

@@ -31,15 +31,15 @@ def test_it_is_the_law_of_the_recoded_column(law):
     often = [int((codes == i).sum()) for i in range(n)]
     if told is None:
         return
-    apart = [int(name[0][1:]) for name in told["letters"]]
+    apart = [int(name[0][1:]) for name in told.letters]
     rest = [i for i in range(n) if i not in apart]
-    assert len(rest) == told["together"]
+    assert len(rest) == told.together
     assert all(often[i] >= FEW and i in drawn for i in apart)
     if rest:
         assert sum(often[i] for i in rest) >= FEW  # a row of fewer people is not told
     groups = [[i] for i in apart] + ([rest] if rest else [])
-    assert len(groups) == len(told["rows"]) >= 2
-    for a, row in zip(groups, told["rows"], strict=True):
+    assert len(groups) == len(told.rows) >= 2
+    for a, row in zip(groups, told.rows, strict=True):
         assert abs(sum(row) - 1.0) < 1e-9
         for b, value in zip(groups, row, strict=True):
             total = sum(often[i] for i in a)
@@ -77,5 +77,5 @@ def test_a_missing_category_is_none_and_numbers_are_as_written():
     table = pl.DataFrame({"code": [1, 2] * 50 + [None] * 20, "ill": ["a", "b"] * 60})
     schema = vr.Schema.build(table, keys=["code"], confidential=["ill"], kinds={"code": "nominal"})
     made = vr.channel.mask_keys(table, schema, max_distortion=0.2, seed=2)
-    told = made.figures["parts"][0]["matrix"]
-    assert sorted(map(str, (letter[0] for letter in told["letters"]))) == ["1", "2", "None"]
+    told = made.figures.parts[0].matrix
+    assert sorted(map(str, (letter[0] for letter in told.letters))) == ["1", "2", "None"]

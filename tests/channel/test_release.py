@@ -163,7 +163,7 @@ def test_numbers_as_confidential_columns():
     few = coarse_confidential(Table.of(table, schema, only=schema.names), 50, bins=8)
     assert int(few.max()) + 1 <= 8  # with so many letters there are too few records for all pairs
     masked = mask_keys(table, schema, max_distortion=0.2)
-    assert masked.figures["parts"][0]["columns"] == ["region"]
+    assert masked.figures.parts[0].columns == ("region",)
     numeric = vr.Schema.build(table, keys=["age"], confidential=["height", "region"], drop_undeclared=True)
     assert mask_keys(table, numeric, max_distortion=0.2).risk >= 0.0
 
@@ -215,14 +215,14 @@ def test_a_limit_on_the_risk_that_the_table_breaks_is_refused(table, kinds, why)
         mask_keys(table, build(kinds), max_risk=0.05)
     # With a limit on the distortion the table comes, and says what it tells.
     masked = mask_keys(table, build(kinds), max_distortion=0.2)
-    measured = masked.figures["measured"]
-    assert measured["keys"] == list(kinds)
-    assert masked.risk < 0.01 < 0.1 < measured["interval"][0] <= measured["excess"]
+    measured = masked.figures.measured
+    assert measured.keys == tuple(kinds)
+    assert masked.risk < 0.01 < 0.1 < measured.estimate.low <= measured.excess
     assert "the rules state" in masked.notes[0]
     assert masked.log[-1].startswith(f"Measured in this table: {', '.join(kinds)} tell")
     # What the refusal proposes works: as names, and with more distortion.
     counted = mask_keys(table, build(dict.fromkeys(kinds, "nominal")), max_risk=0.05)
-    assert counted.figures["measured"]["interval"][0] <= 0.05
+    assert counted.figures.measured.estimate.low <= 0.05
     assert all(note.startswith("by the exact counts") for note in counted.notes)  # rare, and said
     assert mask_keys(table, build(kinds), max_distortion=0.95).measured.excess < 0.02
 
@@ -238,5 +238,5 @@ def test_a_limit_that_holds_is_not_refused():
         schema = vr.Schema.build(table, keys=["x", "y"], confidential=["w"])
         masked = mask_keys(table, schema, max_risk=0.1, seed=rng)
         notes += len(masked.notes)
-        assert masked.figures["measured"]["interval"][0] <= 0.1 <= masked.figures["measured"]["entropy"]
+        assert masked.figures.measured.estimate.low <= 0.1 <= masked.figures.measured.estimate.entropy
     assert notes == 0

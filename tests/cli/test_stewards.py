@@ -169,3 +169,26 @@ def test_a_release_is_read_by_its_recipe_without_the_lines_above_the_original(vo
     if verb == "measure":
         assert "k-anonymity: 3, required 3: holds" in voronym(verb, "out.csv", "--recipe", "r.toml")[1]
         assert "k = 1: 60 records" in voronym(verb, "clinic.csv", "--recipe", "r.toml")[1]
+
+
+@pytest.mark.parametrize("verb", ["measure", "attack"])
+def test_what_helps_to_read_the_original_is_said_of_the_original(voronym, tmp_path, verb):
+    """The same option without its prefix would cut the last record of the release."""
+    rows = "".join(f"{20 + i % 9},{'fm'[i % 2]}\n" for i in range(60))
+    (tmp_path / "release.csv").write_text(f"age,sex\n{rows}")
+    (tmp_path / "own.csv").write_text(f"age,sex\n{rows}Source: own calculation\n")
+    code, text = voronym(verb, "release.csv", "--key", "age,sex", "--original", "own.csv")
+    assert code == 1
+    assert "if the last line is no record, skip it: --original-skip-footer 1" in text
+
+
+def test_a_survey_of_another_country(voronym, tmp_path):
+    """Numbers of households and words for no answer are known, so that nobody publishes them as keys."""
+    rows = "".join(
+        f"{100 + i // 3};{20 + i * 7 % 50};{['ledig', 'k.A.', 'verheiratet'][i % 3]}\n" for i in range(120)
+    )
+    (tmp_path / "umfrage.csv").write_text(f"HHNr;Alter;Familienstand\n{rows}")
+    code, text = voronym("inspect", "umfrage.csv")
+    assert code == 0
+    assert "--household HHNr" in text
+    assert "--missing Familienstand=k.A." in text

@@ -58,3 +58,17 @@ def test_groups_of_one_value_are_the_same_everywhere(people, release, tmp_path) 
     assert attacked.control == pytest.approx(reported.chance, abs=1e-12)
     page = told(release, release.dossier(), release.write(tmp_path / "r.csv"), people)
     assert page["figures"]["certain"] == {"ill": pytest.approx(100 * reported.share)}
+
+
+def test_people_with_several_rows_count_once_everywhere() -> None:
+    rng = np.random.default_rng(3)
+    who = rng.integers(0, 120, 260)
+    ill = rng.choice(["flu", "gout"], 260, p=[0.9, 0.1])
+    table = pl.DataFrame({"id": [f"P{i}" for i in who], "age": who % 9 * 5, "ill": ill})
+    release = vr.anonymize(table, keys=["age"], confidential=["ill"], person="id", k=3, method="mdav")
+    reported = release.dossier().inside.disclosed[0]
+    attacked = vr.attack(release, attacks=["homogeneous-groups"]).outcomes[0]
+    assert 0 < reported.people < len(set(who.tolist()))
+    assert attacked.details["people"] == reported.people
+    assert attacked.success == pytest.approx(reported.share, abs=1e-12)
+    assert attacked.control == pytest.approx(reported.chance, abs=1e-12)

@@ -136,8 +136,8 @@ def test_strata_are_private_one_by_one(monkeypatch):
     release = vr.anonymize(frame, bounds=bounds, **asked)
     assert [len({row.split("'")[1] for row in rows}) for rows in seen] == [1, 1, 1, 1]
     assert sorted(release.table["town"]) == sorted(frame["town"])
-    facts = release.figures["differential privacy"]
-    assert facts["not_private"][0].startswith("town: the stratum of every row")
+    facts = release.figures.private
+    assert facts.not_private[0].startswith("town: the stratum of every row")
     with pytest.raises(InputError, match="a stratum is published as it is"):
         vr.anonymize(frame, bounds={**BOUNDS, "cost": (0, 1000)}, **asked | {"models": "dp=5,scope=all"})
 

@@ -12,7 +12,6 @@ import pytest
 import voronym as vr
 from cli.test_cli import voronym  # noqa: F401 - a fixture
 from voronym.dp import Budget, Spent, caught
-from voronym.methods.differential import FIGURES
 from voronym.report.html import render
 
 pytestmark = pytest.mark.filterwarnings("ignore:Only the keys by themselves")
@@ -68,7 +67,7 @@ def test_every_grouping_releases(grouping, delta):
     assert set(table["sex"]) <= {"f", "m"}
     assert sorted(table["ill"]) == sorted(people()["ill"])  # kept, in another order
     assert [one.model for one in made.findings] == ["dp"]
-    spent = made.figures[FIGURES]["spent"]
+    spent = made.figures.private.spent
     total = 1.0 if not delta else Budget(1.0, 1e-6).rho
     assert 0.9 * total < sum(spent.values()) <= total * (1 + 1e-9)
 
@@ -97,7 +96,7 @@ def test_all_columns_are_masked_where_all_are_asked_for():
     )
     table = made.table
     cells = table.n_unique()
-    assert cells <= made.figures[FIGURES]["cells"]["groups"]
+    assert cells <= made.figures.private.cells["groups"]
     assert cells < 40
     assert table["born"].dtype == pl.Date
     assert set(table["grade"]) <= {"low", "mid", "high"}
@@ -152,10 +151,10 @@ def test_other_libraries(backend):
 
 def test_units_share_the_budget():
     one, two = release(), release(person="person", models="dp=1,rows=2")
-    facts = two.figures[FIGURES]
-    assert (facts["unit"], facts["rows"]) == ("person", 2)
-    assert facts["size"] == 2 * one.figures[FIGURES]["size"]  # half the ε for a row
-    assert release(household="home", models="dp=1,rows=3").figures[FIGURES]["unit"] == "household"
+    facts = two.figures.private
+    assert (facts.unit, facts.rows) == ("person", 2)
+    assert facts.size == 2 * one.figures.private.size  # half the ε for a row
+    assert release(household="home", models="dp=1,rows=3").figures.private.unit == "household"
 
 
 def test_k_counts_people():
@@ -186,10 +185,10 @@ def test_as_many_rows_as_the_count_says(rows, grouping, count):
     made = release(models=HIDDEN, bounds=EVERYTHING, k=20, options={"grouping": grouping})
     assert len(made.table) == made.rows == rows
     assert min(Counter(made.table.select("age", "sex").rows()).values()) >= 20
-    spent = made.figures[FIGURES]["spent"]
+    spent = made.figures.private.spent
     assert spent["number of rows"] == pytest.approx(0.05)
     assert sum(spent.values()) <= 1.0 + 1e-9
-    assert made.figures[FIGURES]["relation"] == "add-remove"
+    assert made.figures.private.relation == "add-remove"
 
 
 def test_the_public_page_does_not_tell_the_number_of_rows(count):
@@ -200,7 +199,8 @@ def test_the_public_page_does_not_tell_the_number_of_rows(count):
     assert not re.search("1,?237", public)
     assert "one row is added, removed, or has other values" in public
     assert not any(
-        "400" in json.dumps(item, default=str) for item in (made.figures, made.public_warnings, made.log)
+        "400" in json.dumps(item, default=str)
+        for item in (made.figures.to_dict(), made.public_warnings, made.log)
     )
     inside = " ".join(re.sub(r"<[^>]+>", " ", render(made)).split())
     assert "on releases of halves of this table" not in public
@@ -217,8 +217,8 @@ def test_people_come_and_go_with_all_their_rows(count):
     made = release(k=10, **given)
     assert made.rows == 431
     assert made.risk.k >= 10
-    assert made.figures[FIGURES]["spent"]["number of rows"] == pytest.approx(0.1)
-    assert "that no person has more than 2 rows" in made.figures[FIGURES]["not_private"]
+    assert made.figures.private.spent["number of rows"] == pytest.approx(0.1)
+    assert "that no person has more than 2 rows" in made.figures.private.not_private
 
 
 @pytest.mark.parametrize("rows", [371, 420])
@@ -441,7 +441,7 @@ def test_over_parts_it_is_the_release_of_memory(grouping, monkeypatch, tmp_path)
     written = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert sorted(written.rows()) == sorted(memory.table.rows())
     assert written.n_unique() > 3
-    assert made.figures[FIGURES]["spent"] == memory.figures[FIGURES]["spent"]
+    assert made.figures.private.spent == memory.figures.private.spent
 
 
 def test_on_the_command_line(tmp_path, voronym):  # noqa: F811

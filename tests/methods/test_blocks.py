@@ -66,10 +66,10 @@ def test_k_holds_over_all_keys_and_each_part_did_its_own(tmp_path):
     for name in MONEY:  # the mean of a group, and of nobody else
         assert (groups[f"{name} true"].transform("mean").round() - both[name]).abs().max() <= 1
         assert abs(out[name].mean() / table[name].mean() - 1) < 0.01
-    first, second = release.figures["parts"]
-    assert first["gaps"] == int(out[HOUSE].isna().sum().sum()) > 0
-    assert second["gaps"] == 0
-    assert second["groups"] == len(groups)
+    first, second = release.figures.parts
+    assert first.gaps == int(out[HOUSE].isna().sum().sum()) > 0
+    assert second.gaps == 0
+    assert second.groups == len(groups)
     assert any("share the keys of all parts together" in line for line in release.log)
 
 
@@ -106,7 +106,7 @@ def test_models_hold_in_what_is_left_whole(tmp_path):
     assert smallest(out) >= 3
     plain, other = released(survey(), tmp_path)
     assert int(other.groupby(KEYS, dropna=False)["ill"].nunique().min()) == 1
-    assert release.figures["parts"][1]["groups"] < plain.figures["parts"][1]["groups"]
+    assert release.figures.parts[1].groups < plain.figures.parts[1].groups
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def check(model, columns, trees, secret, k, share):
         except GuaranteeError:
             assert not wanted
             return
-    found = {one["suppressed"]: one["loss"] for one in release.figures["lattice"]["frontier"]}
+    found = {one.suppressed: one.loss for one in release.figures.lattice.frontier}
     assert found == pytest.approx(wanted)
     assert release.penalty.certainty == pytest.approx(min(wanted.values()))
     counts = Counter(map(tuple, release.table.select(list(columns)).rows()))
@@ -171,10 +171,10 @@ def test_levels_are_the_same_for_everybody_and_the_file_keeps_k(tmp_path):
             ends = [int(end) for end in row[0].split("–")]
             widths["age"].add(ends[-1] - ends[0])
     assert len(widths["age"]) <= 1  # one step for all
-    chosen = [one for one in release.figures["lattice"]["frontier"] if one["chosen"]]
+    chosen = [one for one in release.figures.lattice.frontier if one.chosen]
     assert len(chosen) == 1
     stars = sum(set(row[:4]) == {"*"} for row in rows)
-    assert stars == chosen[0]["suppressed"] or stars == len(rows)
+    assert stars == chosen[0].suppressed or stars == len(rows)
     page = tmp_path / "report.html"
     release.report(page)
     assert "Other levels" in page.read_text()
@@ -241,6 +241,4 @@ def test_five_columns_of_adult_are_those_of_brute_force():
         hierarchies=given,
         suppress=share,
     )
-    assert {
-        one["suppressed"]: one["loss"] for one in release.figures["lattice"]["frontier"]
-    } == pytest.approx(wanted)
+    assert {one.suppressed: one.loss for one in release.figures.lattice.frontier} == pytest.approx(wanted)

@@ -194,8 +194,8 @@ def test_every_published_value_is_true_and_k_holds_in_the_file(plain, tmp_path):
             true = truth[row["secret"]][key]
             assert row[key] in ("", "" if true is None else str(true))
             gaps[key] += row[key] == "" and true is not None
-    figures = release.figures["local suppression"]
-    assert figures["suppressed"] == {key: gaps[key] for key in KEYS}  # said, column by column
+    figures = release.figures.local_suppression
+    assert figures.suppressed == {key: gaps[key] for key in KEYS}  # said, column by column
     assert sum(gaps.values()) > 0
     assert f"job {gaps['job']}" in release.log[0]
     for part in (release.dossier().public, release.dossier().inside):
@@ -203,8 +203,8 @@ def test_every_published_value_is_true_and_k_holds_in_the_file(plain, tmp_path):
 
 
 def test_importance_moves_the_gaps_elsewhere(plain):
-    plain = plain.figures["local suppression"]["suppressed"]
-    dear = released(survey(), importance={"job": 20.0}).figures["local suppression"]["suppressed"]
+    plain = plain.figures.local_suppression.suppressed
+    dear = released(survey(), importance={"job": 20.0}).figures.local_suppression.suppressed
     assert dear["job"] < plain["job"]
     assert sum(dear.values()) > sum(plain.values())
 
@@ -266,9 +266,9 @@ def _steep(many):
 def test_gaps_as_others_count_them(tmp_path):
     """Fewer gaps do where one matches everything; the release is the same, and a plain loop agrees."""
     release = released(survey(), options={"wildcard": True}, seed=0)
-    figures = release.figures["local suppression"]
-    assert 0 < figures["if gaps matched everything"] < figures["cost"]
-    assert figures["suppressed"] == released(survey(), seed=0).figures["local suppression"]["suppressed"]
+    figures = release.figures.local_suppression
+    assert 0 < figures.wildcard < figures.cost
+    assert figures.suppressed == released(survey(), seed=0).figures.local_suppression.suppressed
     rows = [tuple(row) for row in np.random.default_rng(1).integers(-1, 3, (40, 3)).tolist()]
 
     def alike(a, b):
@@ -282,7 +282,7 @@ def test_gaps_as_others_count_them(tmp_path):
 
 def test_recoding_first_leaves_fewer_gaps(plain):
     coarse = released(survey(), steps=["recode job values=pilot,judge to=other", "round age=20"])
-    assert coarse.figures["local suppression"]["cost"] < plain.figures["local suppression"]["cost"]
+    assert coarse.figures.local_suppression.cost < plain.figures.local_suppression.cost
 
 
 def test_refusals():

@@ -100,8 +100,8 @@ def test_classes_are_joined_until_a_model_holds(model, tmp_path):
             for c, key in enumerate(KEYS):
                 if shown[c] == "":  # a gap stands for several values, or for none
                     assert len({truth[mark][key] for mark in marks}) > 1 or truth[marks[0]][key] == ""
-        figures = found.figures["local suppression"]
-        assert figures["cost"] == sum(figures["suppressed"].values()) >= figures["least"]
+        figures = found.figures.local_suppression
+        assert figures.cost == sum(figures.suppressed.values()) >= figures.least
         assert any("looks at confidential values" in one for one in found.log)
         (folder / "plain").mkdir()
         plain = release(rows, folder / "plain")

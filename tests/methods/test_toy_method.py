@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import voronym as vr
 from voronym.cli import app
+from voronym.core.figures import Figures
 from voronym.core.options import Options, number, option
 from voronym.errors import InputError
 from voronym.method import METHODS, table_method
@@ -20,6 +21,11 @@ from voronym.result import Masked
 PATIENTS = vr.datasets.hospital(80, seed=4).select("age", "sex", "diagnosis")
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # notes of the method
 ROLES = {"keys": ["age", "sex"], "confidential": ["diagnosis"], "method": "swap"}
+
+
+@dataclass(frozen=True)
+class SwapFigures(Figures):
+    share: float
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +45,7 @@ def swap():
             rows[moved] = ctx.rng.permutation(moved)
             columns.append(table.frame[name][rows.tolist()])
         frame = table.frame.with_columns(*columns)
-        return Masked(frame, {"share": options.share}, ("it is a toy",), (f"{options.share:.0%} swapped.",))
+        return Masked(frame, SwapFigures(options.share), ("it is a toy",), (f"{options.share:.0%} swapped.",))
 
     yield swap
     METHODS.remove("swap")
@@ -56,7 +62,7 @@ def test_it_is_released_and_written(tmp_path):
     assert sorted(release.table["age"]) == sorted(PATIENTS["age"])
     assert sorted(release.table.rows()) != sorted(PATIENTS.rows())
     assert release.information_loss > 0
-    assert release.figures == {"share": 0.9}
+    assert release.figures == SwapFigures(0.9)
     assert "it is a toy" in release.warnings
     release.write(tmp_path / "out.csv")
     assert sorted(pl.read_csv(tmp_path / "out.csv").rows()) == sorted(release.table.rows())

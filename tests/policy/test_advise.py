@@ -16,17 +16,21 @@ from voronym.advice import advise
 from voronym.cli import main
 from voronym.errors import InputError
 from voronym.policy import check
+from voronym.run.door import completed
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
-def test_three_alternatives_pass_and_are_not_worse() -> None:
+def test_three_alternatives_pass_and_are_not_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     table = vr.datasets.hospital(160, seed=1)
+    once: list[int] = []
+    monkeypatch.setattr("voronym.advice.completed", lambda *given: once.append(1) or completed(*given))
     roles = {"keys": ["age", "zip", "weight"], "confidential": ["diagnosis"], "drop_undeclared": True}
     seen: list[float] = []
     found = advise(table, policy="ema-0070", seconds=4.0, progress=lambda one: seen.append(one.done), **roles)
     assert seen
     assert max(seen) == 1.0
+    assert once == [1]  # what the policy adds is the same for all candidates
     assert [one.title.split(":")[0] for one in found.alternatives] == [
         "keeps detail in ages", "keeps detail in places", "leaves nobody out and loses least over all keys",
     ]  # fmt: skip

@@ -132,3 +132,17 @@ def test_a_recipe_and_a_folder_of_files(folder: Path, capsys: pytest.CaptureFixt
     capsys.readouterr()
     assert call("check", "parts", *SAFE, "--json") == 0
     assert json.loads(capsys.readouterr().out)["rows"] == 200
+    table.select(reversed(table.columns)).tail(100).write_csv("parts/b.csv")  # columns go by name
+    capsys.readouterr()
+    assert call("check", "parts", *SAFE, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 200
+    table.head(9).drop("age").write_csv("parts/c.csv")
+    assert call("check", "parts", *SAFE) == 2
+    assert "'c.csv' lacks 'age': all files need the columns of 'a.csv'" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    for part, year in enumerate((2023, 2024)):
+        (folder / f"hive/year={year}").mkdir(parents=True)
+        table[100 * part : 100 * part + 100].write_parquet(f"hive/year={year}/p.parquet")
+    assert call("check", "hive", *SAFE, "--json") == 0
+    assert "year" in json.loads(capsys.readouterr().out)["columns"]

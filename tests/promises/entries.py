@@ -167,12 +167,20 @@ PROMISES: dict[str, Promise] = {
         "Φ(μ/2) at most",
     ),
     "limit-by-noise": Promise(
-        "knows all but which of several tables it is, and the noisy counts themselves",
+        "knows all but who of two has which value, and sees every test",
         (
-            "attacks/test_matrix_counts.py::test_a_limit_is_not_held_against_the_exact_counts",
-            "attacks/test_matrix_counts.py::test_noise_on_numbers_is_no_function_of_the_exact_covariances",
+            "attacks/test_matrix_counts.py::test_a_test_of_a_limit_moves_by_one_where_two_people_exchange_values",
+            "attacks/test_matrix_counts.py::test_a_test_of_covariances_looks_at_all_within_its_reach",
         ),
-        "tables with equal noisy counts get equal rules, whatever the exact ones are: nothing beyond Φ(μ/2)",
+        "an exchange moves a test by one standard deviation times its μ at most: nothing beyond Φ(μ/2)",
+    ),
+    "limit-kept": Promise(
+        "knows the keys of everybody, and the rules",
+        (
+            "attacks/test_matrix_counts.py::test_a_limit_on_the_risk_is_kept_whatever_the_table",
+            "attacks/test_matrix_counts.py::test_a_rule_above_its_limit_passes_as_often_as_stated",
+        ),
+        "0 of 20 releases above, also where illness follows from age (20 of 20 before); 1 in 100 is stated",
     ),
     "tail-limit": Promise(
         "reads the published limit",
@@ -183,9 +191,19 @@ PROMISES: dict[str, Promise] = {
         "has two releases, and knows who joined the tail and what all but one of them have",
         (
             "promises/test_tails_between.py::test_one_giant_among_k_newcomers",
+            "promises/test_tails_between.py::test_one_giant_among_k_leavers",
             "promises/test_tails_between.py::test_a_corrected_income",
         ),
-        "the income of 0 of 6 newcomers and 0 of 6 corrections to 1 % (6 and 6 without the rule)",
+        "the income of 0 of 6 newcomers, leavers and corrected people each, to 1 % (6 of 6 without the rule)",
+    ),
+    "means-between": Promise(
+        "has two releases, knows all weights, and who is in which group",
+        (
+            "promises/test_tails_between.py::test_one_member_of_a_group_changes",
+            "promises/test_tails_between.py::test_means_that_a_step_makes_of_a_column",
+            "promises/test_tails_between.py::test_who_is_heavy_is_who_stands_for_most_of_some_k_people",
+        ),
+        "the income of 0 of 6 people whose weight or income changed (5 of 6 without the rule)",
     ),
     "blind": Promise(
         "knows the keys of everybody, the program and the recipe, and tries all worlds",

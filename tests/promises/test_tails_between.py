@@ -1,12 +1,15 @@
-"""Means of tails in two releases: their difference must not be what one person has."""
+"""Means in two releases, of tails and of groups: their difference must not be what one person has."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import polars as pl
 import pytest
 
 import voronym as vr
+from voronym.history.figures import heavy
 
 K, LIMIT = 5, 100_000
 
@@ -58,6 +61,73 @@ def test_one_giant_among_k_newcomers(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_one_giant_among_k_leavers(tmp_path):
+    """k people leave the tail, one of whom had nearly all of their sum."""
+    rng, close = np.random.default_rng(7), 0
+    for month in range(6):
+        ledger = tmp_path / f"{month}.ledger"
+        stay = firms(rng)
+        giant = float(rng.integers(3e5, 6e5))
+        gone = pl.DataFrame(
+            {
+                "id": [f"N{i}" for i in range(K)],
+                "size": rng.integers(1, 4, K),
+                "income": [giant, *(LIMIT + rng.uniform(1, 900, K - 1))],
+            }
+        )
+        both = pl.concat([stay, gone])
+        first, second = published(both, ledger), published(stay, ledger)
+        told = first * len(tail_of(both)) - second * len(tail_of(stay)) - (K - 1) * (LIMIT + 450)
+        close += abs(told / giant - 1) < 0.01
+    assert close == 0  # 6 of 6 before
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("column", ["weight", "income"])
+@pytest.mark.parametrize("keep", [False, True])
+def test_one_member_of_a_group_changes(column, keep, tmp_path):
+    """The same people in the same group, one of whom has another weight, or income: the sums differ by it."""
+    rng, close = np.random.default_rng(8), 0
+    for month in range(3):
+        table = firms(rng, 60).with_columns(weight=pl.Series(rng.uniform(1, 3, 60)), tag=pl.int_range(60))
+        who = int(rng.integers(60))
+        change = pl.col(column) * (1.5 if column == "weight" else 1.02)
+        moved = table.with_columns(pl.when(pl.col("tag") == who).then(change).otherwise(column).alias(column))
+        told = []
+        for part in (table, moved):
+            try:
+                release = vr.anonymize(
+                    part, keys=["income", "size"], identifiers=["id"], other=["weight", "tag"], k=K,
+                    weights="weight", publish_weights="own", method="mdav", seed=1, changed="publish",
+                    ledger=tmp_path / f"{month}.ledger", keep_groups=keep,
+                )  # fmt: skip
+                release.write(tmp_path / "made.csv", overwrite=True)
+            except vr.GuaranteeError:
+                break
+            shown = pl.DataFrame(release.table).sort("tag")
+            own = shown.filter(pl.col("income") == shown["income"][who])
+            told.append((own["tag"].to_list(), float((own["income"] * own["weight"]).sum())))
+        if len(told) == 2 and told[0][0] == told[1][0]:
+            weights, incomes = (float(moved[name][who] - table[name][who]) for name in ("weight", "income"))
+            true = weights * table["income"][who] + incomes * table["weight"][who]
+            close += abs((told[1][1] - told[0][1]) / true - 1) < 1e-4
+    assert close == 0  # 2 or 3 of 3 without kept groups before
+
+
+def test_who_is_heavy_is_who_stands_for_most_of_some_k_people():
+    """By all sets of k people of a group: the others, without the second, have less than a tenth of it."""
+    rng = np.random.default_rng(9)
+    for _ in range(40):
+        n = int(rng.integers(5, 9))
+        weights = np.round(rng.lognormal(0, 1.6, n), 2)
+        by_hand = [False] * n
+        for some in itertools.combinations(range(n), K):
+            own = sorted(some, key=lambda at: weights[at])
+            by_hand[own[-1]] |= bool(sum(weights[own[:-2]]) < 0.1 * weights[own[-1]])
+        assert heavy(weights, np.zeros(n, np.int64), K)[weights.argmax()] == by_hand[int(weights.argmax())]
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_a_corrected_income(tmp_path):
     """The same people, one of whom has another income: the difference of the sums is the correction."""
     rng, close = np.random.default_rng(5), 0
@@ -91,3 +161,28 @@ def test_an_even_group_of_newcomers_changes_the_mean(tmp_path):
     )
     both = pl.concat([old, new, new.with_columns(id=pl.col("id") + "b")])
     assert published(both, ledger) == pytest.approx(float(tail_of(both)["income"].mean()), rel=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("leaves", [True, False])
+def test_means_that_a_step_makes_of_a_column(leaves, tmp_path):
+    """Groups of 25 neighbouring incomes; one person leaves, or is corrected: the sums differ by that."""
+    rng, close = np.random.default_rng(10), 0
+    for month in range(3):
+        old, sums = firms(rng), []
+        who = old["id"][int(rng.integers(len(old)))]
+        other = pl.when(pl.col("id") == who).then(pl.col("income") + 7777).otherwise("income")
+        new = old.filter(pl.col("id") != who) if leaves else old.with_columns(income=other)
+        for table in (old, new):
+            try:
+                release = vr.anonymize(
+                    table, keys=["size"], identifiers=["id"], confidential=["income"], k=K, method="lattice",
+                    steps=["microaggregate income=25"], ledger=tmp_path / f"{month}.ledger",
+                )  # fmt: skip
+                release.write(tmp_path / "made.csv", overwrite=True)
+            except vr.GuaranteeError:
+                break
+            sums.append(float(pl.Series(release.table["income"]).sum()))
+        true = old.filter(pl.col("id") == who)["income"][0] if leaves else -7777.0
+        close += len(sums) == 2 and abs((sums[0] - sums[1]) / true - 1) < 0.01
+    assert close == 0  # 3 of 3 before

@@ -142,7 +142,7 @@ def test_what_is_minimised_is_what_is_published():
         release = vr.anonymize(
             table, keys=table.columns, k=4, space="ranges", hierarchies={"kind": TREE}, method="exchange"
         )
-    stated = release.figures["certainty_penalty"]
+    stated = release.figures.certainty_penalty
     assert release.penalty.by_key["age"] <= 100.0
     keys = RangeKeys(release._evidence.table, ReleaseChoices(hierarchies={"kind": TREE})).at(4)
     part = release._evidence.partition

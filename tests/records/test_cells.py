@@ -14,6 +14,7 @@ from records.mixtures import mixtures
 from voronym.cli import app
 from voronym.errors import GuaranteeError, InputError
 from voronym.records.cells import MixedKeys
+from voronym.records.figures import MixedColumn
 from voronym.table import as_frame
 from voronym.testing import assert_k_anonymous
 
@@ -50,10 +51,10 @@ def test_cells_of_any_mixture_publish_equal_rows_of_real_values(drawn, k, method
     assert_k_anonymous(frame[part.labels.tolist()].rows(), k)
     for name in schema.keys:
         assert set(frame[name].to_list()) <= set(table[name].to_list())
-    assert 0.0 <= made.figures["mixed_loss"] <= 100.0 + 1e-9
-    for field, one in zip(keys.space.fields, made.figures["columns"].values(), strict=True):
+    assert 0.0 <= made.figures.mixed_loss <= 100.0 + 1e-9
+    for field, one in zip(keys.space.fields, made.figures.columns.values(), strict=True):
         if field.levels == 1:
-            assert one == {"metric": field.metric, "loss": 0.0, "kept": 1.0}
+            assert one == MixedColumn(field.metric, loss=0.0, kept=1.0)
 
 
 def test_a_place_without_coordinates_publishes_neither():
@@ -69,10 +70,10 @@ def test_a_release_in_a_mixed_space(method, tmp_path):
     release = released(method=method, options=options)
     assert_k_anonymous(release.table.select(KEYS).rows(), 5)
     assert release.gap is None
-    assert release.group_loss == pytest.approx(release.figures["mixed_loss"])
+    assert release.group_loss == pytest.approx(release.figures.mixed_loss)
     figures = release.figures
-    assert figures["space"] == "mixed"
-    assert 0 < figures["mixed_loss"] < 100
+    assert figures.space == "mixed"
+    assert 0 < figures.mixed_loss < 100
     # Measured on what is published, row by row, by another way than the method's.
     space = MixedKeys.fit(as_frame(patients()), release.schema).space
     original, order = patients(), release._evidence.order
@@ -82,15 +83,15 @@ def test_a_release_in_a_mixed_space(method, tmp_path):
         level = dict(zip(original[name].to_list(), one.codes, strict=True))
         new = np.array([level[value] for value in release.table[name].to_list()])
         cost += bend(one.distance(one.codes[order], new)).sum()
-    assert figures["mixed_loss"] == pytest.approx(100 * cost / whole)
+    assert figures.mixed_loss == pytest.approx(100 * cost / whole)
     kept = (original["sex"][order.tolist()] == release.table["sex"]).mean()
-    assert figures["columns"]["sex"]["kept"] == pytest.approx(kept)
+    assert figures.columns["sex"].kept == pytest.approx(kept)
     again = vr.anonymize(patients(), recipe=vr.Recipe.from_toml(release.recipe.to_toml()))
     assert sorted(again.table.rows()) == sorted(release.table.rows())
     page = release.report(tmp_path / "a.html").read_text(encoding="utf-8")
     assert "metric nominal" in page
     release.report(tmp_path / "b.html", audience="public")
-    assert release.to_dict()["inside"]["figures"]["mixed_loss"] == figures["mixed_loss"]
+    assert release.to_dict()["inside"]["figures"]["mixed_loss"] == figures.mixed_loss
 
 
 def test_models_are_enforced_on_mixed_cells():
@@ -108,7 +109,7 @@ def test_metrics_and_weights_count():
     table = pl.DataFrame({"tree": list("abcd") * 5, "size": [1, 5, 2, 6] * 5})
     plain = {"keys": ["tree", "size"], "k": 10, "space": "mixed", "method": "mdav"}
     release = vr.anonymize(table, **plain, metrics={"tree": tree}, importance={"size": 0})
-    assert release.figures["columns"]["tree"]["metric"] == "taxonomy"
+    assert release.figures.columns["tree"].metric == "taxonomy"
     by_tree = {frozenset(table["tree"][rows.tolist()]) for rows in release._evidence.partition.cells()}
     assert by_tree == {frozenset("ab"), frozenset("cd")}
     release = vr.anonymize(table, **plain, importance={"tree": 0})

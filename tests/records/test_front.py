@@ -19,7 +19,7 @@ from voronym.errors import GuaranteeError, InputError, SchemaError, Unfinished
 from voronym.records import Function, Taxonomy, anonymize_records
 from voronym.records import cluster as module
 from voronym.records.attack import credits_of
-from voronym.records.figures import intact, total_variation
+from voronym.records.stages import intact, total_variation
 from voronym.result import Masked
 from voronym.table import Schema
 
@@ -53,10 +53,10 @@ def test_no_cluster_is_small_afterwards(stirred):
 
 def test_linkage_succeeds_no_better_than_one_in_m_plus_one(stirred):
     *_, made = stirred
-    before, after = (made.figures["linkage"][when] for when in ("before", "after"))
-    assert before["value"] > 0.9
-    assert after["value"] <= 1 / 5
-    assert after["high"] < 1 / 5
+    before, after = made.figures.linkage.before, made.figures.linkage.after
+    assert before.value > 0.9
+    assert after.value <= 1 / 5
+    assert after.high < 1 / 5
 
 
 def test_every_single_outlier_is_safe_over_many_seeds():
@@ -76,8 +76,8 @@ def test_even_combinations_that_stay_together_are_dealt_to_others(flat):
     # The bound 0 leaves little to shuffle; who gets which combination is drawn all the same.
     table, schema, _ = hospital(400, 0)
     made = anonymize_records(table, schema, m=4, epsilon=0.7, bound=0.0, flatten=flat)
-    assert made.figures["divergence"]["largest"] == 0.0
-    assert made.figures["linkage"]["after"]["high"] < 1 / 5
+    assert made.figures.divergence.largest == 0.0
+    assert made.figures.linkage.after.high < 1 / 5
 
 
 @pytest.mark.slow
@@ -87,17 +87,17 @@ def test_marginals_keep_their_shape(stirred):
         a, b = (Counter(frame[name].to_list()) for frame in (table, made.frame))
         off = sum(abs(a[value] - b[value]) for value in a | b) / (2 * len(table))
         assert off <= 0.05
-        assert off == pytest.approx(made.figures["columns"][name]["total_variation"])
+        assert off == pytest.approx(made.figures.columns[name].total_variation)
 
 
 def test_cluster_statistics_stay_within_epsilon(stirred):
     *_, made = stirred
     for k, field in enumerate(made.space.fields):
-        assert made.figures["centroid_shift"][field.name] <= min(made.before.epsilon[k], 1e300)
+        assert made.figures.centroid_shift[field.name] <= min(made.before.epsilon[k], 1e300)
         np.testing.assert_array_equal(  # shuffling moves no centroid and no radius
             made.after.radii[:, k], _radii(made, k)
         )
-    assert made.figures["divergence"]["largest"] <= 0.1
+    assert made.figures.divergence.largest <= 0.1
 
 
 def _radii(made, k):
@@ -117,7 +117,7 @@ def test_confidential_values_stay_with_their_rows_and_names_are_gone(stirred):
     assert out.schema == table.select(out.columns).schema
     for name in KEYS:
         assert set(out[name].to_list()) <= set(table[name].to_list())
-    assert json.loads(json.dumps(made.figures)) == made.figures
+    assert json.loads(json.dumps(made.figures.to_dict())) == made.figures.to_dict()
     assert isinstance(made, Masked)
 
 
@@ -151,7 +151,7 @@ def test_confidential_columns_can_be_stirred_too():
     for _, part in both.group_by("cluster"):
         assert sorted(part["cost"]) == sorted(part["new"])
     assert (both["cost"] != both["new"]).mean() > 0.7
-    assert made.figures["columns"]["cost"]["total_variation"] == 0.0
+    assert made.figures.columns["cost"].total_variation == 0.0
 
 
 def test_the_same_seed_gives_the_same_table():
@@ -233,11 +233,11 @@ def test_any_mixture_gives_a_correct_result_or_a_sentence(
     assert out["secret"].equals(table["secret"])
     for name in schema.keys:
         assert set(out[name].to_list()) <= set(table[name].to_list())
-    assert made.figures["divergence"]["largest"] <= bound
+    assert made.figures.divergence.largest <= bound
     if epsilon is None and not flat:
-        for column in made.figures["columns"].values():
-            assert column["total_variation"] <= 0.05
-    assert json.dumps(made.figures)
+        for column in made.figures.columns.values():
+            assert column.total_variation <= 0.05
+    assert json.dumps(made.figures.to_dict(), allow_nan=False)
 
 
 def test_values_that_a_taxonomy_lacks_are_a_sentence_or_a_note():
@@ -284,7 +284,7 @@ def test_a_text_is_a_list_with_one_column():
     table, schema, _ = hospital(60, 0)
     made, wanted = (anonymize_records(table, schema, flatten=given, seed=1) for given in ("age", ["age"]))
     assert made.frame.to_native().equals(wanted.frame.to_native())
-    assert made.figures["columns"].keys() == wanted.figures["columns"].keys()
+    assert made.figures.columns.keys() == wanted.figures.columns.keys()
 
 
 def test_a_table_that_lacks_a_column():
@@ -340,7 +340,7 @@ def test_whoever_wishes_to_finish_gets_a_table_once_there_is_one(stage):
         return
     made = anonymize_records(table, schema, progress=stop)
     assert_more_than(made.after.partition.labels.tolist(), 4)
-    assert made.figures["linkage"]["after"]["n"] > 0
+    assert made.figures.linkage.after.n > 0
 
 
 def test_mdav_is_judged_on_all_records_of_a_large_table(monkeypatch):
@@ -357,7 +357,7 @@ def test_mdav_is_judged_on_all_records_of_a_large_table(monkeypatch):
     X = keyspaces.Coordinates.of(table).X
     part = vr.microaggregate(X, 5, method="mdav")
     own = alternative.alternative(table, table.frame, 4, Context())
-    assert own["mdav"] == pytest.approx(vr.information_loss(X, part), rel=1e-6)
+    assert own.mdav == pytest.approx(vr.information_loss(X, part), rel=1e-6)
     monkeypatch.setattr(alternative, "_WHOLE", 20_000)
     parted = alternative.alternative(table, table.frame, 4, Context())
-    assert parted["mdav"] == pytest.approx(own["mdav"], rel=0.1)
+    assert parted.mdav == pytest.approx(own.mdav, rel=0.1)

@@ -73,7 +73,7 @@ def test_a_metric_that_is_an_object_works_and_a_file_is_named_instead(tmp_path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a seed is a secret
             release = vr.anonymize(table, **roles, metrics={"diagnosis": tree}, **more)
-        assert release.figures["columns"]["diagnosis"]["metric"] == "taxonomy"
+        assert release.figures.columns["diagnosis"].metric == "taxonomy"
         release.report(tmp_path / "r.html")
         assert json.loads(json.dumps(release.to_dict()))["inside"]["recipe"]["metrics"] == {
             "diagnosis": "Taxonomy object"

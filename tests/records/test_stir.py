@@ -170,4 +170,4 @@ def test_with_all_columns_back_the_bound_holds_whatever_the_last_digit():
     schema = Schema.build(table, keys=["a", "b"])
     for seed in range(1, 6):
         made = anonymize_records(table, schema, m=1, bound=0.0, seed=seed)
-        assert made.figures["divergence"]["largest"] == 0.0
+        assert made.figures.divergence.largest == 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -83,6 +84,7 @@ def test_remedies_are_in_the_words_of_whoever_reads(
         text = text_of(release.report(tmp_path / "report.html").read_text(encoding="utf-8"))
         shown = release._repr_html_()
     assert words in text
+    assert ("voronym attack OUTPUT" in text) == (surface != "page")
     assert words in text_of(shown)
     assert "\ue000" not in text + shown + json.dumps(ladder.to_dict(), ensure_ascii=False)
 
@@ -98,7 +100,7 @@ def test_the_worst_rung_is_the_surest_and_names_its_columns(release: Release) ->
     ladder = Ladder.of(exposure, KEYS)
     assert [rung.knows for rung in ladder.rungs] == list(KNOWLEDGE)
     assert ladder.worst is not None
-    assert ladder.worst.outcome == max(exposure.outcomes, key=lambda one: one.interval[0])
+    assert ladder.worst.outcome == max(exposure.outcomes, key=lambda outcome: outcome.interval[0])
     assert ladder.rungs[0].outcome is not None
     assert set(ladder.rungs[0].columns) <= {"diagnosis", "cost", "weight"}, "kept columns cause it"
     assert ladder.worst.columns
@@ -106,6 +108,30 @@ def test_the_worst_rung_is_the_surest_and_names_its_columns(release: Release) ->
         assert name in ladder.sentence
     assert f"{ladder.worst.outcome.success:.0%}" in ladder.sentence
     assert ladder.worst.remedy in ladder.sentence
+
+
+def test_who_is_in_the_file_does_not_drown_what_is_learned(release: Release) -> None:
+    made = vr.attack(release, attacks=["singling-out", "linkage"])
+    sure = replace(
+        made.outcomes[0],
+        attack="membership",
+        success=1.0,
+        control=0.5,
+        excess=0.5,
+        interval=(0.5, 0.5),
+        level=2,
+    )
+    both = replace(made, outcomes=(*made.outcomes, sure))
+    assert both.worst == made.worst
+    assert "membership" not in both.summary
+    ladder = Ladder.of(both, KEYS)
+    assert ladder.worst is not None
+    assert ladder.worst.outcome == made.worst
+    assert "100% of the cases" in ladder.presence_sentence
+    assert "no news where the file is known to hold everybody" in ladder.presence_sentence
+    alone = Ladder.of(replace(made, outcomes=(sure,)), KEYS)
+    assert "learns beyond doubt" in alone.sentence
+    assert Ladder.of(made, KEYS).presence_sentence == ""
 
 
 def test_masking_the_cause_lowers_the_rung(release: Release, folder: Path) -> None:
@@ -168,8 +194,9 @@ def test_a_page_says_what_it_is_about(release: Release, folder: Path) -> None:
     )
     page = path.read_text("utf-8")
     assert "<title>Stays 2025 · voronym</title>" in page
-    assert "Stays 2025 · made from patients.csv · published by Town <hall> · 2026-01-02" in text_of(page)
-    usual = release.report(folder / "usual.html", audience="public").read_text("utf-8")
+    assert "Stays 2025 · published by Town <hall> · 2026-01-02" in text_of(page)
+    assert "patients.csv" not in page  # the name of the originals' file may tell something
+    usual = release.report(folder / "usual.html").read_text("utf-8")
     assert "<title>Release of patients.csv · voronym</title>" in usual
     assert re.search(r'<time datetime="\d{4}-\d{2}-\d{2}">', usual)
     bare = vr.anonymize(pl.DataFrame({"age": [30, 31, 32, 33]}), keys=["age"], k=2)

@@ -18,6 +18,7 @@ from voronym.dossier.other_k import MOST, other_k
 from voronym.errors import InputError
 from voronym.problem import Problem
 from voronym.report import render, render_comparison
+from voronym.report.svg import percent
 
 KEYS = ["age", "height", "paid"]
 
@@ -175,18 +176,36 @@ def test_every_figure_has_a_table_and_tells_its_values_on_hover(release, placed)
         assert "><title>" in part[: part.index("</section>")].split("</desc>", 1)[1], anchor
 
 
-def test_phones_have_navigation_and_specialists_a_place_of_their_own(release):
+def test_all_but_the_first_page_is_an_annex_with_contents(release):
     page = body(render(release))
-    across, folded = (
+    contents, folded = (
         re.findall(r'href="#([\w-]+)"', re.search(rf'<nav class="{name}".*?</nav>', page, re.S)[0])
-        for name in ("across", "folded")
+        for name in ("contents", "folded")
     )
-    assert across == folded
-    assert all(f'id="{anchor}"' in page for anchor in across)
-    start = page.index('<details id="specialists"')
-    assert "nats" in page[start:]
-    assert "nats" not in page[:start]
-    assert "pMSE" not in page[:start]
+    assert contents == folded
+    front, annex = page.split('<h2 id="annex">')
+    assert re.findall(r'<section id="([^"]+)"', annex) == contents
+    assert 'class="signature"' in front
+    assert "<svg class" not in front
+    start = annex.index('<div id="specialists">')
+    assert "nats" in annex[start:]
+    assert "nats" not in annex[:start]
+    assert "pMSE" not in front + annex[:start]
+    public = body(render(release, audience="public"))
+    assert 'class="signature"' not in public
+    assert "not published key by key" in public
+
+
+def test_the_first_page_has_the_figures_of_the_annex(release):
+    front = body(render(release)).partition('<h2 id="annex">')[0]
+    inside = release.dossier().inside
+    for loss in inside.losses:
+        assert f'<th scope="row">{loss.key}</th><td>{percent(loss.published)}</td>' in front
+    for change in inside.changes:
+        if change.distance is not None:
+            assert f"<td>{change.distance:,.3g}{change.unit}</td>" in front
+    for finding in release.findings:
+        assert f'<th scope="row">{finding.model}</th>' in front
 
 
 def test_a_comparison_of_many_methods_can_be_read():

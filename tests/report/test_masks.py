@@ -7,6 +7,7 @@ import io
 import json
 import re
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ import pytest
 import voronym as vr
 from report.test_html import check
 from voronym.core.context import Context
+from voronym.core.figures import Figures
 from voronym.dossier import dossier, methods, planes, public_of
 from voronym.dossier.parts import ShiftMap
 from voronym.method import METHODS, table_method
@@ -82,7 +84,7 @@ def test_pages_are_whole(made, audience, pages):
 
 
 def test_the_first_sentence_is_the_promise_and_says_that_it_is_no_k(stirred, noisy, pages):
-    smallest = stirred.figures["clusters_after"]["smallest"]
+    smallest = stirred.figures.clusters_after.smallest
     assert smallest > 4
     for audience in ("internal", "public"):
         text = words(pages["stirred", audience])
@@ -90,7 +92,7 @@ def test_the_first_sentence_is_the_promise_and_says_that_it_is_no_k(stirred, noi
         assert "This is not k-anonymity" in text
         assert "at least 1 record" not in text
         text = words(pages["noisy", audience])
-        assert f"{noisy.figures['risk']:.3g} nats." in text
+        assert f"{noisy.figures.risk:.3g} nats." in text
         assert "This is not k-anonymity" in text
         assert "together the keys may tell more than the sum" in text
 
@@ -109,7 +111,7 @@ def test_keys_that_are_left_alone_take_the_promise_away(patients):
 
 def test_flattened_keys_are_k_anonymous_and_the_page_says_so(patients):
     release = anonymize(patients, method="records", options={"despite_loss": True, "flatten": KEYS})
-    assert release.risk.k >= release.figures["clusters_after"]["smallest"] > 4
+    assert release.risk.k >= release.figures.clusters_after.smallest > 4
     for audience in ("internal", "public"):
         text = words(render(release, audience=audience))
         assert text.count(f"Every combination of keys is shared by at least {release.risk.k} records.") == 1
@@ -142,8 +144,8 @@ def test_public_figures_are_chosen_and_not_merely_trimmed(stirred, noisy, pages)
         assert f'"{name}"' not in told
     assert "7654" not in told
     found = public_of(stirred, Context()).stirred
-    assert methods.stirred_of({**stirred.figures, "new": 1}, options, schema) == found
-    assert found.linkage.to_dict() == stirred.figures["linkage"]["after"]
+    assert methods.stirred_of(stirred.figures, options, schema) == found
+    assert found.linkage == stirred.figures.linkage.after
     told = json.dumps(noisy.dossier().to_dict()["public"])
     assert not {"joint", "codes", "seed"} & set(re.findall(r'"(\w+)":', told))
     assert "ε" not in words(pages["stirred", "public"])
@@ -162,7 +164,7 @@ def test_hierarchies_and_folders_stay_inside(patients, tmp_path):
         metrics={"zip": f"taxonomy={tree}", "sex": sexes},
         options={"despite_loss": True, "m": 3},
     )
-    assert release.figures["columns"]["zip"]["metric"] == "taxonomy"
+    assert release.figures.columns["zip"].metric == "taxonomy"
     page = render(release, audience="public")
     assert "SECRET" not in page
     assert str(tmp_path) not in page
@@ -193,13 +195,13 @@ def test_figures_of_the_pages_are_those_of_the_release(stirred, pages):
     page = pages["stirred", "internal"]
     sizes = section(page, "sizes")
     for when in ("before", "after"):
-        assert f">{stirred.figures[f'clusters_{when}']['count']:,}<" in sizes
-    old, new = (stirred.figures["linkage"][when]["value"] for when in ("before", "after"))
+        assert f">{getattr(stirred.figures, f'clusters_{when}').count:,}<" in sizes
+    old, new = stirred.figures.linkage.before.value, stirred.figures.linkage.after.value
     assert old > new
     assert "promised: at most 20" in words(section(page, "risk"))
     changed = section(page, "changed")
     assert all(f">{name}<" in changed for name in KEYS)
-    assert f"{stirred.figures['outliers']} outliers" in words(page)
+    assert f"{stirred.figures.outliers} outliers" in words(page)
     # all that clusters tell: they, not single combinations, are what the keys lead to
     assert "and the cluster, to which the published keys lead," in words(section(page, "told"))
 
@@ -279,7 +281,15 @@ def test_counts_can_be_corrected_with_the_public_matrix():
     assert ("SECRET" in page) == any(value.startswith("SECRET") for value in release.table["region"])
 
 
+@dataclass(frozen=True)
+class SecretFigures(Figures):
+    secret: int
+
+
 def test_a_mask_of_somebodys_own_gets_a_page(patients):
+    with pytest.raises(TypeError, match="derived from voronym"):
+        Masked(None, {"secret": 7654})
+
     @table_method("upside-down", guarantee="rows are read backwards", cost="O(n)", reference="an example")
     def upside_down(table, ctx):
         """Turn the keys around."""
@@ -287,7 +297,7 @@ def test_a_mask_of_somebodys_own_gets_a_page(patients):
         frame = table.frame
         made = frame.with_columns(*(frame[name].sort(descending=True) for name in table.schema.keys))
         gone = [name for name in table.schema.identifiers if name in made.columns]
-        return Masked(made.drop(*gone), {"secret": 7654})
+        return Masked(made.drop(*gone), SecretFigures(7654))
 
     try:
         release = anonymize(patients.drop("weight"), keys=["age"], method="upside-down")

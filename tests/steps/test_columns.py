@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from decimal import Decimal
 
 import narwhals as nw
@@ -229,6 +230,32 @@ def test_steps_count_people_and_not_their_rows():
     assert made["job"].null_count() == 6
 
 
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_records_at_risk_lose_a_key(seed: int, weighted: bool) -> None:
+    """E[1 / F] is counted again: F trials until f successes, by the sum of its terms."""
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame({
+        "sex": rng.choice(["f", "m"], 300), "job": rng.choice(list("abcdefghij"), 300),
+        "w": rng.integers(1, 40, 300).astype(float),
+    })  # fmt: skip
+    text = "suppress job risk=0.0035 weights=w" if weighted else "suppress job risk=0.06"
+    table = Table.build(frame, keys=("sex", "job"), other=("w",))
+    made, _, _ = run(table, [parse_step(text)], least=2)
+    members: dict[tuple[str, str], list[float]] = {}
+    for sex, job, weight in frame.rows():
+        members.setdefault((sex, job), []).append(weight if weighted else 1.0)
+    gone = 0
+    for (sex, job, _), after in zip(frame.rows(), made.frame["job"].to_list(), strict=True):
+        f, p = len(members[sex, job]), len(members[sex, job]) / sum(members[sex, job])
+        terms = [(1 / size) * math.comb(size - 1, f - 1) * p**f * (1 - p) ** (size - f)
+                 for size in range(f, 2_000)] if p < 1 else [1 / f]  # fmt: skip
+        at_risk = sum(terms) > (0.0035 if weighted else 0.06)
+        assert (after is None) == at_risk
+        gone += at_risk
+    assert 0 < gone < 300
+
+
 def test_unique_and_true_are_two_counts():
     """After a shuffle everybody has a value of their own, and hardly anybody their own value."""
     frame = pl.DataFrame({"x": [3 * i for i in range(60)], "y": [0] * 60})
@@ -263,6 +290,7 @@ def test_a_share_is_so_large():
         ("top age=old", InputError, "needs a number"),
         ("top born=yesterday", InputError, "needs a date such as"),
         ("suppress job=zebra", InputError, "has none of the 1 values"),
+        ("suppress job risk=0.1 weights=nobody", SchemaError, "no column 'nobody'"),
         ("recode job values=zebra to=x", InputError, "has none of these values"),
         ("recode job level=1 hierarchy=nowhere.csv", vr.ReadError, "cannot read the hierarchy"),
     ],

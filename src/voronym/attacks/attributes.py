@@ -14,8 +14,9 @@ from voronym.attacks.interval import Share, judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
 from voronym.evaluate.attacks import nearest_released
-from voronym.evaluate.disclosed import alike, alone_by_chance
+from voronym.evaluate.disclosed import alike, alone_by_chance, people_by_chance, shared_by_all
 from voronym.evaluate.pair import codes, common, numbers
+from voronym.table.units import distinct, first_of_each
 
 NARROW = 0.1
 """Of a standard deviation: a number that is known so closely counts as known."""
@@ -107,15 +108,24 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
     def within(values: Floats, width: float) -> Floats:
         return alike(values, labels, sizes, width).astype(np.float64)[labels]
 
+    persons, rows = scene.persons, np.arange(len(labels))
+    if persons is not None:  # everybody once, as reports have it
+        rows = first_of_each(persons)
+        heads = distinct(labels, persons, len(sizes))
     found = []
     for one in secrets(scene):
         values = np.where(np.isnan(one.after), np.nanmax(one.after, initial=0.0) + 1 + one.width, one.after)
-        if one.width == 0.0:  # as reports have it
-            chance: float | Share = alone_by_chance(sizes, np.unique(values, return_counts=True)[1])
+        credit = within(values, one.width)
+        if one.width == 0.0 and persons is not None:
+            levels = np.unique(values, return_inverse=True)[1].reshape(-1)
+            credit = shared_by_all(levels, labels, persons).astype(np.float64)[labels]
+            chance: float | Share = people_by_chance(labels, persons, levels, heads)
+        elif one.width == 0.0:  # as reports have it
+            chance = alone_by_chance(sizes, np.unique(values, return_counts=True)[1])
         else:
             dealt = np.concatenate([within(ctx.rng.permutation(values), one.width) for _ in range(_SHUFFLES)])
             chance = share(dealt, apart, confidence=level)
-        credit = within(values, one.width)
+        credit = credit[rows]
         count = int(credit.sum())
 
         def says(success: float, control: float, one: Secret = one, count: int = count) -> str:
@@ -125,10 +135,8 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
                 return f"In no group do all have {same} of any confidential column."
             return f"{count:,} people ({success:.0%}) are in groups where all have {same} of {one.name!r}."
 
-        found.append(judge(
-            credit, chance, says, clusters=labels, confidence=level, details={"column": one.name, "people":
-            count},
-        ))  # fmt: skip
+        details = {"column": one.name, "people": count}
+        found.append(judge(credit, chance, says, clusters=labels[rows], confidence=level, details=details))
     return worst(found)
 
 

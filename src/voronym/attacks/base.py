@@ -28,6 +28,8 @@ KNOWLEDGE = (
     "everything but one cell, and the method",
 )
 """What intruders know, from little to much. An attack names its place in this list."""
+PRESENCE = "membership"
+"""The attack that tells who is in the file, and nothing else about them."""
 
 
 class Inapplicable(InputError):  # noqa: N818 - a word for the reader, not a failure
@@ -84,6 +86,16 @@ class Outcome(Plain):
     def claims(self) -> bool:
         """Whether the release gives something away beyond doubt: the interval is above 0."""
         return self.interval[0] > 0.0
+
+    @property
+    def presence(self) -> bool:
+        """Whether the intruder learns that a person is in the file, and nothing else about them."""
+        return self.attack == PRESENCE
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """By what outcomes are ordered: what is surely learned about people, before who is in the file."""
+        return self.claims and not self.presence, self.interval[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain, JSON-able types."""

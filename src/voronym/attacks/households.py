@@ -49,7 +49,7 @@ def pattern(scene: Scene, ctx: Context) -> Found:
     what, unit = list(units.known.items())[-1]  # households, where there are any
     if len(unit) != len(scene.people):
         raise Inapplicable("the rows of the original are not those that the release was made from")
-    own = _released_units(scene, unit)
+    own = scene.released_units(unit)
     result = _columns(scene, own)
     if not result:
         raise Inapplicable(
@@ -105,14 +105,6 @@ def _columns(scene: Scene, own: Ints) -> tuple[Joined, ...]:
     unit = np.unique(own[known], return_inverse=True)[1].reshape(-1)
     k = max(2, int(scene.classes.sizes.min()))
     return joining(Columns(as_frame(scene.released[known.tolist()])), scene.beside, unit, k)
-
-
-def _released_units(scene: Scene, unit: Ints) -> Ints:
-    """Return whose row each released one is; -1 where it is not known."""
-    own = np.full(len(scene.released), -1, np.int64)
-    known = scene.links >= 0
-    own[scene.links[known]] = unit[known]
-    return own
 
 
 def _targets(scene: Scene, unit: Ints, ctx: Context) -> Ints:

@@ -41,6 +41,13 @@ REMEDIES = {
 }
 """What helps against an attack, with marks of `hint`; ``columns`` are those that cause it."""
 
+PRESENCE_SAYS = (
+    "Who holds a person’s whole record can tell whether that person is in the file: of two people, one of "
+    "whom is in it, they name the right one in {success} of the cases (a coin: in half of them). That is no "
+    "news where the file is known to hold everybody; it matters where being in the file is a secret."
+)
+"""What the attack `membership` comes to."""
+
 
 @dataclass(frozen=True)
 class Rung(Plain):
@@ -95,9 +102,13 @@ class Ladder(Plain):
     ----------
     rungs : tuple of Rung
         One for each entry of `KNOWLEDGE`.
+    presence : Outcome or None
+        Of the attack that tells who is in the file, where it was made. It is told apart from the rungs: it
+        is often right about everybody, and no news where the file is known to hold everybody.
     """
 
     rungs: tuple[Rung, ...]
+    presence: Outcome | None = None
 
     @classmethod
     def of(cls, exposure: Exposure, keys: Sequence[str] = ()) -> Ladder:
@@ -110,7 +121,8 @@ class Ladder(Plain):
         keys : sequence of str
             The keys of the release: what makes somebody single through them alone is helped by a larger k.
         """
-        return cls(tuple(_rung(level, exposure, keys) for level in range(len(KNOWLEDGE))))
+        rungs = tuple(_rung(level, exposure, keys) for level in range(len(KNOWLEDGE)))
+        return cls(rungs, next((outcome for outcome in exposure.outcomes if outcome.presence), None))
 
     @property
     def measured(self) -> tuple[Rung, ...]:
@@ -119,13 +131,24 @@ class Ladder(Plain):
 
     @property
     def worst(self) -> Rung | None:
-        """The rung whose attack surely finds most beyond its control; None where none was made."""
-        return max(self.measured, key=_sure, default=None)
+        """The rung whose attack surely finds most beyond its control; None where none was made.
+
+        What is learned about people goes before whether they are in the file, see `Outcome.rank`.
+        """
+        return max(self.measured, key=_rank, default=None)
 
     @property
     def sentence(self) -> str:
         """The worst rung in words: who, how many, the control, the columns and what would help."""
         return self.worded()
+
+    @property
+    def presence_sentence(self) -> str:
+        """Whether an intruder can tell who is in the file, and when that matters; empty where they cannot."""
+        made = self.presence
+        if made is None or not made.claims:
+            return ""
+        return PRESENCE_SAYS.replace("{success}", f"{made.success:.0%}")
 
     def worded(self, surface: Surface | None = None) -> str:
         """Return `sentence` in the words of a surface; see `voronym.errors.worded`."""
@@ -133,8 +156,8 @@ class Ladder(Plain):
         if rung is None or rung.outcome is None:
             return "No attack was made."
         made = rung.outcome
-        if not made.claims:
-            return "No attack that was made finds beyond doubt more than a guess would."
+        if not made.claims or made.presence:
+            return "No attack that was made learns beyond doubt more about people than a guess would."
         cause = f", because of {_listed(rung.columns)}" if rung.columns else ""
         most = "at most " if made.kind == "at most" else ""
         helps = f" What would help: {worded(rung.advice, surface)}." if rung.advice else ""
@@ -144,14 +167,14 @@ class Ladder(Plain):
         )
 
 
-def _sure(rung: Rung) -> float:
-    """Return what the attack of a rung surely finds beyond its control."""
-    return -1.0 if rung.outcome is None else rung.outcome.interval[0]
+def _rank(rung: Rung) -> tuple[bool, float]:
+    """Return by what rungs are ordered."""
+    return (False, -1.0) if rung.outcome is None else rung.outcome.rank
 
 
 def _rung(level: int, exposure: Exposure, keys: Sequence[str]) -> Rung:
     here = [outcome for outcome in exposure.outcomes if outcome.level == level]
-    made = max(here, key=lambda outcome: outcome.interval[0], default=None)
+    made = max(here, key=lambda outcome: outcome.rank, default=None)
     if made is None:
         return Rung(level, KNOWLEDGE[level], None)
     columns = columns_of(made)

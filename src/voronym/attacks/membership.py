@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from voronym.attacks.base import Found, Inapplicable, attack
+from voronym.attacks.base import PRESENCE, Found, Inapplicable, attack
 from voronym.attacks.interval import Share, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core import later
@@ -41,7 +41,7 @@ Bools = NDArray[np.bool_]
 
 
 @attack(
-    "membership",
+    PRESENCE,
     level=2,
     knows="the whole record of a person, and of people like them",
     needs=("original",),

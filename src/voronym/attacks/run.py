@@ -54,8 +54,8 @@ class Exposure(Plain):
 
     @property
     def worst(self) -> Outcome | None:
-        """The outcome whose excess is surely largest."""
-        return max(self.outcomes, key=lambda one: one.interval[0], default=None)
+        """The outcome whose excess is surely largest; see `Outcome.rank`."""
+        return max(self.outcomes, key=lambda outcome: outcome.rank, default=None)
 
     def __str__(self) -> str:
         return self.text()
@@ -89,7 +89,7 @@ class Exposure(Plain):
         if not told:
             return f"Of {len(self.outcomes)} attacks, none certainly does better than guessing."
         first = min(told, key=lambda one: (one.level, -one.interval[0]))
-        most = max(told, key=lambda one: one.interval[0])
+        most = max(told, key=lambda outcome: outcome.rank)
         return (
             f"{len(told)} of {len(self.outcomes)} attacks do better than guessing (marked !). The first "
             f"of them needs to know {KNOWLEDGE[first.level]} ({first.attack}); the strongest is "

@@ -194,6 +194,21 @@ class Scene:
         }
         return None if there[need] else _LACKING[need]
 
+    def released_units(self, unit: Ints) -> Ints:
+        """Return whose row each released one is, by the unit of each original row; -1 where it is unknown."""
+        own = np.full(len(self.released), -1, np.int64)
+        known = self.links >= 0
+        own[self.links[known]] = unit[known]
+        return own
+
+    @property
+    def persons(self) -> Ints | None:
+        """The person of each released row, numbered from 0 on, where people have several rows; or None."""
+        if self.table is None or self.table.persons is None or self.own is None:
+            return None
+        own = self.released_units(self.table.persons)
+        return None if (own < 0).any() else np.unique(own, return_inverse=True)[1].reshape(-1)
+
     @property
     def keys(self) -> tuple[str, ...]:
         """Columns that the intruder knows."""

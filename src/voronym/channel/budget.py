@@ -11,8 +11,8 @@ neighbours) / μ. Guarantee (μ-Gaussian differential privacy): telling two neig
 easier than telling a standard normal number from one shifted by μ; whoever knows all else and guesses is
 right with probability Φ(μ/2) at most. Budgets of several rules add up as μ² = μ1² + μ2² + ...
 
-A limit on what a rule tells is held against the tables that the noise leaves plausible, never against the
-exact one: a check against exact counts would be one more function of them, which no budget covers.
+A limit on what a rule tells is tested through noise that most of the budget pays for (`margin`). A plain
+check against exact counts would be one more function of them, which no budget covers.
 
 References
 ----------
@@ -23,29 +23,22 @@ J. Dong, A. Roth, W. J. Su: Gaussian differential privacy, Journal of the Royal 
 # promise: doc-budget
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.channel.base import Ints
-from voronym.channel.gaussian import GaussianSource
+from voronym.channel.gaussian import GaussianChannel, GaussianSource
+from voronym.channel.margin import MOST, Allowance, most_correlated
 from voronym.core import later
 
-brentq = later.called("scipy.optimize", "brentq")
-chdtri = later.called("scipy.special", "chdtri")
 ndtr = later.called("scipy.special", "ndtr")
 
 Array = NDArray[np.float64]
 
 BUDGET = 0.5
 """The μ of a release: an intruder tells two neighbours apart with probability 0.6 at most."""
-
-DRAWS = 200
-"""Plausible tables that a limit on what a rule tells is held against."""
-SURE = 0.99
-"""Share of them that must keep it."""
 
 _SWAP = 2.0  # two people exchange their values: four counts change by one
 _SURE = 0.999  # a correlation beyond which noise is all there is to it
@@ -72,50 +65,58 @@ class NoisyCounts:
     ----------
     noisy : array, shape (k, n)
         How many records have each confidential class (rows) and letter (columns), with noise.
-    rows, columns : array
-        Both margins of the exact counts.
-    mu : float
-        The budget.
+    counts : array, shape (k, n)
+        The exact ones: for their margins, and for tests of a limit.
+    allowance : Allowance
+        The budget, and what tests of a limit have of it.
     """
 
     noisy: Array
-    rows: Array
-    columns: Array
-    mu: float
+    counts: Array
+    allowance: Allowance
 
     @classmethod
-    def draw(cls, counts: Ints, mu: float, rng: np.random.Generator) -> NoisyCounts:
+    def draw(cls, counts: Ints, allowance: Allowance, rng: np.random.Generator) -> NoisyCounts:
         """Add the noise."""
-        margins = counts.sum(axis=1).astype(float), counts.sum(axis=0).astype(float)
-        return cls(noisy_counts(counts, mu, rng), *margins, mu)
+        return cls(noisy_counts(counts, allowance.design, rng), counts.astype(float), allowance)
 
     @property
     def law(self) -> Array:
         """A joint law near that of the counts, with their margins; positive where both margins are."""
-        return np.asarray(self._fitted(self.noisy[None], 2000)[0])
+        return self._fitted(self.noisy, 2000)
 
-    def plausible(self, rng: np.random.Generator) -> list[Array]:
-        """Return laws that the exact one may be, as the noisy counts have it; `DRAWS` of them."""
-        total = max(1.0, self.rows.sum())
-        independent = np.outer(self.rows, self.columns) / total
-        drawn = _exact(self.noisy - independent, independent, _SWAP / self.mu, rng)
-        return list(self._fitted(independent + drawn, 100))
+    def keeps(self, matrix: Array, measure: str, limit: float, rng: np.random.Generator) -> bool:
+        """Test whether a rule keeps a limit; as often as is paid for.
+
+        Parameters
+        ----------
+        matrix : array, shape (n, m)
+            The rule.
+        measure : {"risk", "total-variation", "delta"}
+            What is limited.
+        """
+        most = MOST[measure]
+        return self.allowance.passes(lambda swaps: most(self.counts, matrix, swaps), limit, rng)
 
     def _fitted(self, counts: Array, steps: int) -> Array:
-        """Fit tables to the margins: a function of the noisy counts and of both margins, and nothing else."""
-        independent = np.outer(self.rows, self.columns) / max(1.0, self.rows.sum())
+        """Fit a table to the margins: a function of noisy counts and of both margins, and nothing else."""
+        rows, columns = self.counts.sum(axis=1), self.counts.sum(axis=0)
+        k, n = counts.shape
+        off_rows, off_columns = rows - counts.sum(axis=1), columns - counts.sum(axis=0)
+        counts = counts + off_rows[:, None] / n + off_columns / k - off_rows.sum() / (k * n)  # the nearest
+        independent = np.outer(rows, columns) / max(1.0, rows.sum())
         law = np.maximum(counts, _FLOOR * independent)
         for _ in range(steps):  # the margins in turn
-            law *= (self.rows / np.maximum(law.sum(axis=2), 1e-300))[:, :, None]
-            law *= (self.columns / np.maximum(law.sum(axis=1), 1e-300))[:, None, :]
-            if np.abs(law.sum(axis=2) - self.rows).max() < 1e-9:
+            law *= (rows / np.maximum(law.sum(axis=1), 1e-300))[:, None]
+            law *= columns / np.maximum(law.sum(axis=0), 1e-300)
+            if np.abs(law.sum(axis=1) - rows).max() < 1e-9:
                 break
-        return np.asarray(law / law.sum(axis=(1, 2), keepdims=True))
+        return np.asarray(law / law.sum())
 
 
 def blurred(counts: Ints, mu: float, rng: np.random.Generator) -> Array:
     """Return a joint law near that of the counts, from noisy counts; with the margins of the exact ones."""
-    return NoisyCounts.draw(counts, mu, rng).law
+    return NoisyCounts.draw(counts, Allowance(mu), rng).law
 
 
 def noisy_counts(counts: Ints, mu: float, rng: np.random.Generator) -> Array:
@@ -133,16 +134,22 @@ class NoisyCovariances:
         What is no secret: the covariances of the keys, and those of the confidential columns.
     between : array, shape (k, n)
         The others, with noise.
-    scale : float
-        Standard deviation of the noise.
+    exact : array, shape (k, n)
+        Those without noise: for tests of a limit.
+    step : float
+        By how much two people who exchange their values change them at most.
+    allowance : Allowance
+        The budget, and what tests of a limit have of it.
     """
 
     margins: GaussianSource
     between: Array
-    scale: float
+    exact: Array
+    step: float
+    allowance: Allowance
 
     @classmethod
-    def draw(cls, X: Array, W: Array, mu: float, rng: np.random.Generator) -> NoisyCovariances:
+    def draw(cls, X: Array, W: Array, allowance: Allowance, rng: np.random.Generator) -> NoisyCovariances:
         """Add the noise.
 
         Exchanging the values of two people changes the covariances by ``(x - x')(w' - w)' / n``: by at most
@@ -150,23 +157,31 @@ class NoisyCovariances:
         than 2.5 standard deviations from their mean here.
         """
         exact = GaussianSource.estimate(X, W)
-        reach = _REACH * np.sqrt(exact.sigma_x.diagonal())
-        inner = np.clip(X - exact.mean_x, -reach, reach)
+        ends = _REACH * np.sqrt(exact.sigma_x.diagonal())
+        inner = np.clip(X - exact.mean_x, -ends, ends)
+        # Of normal keys clipping keeps this share of a covariance (Stein): it is given back.
+        inner /= (np.abs(X - exact.mean_x) <= ends).mean(axis=0)
         most = np.linalg.norm(np.ptp(inner, axis=0)) * np.linalg.norm(np.ptp(W, axis=0)) / len(X)
         between = (W - W.mean(axis=0)).T @ inner / len(X)
-        scale = float(most / mu)
-        return cls(exact, between + rng.normal(0.0, scale, between.shape), scale)
+        noise = rng.normal(0.0, most / allowance.design, between.shape)
+        return cls(exact, between + noise, between, float(most), allowance)
 
     @property
     def source(self) -> GaussianSource:
         """The covariances that a rule is made for."""
         return self._with(self.between)
 
-    def plausible(self, rng: np.random.Generator) -> list[GaussianSource]:
-        """Return covariances that the exact ones may be, as the noisy ones have it; `DRAWS` of them."""
-        w, x = self.margins.sigma_w.diagonal(), self.margins.sigma_x.diagonal()
-        drawn = _exact(self.between, np.outer(w, x), self.scale, rng)
-        return [self._with(item) for item in drawn]
+    def keeps(self, channel: GaussianChannel, limit: float, rng: np.random.Generator) -> bool:
+        """Test whether noise keeps a limit on the risk of normal data; as often as is paid for."""
+        Q, v = self.margins.axes
+        R, w = _directions(self.margins)
+        left, right = (R / np.sqrt(w)).T, Q / np.sqrt(v)
+        kept = np.eye(len(v)) - right.T @ channel.sigma @ right
+        values, vectors = np.linalg.eigh(0.5 * (kept + kept.T))
+        right = right @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+        return self.allowance.passes(
+            lambda swaps: most_correlated(self.exact, left, right, swaps * self.step), limit, rng
+        )
 
     def _with(self, between: Array) -> GaussianSource:
         own = self.margins
@@ -175,31 +190,14 @@ class NoisyCovariances:
 
 def blurred_source(X: Array, W: Array, mu: float, rng: np.random.Generator) -> GaussianSource:
     """Return covariances of records with noise on those between W and X."""
-    return NoisyCovariances.draw(X, W, mu, rng).source
+    return NoisyCovariances.draw(X, W, Allowance(mu), rng).source
 
 
-def nearly_all(values: Sequence[float]) -> float:
-    """Return what 99 of 100 values are at most."""
-    return float(np.quantile(values, SURE, method="higher"))
-
-
-def _exact(noisy: Array, spread: Array, sd: float, rng: np.random.Generator) -> Array:
-    """Draw what departures from independence may be that were seen with noise; `DRAWS` times.
-
-    By Bayes, with a normal prior whose variance is φ times the spread of each. φ is what the data have at
-    most, with 99 % confidence: under it the sum of squares is a chi-square, and lies at its lower end. A flat
-    prior would count the noise twice; the most likely one would leave no margin where noise is all that is
-    seen.
-    """
-    least = float(chdtri(noisy.size, SURE))
-
-    def above(log: float) -> float:
-        return float((np.square(noisy) / (np.exp(log) * spread + sd**2)).sum()) - least
-
-    ends = np.log(max(sd**2, 1e-300) / max(float(spread.max()), 1e-300)) + np.array([-10.0, 30.0])
-    phi = np.exp(brentq(above, *ends)) if above(ends[0]) > 0.0 > above(ends[1]) else np.exp(ends[0])
-    share = phi * spread / (phi * spread + sd**2)
-    return np.asarray(share * noisy + np.sqrt(share) * rng.normal(0.0, sd, (DRAWS, *noisy.shape)))
+def _directions(source: GaussianSource) -> tuple[Array, Array]:
+    """Return the principal axes of W with variance, and the variances."""
+    values, vectors = np.linalg.eigh(source.sigma_w)
+    keep = values > 1e-10 * max(float(values[-1]), 1e-300)
+    return vectors[:, keep], values[keep]
 
 
 def _possible(source: GaussianSource, sigma_wx: Array) -> Array:
@@ -208,8 +206,6 @@ def _possible(source: GaussianSource, sigma_wx: Array) -> Array:
     Noise is not taken off again: what is stated is then rather too high than too low.
     """
     Q, v = source.axes
-    values, vectors = np.linalg.eigh(source.sigma_w)
-    keep = values > 1e-10 * max(float(values[-1]), 1e-300)
-    R, w = vectors[:, keep], values[keep]
+    R, w = _directions(source)
     U, s, Vt = np.linalg.svd((R / np.sqrt(w)).T @ sigma_wx @ (Q / np.sqrt(v)), full_matrices=False)
     return np.asarray((R * np.sqrt(w)) @ (U * np.minimum(s, _SURE)) @ Vt @ (Q * np.sqrt(v)).T)

@@ -55,6 +55,8 @@ class Revealed:
     levels: int
     estimate: Estimate
     looks: int
+    confidence: float = _SURE
+    """Coverage of the interval, all looks together."""
 
     @property
     def excess(self) -> float:
@@ -75,7 +77,7 @@ class Revealed:
             "excess": result.excess,
             "corrected": result.corrected,
             "interval": [result.low, result.high],
-            "confidence": _SURE,
+            "confidence": self.confidence,
             "entropy": result.entropy,
         }
 

@@ -1,4 +1,4 @@
-"""The rule of a release: solved on noisy counts, cleared of traces, its limit held with a margin."""
+"""The rule of a release: solved on noisy counts, cleared of traces, its limit tested through noise."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ import numpy as np
 
 from voronym.channel.alphabet import Alphabet, Array, check_alphabet
 from voronym.channel.base import FiniteChannel, one_limit
-from voronym.channel.budget import NoisyCounts, nearly_all
+from voronym.channel.budget import NoisyCounts
 from voronym.channel.function import best_rule
+from voronym.channel.margin import Ladder
 from voronym.channel.traces import without_traces
-from voronym.channel.worst import cleared, limited_rule, worst_of
+from voronym.channel.worst import WorstCaseChannel, cleared, limited_rule, worst_of
 from voronym.core.context import Context
-from voronym.core.promise import meets
-
-HALVINGS = 8
-"""How often a limit is halved before the one rule is taken that tells nothing."""
-_CLOSER = 2  # times that the largest part of a limit is looked for between a halving and the one before
 
 WORST = {"max_t": ("t", "total-variation"), "max_delta": ("delta", "delta")}
 """Limits for every published letter: their names in `worst_case`, and what they measure."""
@@ -75,61 +71,72 @@ def plan_rule(
     """
     law = noisy.law
 
-    def solve(value: float) -> FiniteChannel:
+    def solve(value: float, stirred: float = 0.0) -> FiniteChannel:
         result = _cleared(law, d, ctx, name, value)
-        return _invariant(result, law, d, ctx, name, value) if invariant else result
+        result = _invariant(result, law, d, ctx, name, value) if invariant else result
+        return _stirred(result, stirred) if stirred > 0.0 else result
 
     def tells(truth: Alphabet, rule: FiniteChannel, *, worst: bool) -> float:
         weights = np.asarray(rule.matrix[truth.used] * truth.p[:, None])
         return worst_of(truth, weights, WORST[name][1]) if worst else truth.risk(weights)
 
-    def most(rule: FiniteChannel) -> float:
-        return nearly_all([tells(law, rule, worst=name in WORST) for law in plausible])
+    def keeps(rule: FiniteChannel) -> bool:
+        return noisy.keeps(rule.matrix, WORST[name][1] if name in WORST else "risk", value, ctx.rng)
 
     name, value = one_limit(**limits)
     if name == "max_distortion":
         outcome, part = solve(value), 1.0
     else:
-        plausible = [check_alphabet(law, d)[0] for law in noisy.plausible(ctx.rng)]
         last = _silent(law, d)
-        outcome, part = tightened(solve, most, value, invariant_rule(last) if invariant else last)
+        last = invariant_rule(last) if invariant else last
+        outcome, part = tightened(solve, keeps, value, noisy.allowance.ladder, last)
     truth = check_alphabet(exact, d)[0]
     counted = tells(truth, outcome, worst=False)
     return Planned(outcome, counted, tells(truth, outcome, worst=True) if name in WORST else counted, part)
 
 
 def tightened(
-    solve: Callable[[float], C], tells: Callable[[C], float], limit: float, silent: C
+    solve: Callable[[float, float], C], keeps: Callable[[C], bool], limit: float, ladder: Ladder, silent: C
 ) -> tuple[C, float]:
-    """Return a rule made for a part of a limit, so that ``tells`` keeps all of it; and the part.
+    """Return the rule that is made for the largest part of a limit and passes its test; and the part.
 
-    The part is halved until the rule does, and then looked for a little closer. The last rule is ``silent``,
-    which tells nothing whatever the counts are. Nothing here looks at exact counts: the part of the limit
-    that is found is as public as the rule.
+    Tests halve the ladder; ``solve`` gets a limit and a share of draws that look at nothing. The last rule
+    is ``silent``, which tells nothing whatever the counts are. The part is as public as the rule: tests are
+    paid for by the budget.
     """
-    low, high = 0.0, 1.0
-    best = silent
-    for times in range(HALVINGS if limit > 0.0 else 0):
-        part = 0.5**times
-        result = solve(limit * part)
-        if meets(tells(result), limit):
-            best, low = result, part
-            break
-        high = part
-    for _ in range(_CLOSER if 0.0 < low < 1.0 else 0):
-        middle = 0.5 * (low + high)
-        result = solve(limit * middle)
-        if meets(tells(result), limit):
-            best, low = result, middle
+    best, part = silent, 0.0
+    low, high = 0, len(ladder) if limit > 0.0 else 0
+    while low < high:
+        middle = (low + high) // 2
+        share, stirred = ladder[middle]
+        result = solve(limit * share, stirred)
+        if keeps(result):
+            best, part, low = result, share, middle + 1
         else:
             high = middle
-    return best, low
+    return best, part
 
 
 def _cleared(law: Array, d: Array, ctx: Context, name: str, value: float) -> FiniteChannel:
     if name in WORST:
         return cleared(limited_rule(law, d, ctx, {WORST[name][0]: value}))
     return without_traces(best_rule(law, d, ctx, {name: value}), limit=value)
+
+
+def _stirred(channel: FiniteChannel, share: float) -> FiniteChannel:
+    """Return a rule that draws from the law of all records, whatever the letter, with this probability."""
+    alphabet, _, _ = check_alphabet(channel.joint, channel.d)
+    J = channel.matrix[alphabet.used] * alphabet.p[:, None]
+    J = (1.0 - share) * J + share * np.outer(alphabet.p, J.sum(axis=0))
+    made = replace(
+        channel,
+        matrix=alphabet.rule(J, channel.joint.shape[1]),
+        distortion=alphabet.distortion(J),
+        risk=alphabet.risk(J),
+    )
+    if isinstance(made, WorstCaseChannel):
+        return replace(made, worst=worst_of(alphabet, J, made.measure))
+    return made
 
 
 def _silent(law: Array, d: Array) -> FiniteChannel:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.channel.base import FiniteChannel, Ints, draw, joint_counts, one_limit
 from voronym.channel.budget import BUDGET, NoisyCounts
+from voronym.channel.margin import Allowance
 from voronym.channel.planned import plan_rule
 from voronym.core.chance import masking
 from voronym.core.context import Context, ProgressCallback
@@ -141,7 +142,9 @@ def pram(
     ctx = Context(seed=rng, progress=progress)
     name, value = one_limit(max_distortion=max_distortion, max_risk=max_risk)
     counts = joint_counts(about, letters)
-    noisy = NoisyCounts.draw(counts, float(number(above=0.0)("budget", budget)), rng)
+    mu = float(number(above=0.0)("budget", budget))
+    allowance = Allowance(mu) if name == "max_distortion" else Allowance.of(mu, len(letters))
+    noisy = NoisyCounts.draw(counts, allowance, rng)
     exact = counts / counts.sum()
     channel = plan_rule(exact, noisy, cost, ctx, {name: value}, invariant=invariant).channel
     ctx.done()

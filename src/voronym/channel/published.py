@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from voronym.channel.figures import PublishedMatrix
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -16,8 +18,8 @@ _PARTS = 1_000_000  # published probabilities are whole millionths, and rows add
 
 
 def published_matrix(
-    matrix: Array, codes: Ints, drawn: Ints, names: list[list[Any]], *, few: int = FEW
-) -> dict[str, Any] | None:
+    matrix: Array, codes: Ints, drawn: Ints, names: Sequence[Sequence[object]], *, few: int = FEW
+) -> PublishedMatrix | None:
     """Return a transition matrix that may be published: rare letters stand together in one row and column.
 
     The row of a letter that a few people have was computed from what these few have: it could tell it. Their
@@ -39,18 +41,16 @@ def published_matrix(
 
     Returns
     -------
-    dict or None
-        ``letters``, those told apart; ``together``, how many stand in the last row and column (0: there is
-        none), and ``share``, of the records, that have them; ``rows``. None where fewer than two rows are
-        left.
+    PublishedMatrix or None
+        None where fewer than two rows are left.
 
     Examples
     --------
     >>> told = published_matrix(np.array([[0.9, 0.1, 0.0], [0.2, 0.7, 0.1], [0.0, 0.0, 1.0]]),
     ...                         np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 1, 2]),
     ...                         [["a"], ["b"], ["c"]], few=3)
-    >>> told["letters"], told["together"], told["rows"]
-    ([['a']], 2, [[0.9, 0.1], [0.133333, 0.866667]])
+    >>> told.letters, told.together, told.rows
+    ((('a',),), 2, ((0.9, 0.1), (0.133333, 0.866667)))
     """
     n = len(matrix)
     often = np.bincount(codes, minlength=n)
@@ -69,9 +69,9 @@ def published_matrix(
     law /= law.sum(axis=1, keepdims=True)
     whole = np.rint(law * _PARTS).astype(np.int64)
     whole[np.arange(len(whole)), law.argmax(axis=1)] += _PARTS - whole.sum(axis=1)
-    return {
-        "letters": [name for name, hidden in zip(names, rare, strict=True) if not hidden],
-        "together": int(rare.sum()),
-        "share": float(often[rare].sum() / len(codes)),
-        "rows": (whole / _PARTS).tolist(),
-    }
+    return PublishedMatrix(
+        letters=tuple(tuple(name) for name, hidden in zip(names, rare, strict=True) if not hidden),
+        together=int(rare.sum()),
+        share=float(often[rare].sum() / len(codes)),
+        rows=tuple(map(tuple, (whole / _PARTS).tolist())),
+    )

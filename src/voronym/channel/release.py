@@ -17,6 +17,7 @@ import numpy as np
 
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.budget import BUDGET, guess
+from voronym.channel.figures import BudgetFigures, ChannelFigures
 from voronym.channel.gaussian import GaussianChannel
 from voronym.channel.measured import Revealed, measure_revealed
 from voronym.channel.planned import WORST
@@ -121,7 +122,7 @@ def mask_keys(
     The risk of a noise rule is that of normal data with the table's covariances; that of a matrix is counted
     in the table (numeric confidential columns in 8 bins). Neither sees what numbers tell in a way that is not
     linear, nor what keys of two rules tell together. Therefore the masked table is measured (see
-    `voronym.channel.measured.measure_revealed`): the result is in ``figures["measured"]`` and in ``steps``.
+    `voronym.channel.measured.measure_revealed`): the result is in ``figures.measured`` and in ``log``.
     A note says where it is clearly above the stated risk. It sees keys one by one, in pairs and all together,
     in coarse cells: what it does not find may still be there.
 
@@ -135,7 +136,7 @@ def mask_keys(
     >>> table = vr.datasets.hospital(500, seed=1).select("age", "sex", "diagnosis")
     >>> schema = vr.Schema.build(table, keys=["age", "sex"], confidential=["diagnosis"])
     >>> masked = mask_keys(table, schema, max_distortion=0.3)
-    >>> masked.frame.columns, masked.risk < masked.figures["information"]
+    >>> masked.frame.columns, masked.risk < masked.figures.information
     (['age', 'sex', 'diagnosis'], True)
     """
     ctx = Context(seed=masking(seed), progress=progress)
@@ -209,24 +210,24 @@ def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
     if not table.confidential:
         raise InputError("a channel protects confidential columns, and none is declared; name at least one")
     coordinates = Coordinates.of(table)
-    planned = masks(table, coordinates, ctx, mu=options.budget, invariant=options.invariant)
+    tested = options.max_distortion is None
+    planned = masks(table, coordinates, ctx, mu=options.budget, tested=tested, invariant=options.invariant)
     _check_worst(planned, options)
     columns, rules = _draw(planned, ctx.part(0.0, 0.8), options)
     keys = [columns[name] if name in columns else table.frame[name] for name in table.keys]
     made = table.like(table.frame.with_columns(*keys))
     distortion = coordinates.loss(made) / 100.0
     risk, before = sum(rule.risk for rule in rules), sum(rule.information for rule in rules)
-    counted = sum(rule.counted for rule in rules)
     found = measure_revealed(made, ctx.part(0.8, 1.0, stage="measuring"), bins=BINS)
-    figures = {
-        "distortion": distortion,
-        "risk": risk,
-        "counted": counted if np.isfinite(counted) else None,
-        "information": before if np.isfinite(before) else None,
-        "measured": found.to_dict(),
-        "budget": {"mu": options.budget, "guess": guess(options.budget)},
-        "parts": [rule.to_dict() for rule in rules],
-    }
+    figures = ChannelFigures(
+        distortion=distortion,
+        risk=risk,
+        counted=sum(rule.counted for rule in rules),
+        information=before,
+        measured=found,
+        budget=BudgetFigures(options.budget, guess(options.budget)),
+        parts=tuple(rule.figures for rule in rules),
+    )
     return Perturbed(
         made.frame,
         figures,
@@ -306,10 +307,9 @@ def _above(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
     if meets(told, value):
         return ()
     return (
-        f"by the exact counts it is {told:.3g} where {name}={value:g} was asked for: rules are made from "
-        "counts with noise, whose margin was too small for this table, as it is where a confidential column "
-        "follows from the keys. To run it again because of that would tell something about the exact "
-        "counts; to ask for less from the start does not",
+        f"by the exact counts it is {told:.3g} where {name}={value:g} was asked for: the limit is tested "
+        "through noise, which lets a rule above it pass in 1 of 100 releases at most. To run again because "
+        "of that would tell something about the exact counts; to ask for less from the start does not",
     )
 
 

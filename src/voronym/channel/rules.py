@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.channel.base import FiniteChannel, information_of, joint_counts, one_limit
-from voronym.channel.budget import NoisyCounts, NoisyCovariances, nearly_all
+from voronym.channel.budget import NoisyCounts, NoisyCovariances
+from voronym.channel.figures import NoiseFigures, PublishedMatrix, RuleFigures
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, best_noise, only_noise, risk_of
+from voronym.channel.margin import Allowance
 from voronym.channel.measured import coarse_confidential
 from voronym.channel.planned import plan_rule, tightened
 from voronym.channel.published import published_matrix
@@ -50,7 +52,7 @@ class Rule:
     """What these keys reveal unmasked, by the blurred counts that the rule was made from."""
     note: str
     channel: GaussianChannel | FiniteChannel = field(repr=False)
-    published: dict[str, Any] = field(repr=False)
+    published: PublishedMatrix | tuple[NoiseFigures, ...] | None = field(repr=False)
     """What analysts need to correct for it: the transition matrix, or the noise (see `published_matrix`)."""
     counted: float = 0.0
     """The risk by the exact counts, or covariances: for the data holder alone."""
@@ -71,21 +73,24 @@ class Rule:
         """How far the rule is from the best one, at most."""
         return self.channel.gap
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "columns": list(self.columns),
-            "kind": self.kind,
-            "planned_distortion": self.planned,
-            "distortion": self.distortion,
-            "risk": self.risk,
-            "information": self.information if np.isfinite(self.information) else None,
-            "gap": self.gap,
-            "note": self.note,
-            "counted": self.counted if np.isfinite(self.counted) else None,
-            "made_for": self.made_for,
-            **self.published,
-        }
+    @property
+    def figures(self) -> RuleFigures:
+        """What is told about the rule."""
+        told = self.published
+        return RuleFigures(
+            columns=self.columns,
+            kind=self.kind,
+            planned_distortion=self.planned,
+            distortion=self.distortion,
+            risk=self.risk,
+            information=self.information,
+            gap=self.gap,
+            note=self.note,
+            counted=self.counted,
+            made_for=self.made_for,
+            matrix=told if isinstance(told, PublishedMatrix) else None,
+            noise=told if isinstance(told, tuple) else None,
+        )
 
     def __str__(self) -> str:
         noise = self.kind == "noise"
@@ -117,10 +122,10 @@ class Noise:
         self.columns = tuple(name for block in self.blocks for name in block.columns)
         self.varies = bool(np.ptp(self.X[:, self.at], axis=0).any())
 
-    def blur(self, mu: float, rng: np.random.Generator) -> None:
+    def blur(self, allowance: Allowance, rng: np.random.Generator) -> None:
         """Take covariances with noise of a budget; the rule is made from them."""
         X, W = self.X[:, self.at], confidential_points(self.table)
-        self.noisy = NoisyCovariances.draw(X, W, mu, rng)
+        self.noisy = NoisyCovariances.draw(X, W, allowance, rng)
         self.exact, self.source = self.noisy.margins, self.noisy.source
         self.information = self.source.information
 
@@ -130,11 +135,11 @@ class Noise:
         if name == "max_distortion":
             channel, part = best_noise(self.source, ctx, {name: value * self.source.variance}), 1.0
         else:
-            plausible = self.noisy.plausible(ctx.rng)
             channel, part = tightened(
-                lambda limit: best_noise(self.source, ctx, {name: limit}, tolerance=1e-6),
-                lambda made: nearly_all([risk_of(made, source) for source in plausible]),
+                lambda limit, _: best_noise(self.source, ctx, {name: limit}, tolerance=1e-6),
+                lambda made: self.noisy.keeps(made, value, ctx.rng),
                 value,
+                self.noisy.allowance.ladder,
                 only_noise(self.source),
             )
         counted = risk_of(channel, self.exact)
@@ -154,7 +159,7 @@ class Noise:
             "risk of normal data with these covariances; rounded to the column's decimals and clipped to "
             f"round numbers near the ends of its range, of {_ENDS} people or more, which cannot raise it",
             channel,
-            {"noise": self._published(channel)},
+            self._published(channel),
             counted,
             counted,
             part,
@@ -175,7 +180,7 @@ class Noise:
             ends = encoder.coordinate(np.array([min(low, high), max(low, high)]))
             noisy[:, block.start] = np.clip(noisy[:, block.start], *ends)
 
-    def _published(self, channel: GaussianChannel) -> list[dict[str, Any]]:
+    def _published(self, channel: GaussianChannel) -> tuple[NoiseFigures, ...]:
         """Return by column, in its own standard deviations: what is kept of a deviation, and the noise."""
         spread = np.diag(channel.source.sigma_x)
         kept, noise, lost = 1.0 - np.diag(channel.A), np.diag(channel.noise), np.diag(channel.sigma)
@@ -185,14 +190,14 @@ class Noise:
             total = float(spread[here].sum())
             if total > 0.0:
                 out.append(
-                    {
-                        "columns": list(block.columns),
-                        "kept": float(spread[here] @ kept[here]) / total,
-                        "noise_sd": float(np.sqrt(max(0.0, noise[here].sum()) / total)),
-                        "lost": float(lost[here].sum()) / total,
-                    }
+                    NoiseFigures(
+                        columns=tuple(block.columns),
+                        kept=float(spread[here] @ kept[here]) / total,
+                        noise_sd=float(np.sqrt(max(0.0, noise[here].sum()) / total)),
+                        lost=float(lost[here].sum()) / total,
+                    )
                 )
-        return out
+        return tuple(out)
 
 
 class Matrix:
@@ -213,9 +218,9 @@ class Matrix:
         self.complete = int(about.max()) == int(coarse_confidential(table, 1, bins=BINS).max())
         self.counts = joint_counts(about, self.codes)
 
-    def blur(self, mu: float, rng: np.random.Generator) -> None:
+    def blur(self, allowance: Allowance, rng: np.random.Generator) -> None:
         """Take counts with noise of a budget; the rule is made from them."""
-        self.noisy = NoisyCounts.draw(self.counts, mu, rng)
+        self.noisy = NoisyCounts.draw(self.counts, allowance, rng)
         self.information = information_of(self.noisy.law)
 
     def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
@@ -236,7 +241,7 @@ class Matrix:
             f"; confidential columns in {len(self.counts)} classes"
             + ("; expected counts are kept" if self.invariant else ""),
             channel,
-            {"matrix": published_matrix(channel.matrix, self.codes, drawn, self._names())},
+            published_matrix(channel.matrix, self.codes, drawn, self._names()),
             planned.counted,
             planned.limited,
             planned.made_for,
@@ -244,17 +249,17 @@ class Matrix:
         )
         return series, rule
 
-    def _names(self) -> list[list[Any]]:
+    def _names(self) -> list[tuple[object, ...]]:
         """Return the values of each letter, by column; None where a value is missing."""
         columns = []
         for name in self.columns:
             gone = self.table.missing(name)[self.first]
             values = self.table.frame[name][self.first].to_list()
             columns.append([None if no else _plain(item) for item, no in zip(values, gone, strict=True)])
-        return [list(letter) for letter in zip(*columns, strict=True)]
+        return list(zip(*columns, strict=True))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value if isinstance(value, (bool, int, float, str)) else str(value)
 
 
@@ -272,11 +277,12 @@ def _distortions(letters: Ints, codes: list[Ints]) -> Array:
 
 
 def masks(
-    table: Table, coordinates: Coordinates, ctx: Context, *, mu: float, invariant: bool = False
+    table: Table, coordinates: Coordinates, ctx: Context, *, mu: float, tested: bool, invariant: bool = False
 ) -> list[Noise | Matrix]:
     """Return how the keys will be randomised: numbers together, names together if combinations are few.
 
-    The budget is shared: squares of the rules' shares add up to that of μ.
+    The budget is shared: squares of the rules' shares add up to that of μ. With ``tested`` a part of each
+    share is for tests of a limit.
     """
     noise = Noise(coordinates, table)
     made: list[Noise | Matrix] = [noise] if noise.varies else []  # constants tell nothing and stay
@@ -286,8 +292,11 @@ def masks(
         together = len(np.unique(codes, axis=0)) <= _LETTERS
         parts = [names] if together else [(name,) for name in names]
         made += [Matrix(table, part, invariant=invariant) for part in parts]
+    if made:
+        share = mu / len(made) ** 0.5
+        allowance = Allowance.of(share, table.n, len(made)) if tested else Allowance(share)
     for item in made:
-        item.blur(mu / len(made) ** 0.5, ctx.rng)
+        item.blur(allowance, ctx.rng)
     return made
 
 

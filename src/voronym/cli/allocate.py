@@ -75,7 +75,7 @@ def allocate(
     written = files.check_release(output, json=json)
     common.check_outputs([*written, map], source=source, overwrite=overwrite, also=[places])
     check_map(map)
-    frame, there = read(source, **reading), read(places, **places_reading)
+    frame, there = read(source, **reading), files.read_beside(places, "places", **places_reading)
     if NAME in frame.columns:
         raise InputError(f"the table has a column {NAME!r} already; rename it first")
     (X, space), (C, _) = points(frame, column, place), points(there, column, place)

@@ -70,7 +70,9 @@ def attack(
         result = assault(
             frame,
             file=source,
-            original=None if original is None else read(original, **{**known, **original_reading}),
+            original=None
+            if original is None
+            else files.read_beside(original, "original", **{**known, **original_reading}),
             aligned=aligned,
             recipe=recipe,
             control=control,

@@ -70,7 +70,6 @@ def check(
     """
     from voronym.policy.judge import check as judge
     from voronym.policy.policy import Policy
-    from voronym.table.read import read
 
     if "policy" not in typed:
         raise InputError(
@@ -90,7 +89,11 @@ def check(
     with common.ticker(not json) as bar:
         bar.begin("reading", 0.0)
         frame = _table(source, recipes.reading(written, source, reading, query=query))
-        before = None if original is None else read(original, **{**known, **original_reading})
+        before = (
+            None
+            if original is None
+            else files.read_beside(original, "original", **{**known, **original_reading})
+        )
         given = declared.choices_of(typed, frame.columns)
         given.pop("policy")
         about = {name: given.pop(name, None) for name in ("facts", "sampling_fraction", "population")}
@@ -119,15 +122,13 @@ def check(
 
 def _table(source: str, reading: dict[str, Any]) -> Any:
     """Read a table; that of many files as one."""
-    import polars as pl
-
     from voronym.table.read import read
 
     if not scale.many(source, {}):
         return read(source, **reading)
-    from voronym.run.parts.source import find
+    from voronym.run.parts.source import find, load_whole
 
-    return pl.concat([read(file, **reading) for file in find(source)], how="vertical_relaxed")
+    return load_whole(find(source), reading)
 
 
 def write_checklist(made: Any, path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voronym.errors import InputError
+from voronym.errors import InputError, VoronymError
 
 Verb = Callable[..., None]
 READING: dict[str, tuple[Any, Any, str]] = {
@@ -64,6 +64,19 @@ def reads(verb: Verb, *, prefix: str = "") -> Verb:
     """
     start = f"{prefix}_" if prefix else ""
     return _extended(verb, f"{start}reading", {start + name: how for name, how in READING.items()}, _reading)
+
+
+def read_beside(source: str, prefix: str, **reading: Any) -> Any:
+    """Read the table beside the first one; what would help is said by the options that are about it."""
+    from voronym.table.read import read
+
+    try:
+        return read(source, **reading)
+    except VoronymError as error:
+        text = error.worded("command")
+        flags = "|".join(name.replace("_", "-") for name in READING)
+        text = re.sub(rf"(?<![\w-])--({flags})\b", rf"--{prefix}-\1", text)
+        raise type(error)(text) from None
 
 
 def writes(verb: Verb) -> Verb:

@@ -48,6 +48,7 @@ def _visible(text: str) -> str:
 
 def _promises(release: Release, receipt: WriteReceipt, counted: str) -> Lines:
     from voronym.method import METHODS
+    from voronym.records.figures import RecordsFigures
 
     risk = release.risk
     classes = "1 class" if risk.n_classes == 1 else f"{risk.n_classes:,} classes"
@@ -55,12 +56,10 @@ def _promises(release: Release, receipt: WriteReceipt, counted: str) -> Lines:
     method = release.recipe.method
     if not release.recipe.makes_groups:
         yield "method", f"{method}, which promises: {METHODS[method].guarantee}"
-    if "linkage" in release.figures:
-        now = release.figures["linkage"]["after"]
-        words = (
-            f"{100 * now['low']:.1f} to {100 * now['high']:.1f} %, {100 * now['confidence']:.0f} % confidence"
-        )
-        yield "an attack", f"links {100 * now['value']:.1f} % of the records to the right one ({words})"
+    if (stirred := release.figures.of(RecordsFigures)) is not None:
+        now = stirred.linkage.after
+        words = f"{100 * now.low:.1f} to {100 * now.high:.1f} %, {100 * now.confidence:.0f} % confidence"
+        yield "an attack", f"links {100 * now.value:.1f} % of the records to the right one ({words})"
     for finding in release.findings:
         yield "holds" if finding.required is not None else "measured", str(finding).removesuffix(": holds")
 
@@ -84,6 +83,8 @@ def _intruders(release: Release) -> Lines:
     ladder = None if release.exposure is None else ladder_of(release.exposure, release.schema.keys)
     if ladder is not None:
         yield "an intruder", ladder.sentence
+        if ladder.presence_sentence:
+            yield "", ladder.presence_sentence
 
 
 def _losses(release: Release) -> Lines:
@@ -102,20 +103,25 @@ def _losses(release: Release) -> Lines:
     for cost in release.costs[:-1] if len(release.costs) > 1 else ():
         word = "alone" if cost is release.costs[0] else "added"
         yield "", f"{cost.loss:.2f} % with {cost.guarantee} {word}"
-    if release.schema != release.recipe.schema and release.penalty is not None:  # ranges are published
-        yield "ranges", release.penalty
+    if (
+        release.schema != release.recipe.schema and release.penalty is not None
+    ):  # ranges or gaps are published
+        yield "detail lost", release.penalty
     if release.closeness is not None:
         yield "", release.closeness
 
 
 def _done(release: Release) -> Lines:
+    from voronym.methods.figures import LatticeFigures
+
     for number, effect in enumerate(release.effects):
         yield "" if number else "steps", effect
     for number, done in enumerate(release.log):
         yield "" if number else "what was done", done
-    for number, one in enumerate(release.figures.get("lattice", {}).get("frontier", ())[::-1][1:SHOWN]):
-        levels = ", ".join(f"{name} {level}" for name, level in one["levels"].items())
-        text = f"{one['suppressed']:,} suppressed, penalty {one['loss']:.2f} %: {levels}"
+    uniform = release.figures.of(LatticeFigures)
+    for number, other in enumerate(() if uniform is None else uniform.lattice.frontier[::-1][1:SHOWN]):
+        levels = ", ".join(f"{name} {level}" for name, level in other.levels.items())
+        text = f"{other.suppressed:,} suppressed, penalty {other.loss:.2f} %: {levels}"
         yield "" if number else "other levels", text
     if release.booking is not None:
         told = release.booking.figures

@@ -99,7 +99,9 @@ def measure(
         frame = read(source, **recipes.reading(written, source, reading, query=query))
         before = None
         if original is not None:
-            before = read(original, query=original_query, **{**known, **original_reading})
+            before = files.read_beside(
+                original, "original", query=original_query, **{**known, **original_reading}
+            )
         given = declared.choices_of(typed, frame.columns)
         people = given.pop("population", None)
         required = [] if written is None else [str(model) for model in written.required]

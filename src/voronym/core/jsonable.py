@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+KEY, ABSENT = "key", "absent"
+"""Metadata of a field: its name in JSON, and whether it is left out where it is None."""
+
 
 def plain(value: Any, *, without: tuple[str, ...] = ()) -> Any:
     """Return a value as plain types; dataclasses become mappings, what is not finite becomes None.
@@ -37,8 +40,7 @@ def plain(value: Any, *, without: tuple[str, ...] = ()) -> Any:
     if hasattr(value, "to_dict"):
         return plain(value.to_dict())
     if is_dataclass(value) and not isinstance(value, type):
-        kept = (field.name for field in fields(value) if field.name not in without)
-        return {name: plain(getattr(value, name), without=without) for name in kept}
+        return _entries(value, without)
     if isinstance(value, Mapping):
         return {str(name): plain(item, without=without) for name, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -51,4 +53,14 @@ class Plain:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain, JSON-able types."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        return _entries(self)
+
+
+def _entries(value: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the fields of a dataclass by their names in JSON."""
+    return {
+        field.metadata.get(KEY, field.name): plain(getattr(value, field.name), without=without)
+        for field in fields(value)
+        if field.name not in without
+        and not (field.metadata.get(ABSENT) and getattr(value, field.name) is None)
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from voronym.attacks import Exposure, Scene, assault
 from voronym.attacks.ladder import quick_attacks
 from voronym.attacks.scene import Matrix
+from voronym.channel.figures import ChannelFigures
 from voronym.core.context import Context
 from voronym.release import Release
 
@@ -32,7 +32,7 @@ def scene_of(release: Release, **beside: Any) -> Scene:
         original=evidence.original,
         own=np.argsort(evidence.order),
         table=evidence.table,
-        matrices=_matrices(release.figures),
+        matrices=_matrices(release.figures.of(ChannelFigures)),
         **{"hierarchies": release.recipe.trees, **beside},
     )
 
@@ -47,12 +47,14 @@ def quick_exposure(release: Release, ctx: Context) -> Exposure:
     return assault(scene_of(release), lacking, ctx).having(before)
 
 
-def _matrices(figures: Mapping[str, Any]) -> tuple[Matrix, ...]:
+def _matrices(figures: ChannelFigures | None) -> tuple[Matrix, ...]:
     """Return the rules that a channel published with its release."""
-    result = []
-    for part in figures.get("parts", ()):
-        rule = part.get("matrix")
-        if rule:
-            letters = tuple(tuple(map(str, letter)) for letter in rule["letters"])
-            result.append(Matrix(tuple(part["columns"]), letters, np.asarray(rule["rows"], np.float64)))
-    return tuple(result)
+    return tuple(
+        Matrix(
+            part.columns,
+            tuple(tuple(map(str, letter)) for letter in part.matrix.letters),
+            np.asarray(part.matrix.rows, np.float64),
+        )
+        for part in (() if figures is None else figures.parts)
+        if part.matrix is not None
+    )

@@ -10,8 +10,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.channel.figures import ChannelFigures
 from voronym.core import numerics
 from voronym.core.context import Context
+from voronym.core.figures import NOTHING
 from voronym.core.rate import Rate
 from voronym.dossier import methods, places, planes, rows
 from voronym.dossier.clusters import clusters_of
@@ -32,11 +34,10 @@ from voronym.evaluate.weighted import weighted_changes
 from voronym.evidence import Evidence
 from voronym.keyspaces import weights_of
 from voronym.method import METHODS
-from voronym.methods.differential import FIGURES as PRIVATE
 from voronym.methods.differential import DifferentialOptions
-from voronym.methods.local_suppression import FATE, FIGURES
+from voronym.methods.figures import PrivateFigures, SuppressionFigures
+from voronym.methods.local_suppression import FATE
 from voronym.methods.membership import membership
-from voronym.methods.weights import MEAN
 from voronym.partition import Partition
 from voronym.ranges.publish import RANGED
 from voronym.release import Release
@@ -111,6 +112,7 @@ def public_words(release: Release, records: int) -> Public:
     recipe, schema = release.recipe, release.schema
     story = story_of(recipe)
     options = recipe.options or {}
+    private = release.figures.of(PrivateFigures)
     published_as = methods.published_as(story, release.figures, options, schema) if story != GROUPS else {}
     return Public(
         story=story,
@@ -122,7 +124,7 @@ def public_words(release: Release, records: int) -> Public:
         risk=release.risk,
         findings=tuple(release.findings),
         information_loss=None if recipe.private is not None else release.information_loss,
-        group_loss=None if release.figures else release.group_loss,  # elsewhere it is no variance
+        group_loss=None if release.figures != NOTHING else release.group_loss,  # elsewhere it is no variance
         gap=release.gap,
         closeness=release.closeness,
         by_published=release.by_published,
@@ -130,9 +132,9 @@ def public_words(release: Release, records: int) -> Public:
         steps=(*(column_step.says() for column_step in recipe.column_steps), *release.log),
         seeded=recipe.seed is not None,
         recipe={},
-        channel=methods.channel_of(release.figures, options) if story == "channel" else None,
-        stirred=methods.stirred_of(release.figures, options, schema) if story == "records" else None,
-        private=release.figures.get(PRIVATE),
+        channel=methods.channel_of(release.figures, options),
+        stirred=methods.stirred_of(release.figures, options, schema),
+        private=None if private is None else private.private,
     )
 
 
@@ -150,10 +152,11 @@ def story_of(recipe: Recipe) -> str:
 
 
 def _fates(release: Release) -> dict[str, str]:
-    """Describe columns that are not published as group means."""
-    out = dict.fromkeys(release.schema.keys, FATE) if FIGURES in release.figures else {}
-    if MEAN in release.figures:
-        out[release.figures[MEAN]] = "the mean of all with the same keys"
+    """Return what is published of columns that groups do otherwise with than usual."""
+    figures = release.figures
+    out = {} if figures.of(SuppressionFigures) is None else dict.fromkeys(release.schema.keys, FATE)
+    if figures.mean_weights is not None:
+        out[figures.mean_weights] = "the mean of all with the same keys"
     return out
 
 
@@ -254,7 +257,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         recipe=release.recipe.to_dict(),
         columns=_columns(schema, {**_published_as(release, evidence), **_fates(release)}, release.recipe),
         warnings=tuple(release.warnings),
-        figures=dict(release.figures),
+        figures=release.figures,
         seconds=dict(evidence.seconds),
         risk=_before(evidence, schema),
         linkage=attacked,
@@ -418,7 +421,7 @@ def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, 
     by_cluster = False
     if result is not None and not methods.handled(options, schema)[2]:
         by_cluster, labels = True, result.partition.labels  # with all keys stirred, no combination leads on
-    alone = story_of(release.recipe) == "channel" and len(schema.confidential) == 1
+    rules = release.figures.of(ChannelFigures) if len(schema.confidential) == 1 else None
     loss = 100 * float(numerics.error(Y, X, order).sum() / numerics.spread(X).sum())
     return told_of(
         evidence.table,
@@ -428,7 +431,7 @@ def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, 
         ctx,
         clusters=by_cluster,
         limits=limits_wanted(release.recipe),
-        stated=float(release.figures["risk"]) if alone and "risk" in release.figures else None,
+        stated=None if rules is None else rules.risk,
     )
 
 

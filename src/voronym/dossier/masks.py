@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from voronym.core.rate import Rate
+from voronym.records.figures import Sizes
 
 Point = tuple[float, float]
 
@@ -101,16 +102,6 @@ class Channel:
 
 
 # -- of the method records -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How many clusters there are, and how large they are."""
-
-    count: int
-    smallest: int
-    median: float
-    largest: int
 
 
 @dataclass(frozen=True)

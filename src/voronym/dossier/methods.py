@@ -9,86 +9,79 @@ and hierarchies or matrices of distances, because they name values that may be n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from voronym.core.rate import Rate
-from voronym.dossier.masks import Changed, Channel, Look, Matrix, Noise, Rule, Shape, Sizes, Stirred
-from voronym.methods.differential import FIGURES as PRIVATE
+from voronym.channel.figures import ChannelFigures, PublishedMatrix, RuleFigures
+from voronym.core.figures import Figures
+from voronym.dossier.masks import Changed, Channel, Look, Matrix, Noise, Rule, Shape, Stirred
+from voronym.methods.figures import PrivateFigures
+from voronym.records.figures import ColumnFigures, KeyFigures, RecordsFigures
 from voronym.table.schema import Schema
 
 _CONDITION = 1e4  # solving magnifies errors by up to this; beyond it a correction says nothing
 
 _LIMITS = ("max_distortion", "max_risk", "max_t", "max_delta")
 
-Figures = Mapping[str, Any]
+Chosen = Mapping[str, Any]
+"""Options of a method, by name."""
 
 
-def channel_of(figures: Figures, options: Figures) -> Channel | None:
-    """Take the public figures of the method channel."""
-    if not figures.get("parts"):
+def channel_of(figures: Figures, options: Chosen) -> Channel | None:
+    """Take the public figures of the method channel; None for others."""
+    made = figures.of(ChannelFigures)
+    if made is None:
         return None
-    seen = figures.get("measured")
+    seen = made.measured
     return Channel(
-        figures["risk"],
-        _finite(figures["information"]),
-        figures["distortion"],
-        tuple(_rule(part) for part in figures["parts"]),
+        made.risk,
+        _finite(made.information),
+        made.distortion,
+        tuple(_rule(part) for part in made.parts),
         {name: float(options[name]) for name in _LIMITS if name in options},
-        None
-        if not seen
-        else Look(
-            tuple(seen["keys"]),
-            tuple(seen["about"]),
-            seen["excess"],
-            (seen["interval"][0], seen["interval"][1]),
-            seen["confidence"],
-            seen["looks"],
+        Look(
+            seen.keys,
+            seen.about,
+            seen.excess,
+            (seen.estimate.low, seen.estimate.high),
+            seen.confidence,
+            seen.looks,
         ),
-        budget=figures.get("budget", {}).get("mu"),
-        guess=figures.get("budget", {}).get("guess"),
+        budget=made.budget.mu,
+        guess=made.budget.guess,
         invariant=bool(options.get("invariant", False)),
     )
 
 
-def _rule(part: Figures) -> Rule:
+def _rule(part: RuleFigures) -> Rule:
     return Rule(
-        tuple(part["columns"]),
-        part["kind"],
-        part["planned_distortion"],
-        part["distortion"],
-        part["risk"],
-        _finite(part["information"]),
-        part["gap"],
-        part["note"],
-        matrix_of(part["matrix"]) if part.get("matrix") else None,
-        tuple(
-            Noise(tuple(row["columns"]), row["kept"], row["noise_sd"], row["lost"])
-            for row in part.get("noise", ())
-        ),
+        part.columns,
+        part.kind,
+        part.planned_distortion,
+        part.distortion,
+        part.risk,
+        _finite(part.information),
+        part.gap,
+        part.note,
+        None if part.matrix is None else matrix_of(part.matrix),
+        tuple(Noise(row.columns, row.kept, row.noise_sd, row.lost) for row in part.noise or ()),
     )
 
 
-def matrix_of(matrix: Figures) -> Matrix:
+def matrix_of(matrix: PublishedMatrix) -> Matrix:
     """Take a published matrix, and find out whether it can be undone."""
-    rows = np.array(matrix["rows"])
+    rows = np.array(matrix.rows)
     undo, off = "never", 0.0
     if _firm(rows):
         undo = "all"
-    elif matrix["together"] and _firm(rows[:-1]):
+    elif matrix.together and _firm(rows[:-1]):
         undo = "without last"
         weights = np.linalg.lstsq(rows[:-1].T, rows[-1], rcond=None)[0]  # whose records they pass for
-        off = float(matrix["share"] * np.abs(weights).max())
-    return Matrix(
-        tuple(tuple(letter) for letter in matrix["letters"]),
-        tuple(tuple(map(float, row)) for row in matrix["rows"]),
-        int(matrix["together"]),
-        undo,
-        off,
-    )
+        off = float(matrix.share * np.abs(weights).max())
+    return Matrix(matrix.letters, matrix.rows, matrix.together, undo, off)
 
 
 def _firm(rows: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
@@ -101,47 +94,35 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or not np.isfinite(value) else float(value)
 
 
-def stirred_of(figures: Figures, options: Figures, schema: Schema) -> Stirred | None:
-    """Take the public figures of the method records."""
-    if "clusters_after" not in figures:
+def stirred_of(figures: Figures, options: Chosen, schema: Schema) -> Stirred | None:
+    """Take the public figures of the method records; None for others."""
+    made = figures.of(RecordsFigures)
+    if made is None:
         return None
-    flat, mixed, left = handled(options, schema)
-    n, shape = int(figures["records"]), figures.get("divergence")
+    shape, known = made.divergence, made.linkage.beyond
     return Stirred(
-        figures["m"],
-        Sizes(**figures["clusters_after"]),
-        figures["outliers"],
-        figures["blend"],
-        tuple(_changed(name, item, n) for name, item in figures["columns"].items()),
-        flat,
-        mixed,
-        left,
-        Shape(shape["measure"], shape["bound"], shape["largest"], shape["mean"]) if shape else None,
-        rate_of(figures["linkage"]["after"]) if "linkage" in figures else None,
-        **_beyond(figures),
+        made.m,
+        made.clusters_after,
+        made.outliers,
+        made.blend,
+        tuple(_changed(name, item, made.records) for name, item in made.columns.items()),
+        *handled(options, schema),
+        Shape(shape.measure, shape.bound, shape.largest, shape.mean),
+        made.linkage.after,
+        beyond=None if known is None else known.rate,
+        telling=() if known is None else known.columns,
+        together=made.together,
+        mdav=None if made.alternative is None else made.alternative.mdav,
     )
 
 
-def _beyond(figures: Figures) -> dict[str, Any]:
-    """Take what an intruder finds who knows more than the keys, and what MDAV would lose."""
-    known, other = figures.get("linkage", {}).get("beyond"), figures.get("alternative")
-    return {
-        "beyond": None if known is None else rate_of(known),
-        "telling": () if known is None else tuple(known["columns"]),
-        "together": tuple(tuple(block) for block in figures.get("together", ())),
-        "mdav": None if other is None else other["mdav"],
-    }
+def _changed(name: str, figures: ColumnFigures, n: int) -> Changed:
+    same = figures.unchanged
+    moved = min(figures.blended, n - same) if isinstance(figures, KeyFigures) else 0
+    return Changed(name, figures.metric, moved / n, (n - same - moved) / n, same / n, figures.total_variation)
 
 
-def _changed(name: str, figures: Figures, n: int) -> Changed:
-    same = int(figures["unchanged"])
-    moved = min(int(figures.get("blended", 0)), n - same)
-    return Changed(
-        name, figures["metric"], moved / n, (n - same - moved) / n, same / n, figures["total_variation"]
-    )
-
-
-def handled(options: Figures, schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def handled(options: Chosen, schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the keys that were flattened, shuffled, and left alone."""
     flat = _with_partner(options.get("flatten", ()), schema)
     asked = options.get("shuffle", "keys")
@@ -156,21 +137,13 @@ def _with_partner(given: Collection[str], schema: Schema) -> set[str]:
     return {*given, *(name for name in partners if name is not None)}
 
 
-def rate_of(plain: Figures) -> Rate:
-    """Return a rate from its plain form."""
-    names = ("value", "low", "high", "n", "population", "confidence", "ceiling")
-    return Rate(**{name: plain[name] for name in names if name in plain})
-
-
-def published_as(method: str, figures: Figures, options: Figures, schema: Schema) -> dict[str, str]:
+def published_as(method: str, figures: Figures, options: Chosen, schema: Schema) -> dict[str, str]:
     """Say what a method without groups did to each column that it touched."""
-    if method == "channel":
-        words = {"noise": "noise added, rounded and clipped to its range", "pram": "redrawn by a matrix"}
-        parts: Sequence[Figures] = figures.get("parts", ())
-        return {name: words.get(part["kind"], "masked") for part in parts for name in part["columns"]}
-    if method == "dp":
-        private: Figures = figures.get(PRIVATE, {})
-        return {item["column"]: "a noisy centre of its group" for item in private.get("bounds", ())}
+    if (rules := figures.of(ChannelFigures)) is not None:
+        words = {"noise": "noise added, rounded and clipped to its range", "pram": "drawn anew by a matrix"}
+        return {name: words.get(part.kind, "masked") for part in rules.parts for name in part.columns}
+    if (promise := figures.of(PrivateFigures)) is not None:
+        return {item.column: "a noisy centre of its group" for item in promise.private.bounds}
     if method != "records":
         return dict.fromkeys(schema.keys, "masked")
     flat, mixed, left = handled(options, schema)
@@ -186,7 +159,7 @@ def published_as(method: str, figures: Figures, options: Figures, schema: Schema
     return out
 
 
-def public_choices(entries: Figures) -> dict[str, Any]:
+def public_choices(entries: Chosen) -> dict[str, Any]:
     """Return the entries of a recipe for everybody: metrics by their names, files without their folders.
 
     Examples

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from voronym.attacks import Exposure, Ladder
+from voronym.core.figures import Figures
 from voronym.core.jsonable import plain
 from voronym.core.rate import Rate
 from voronym.dossier.counts import Distribution
@@ -27,6 +28,7 @@ from voronym.evaluate.regression import Regression
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
 from voronym.evaluate.weighted import WeightedChange
+from voronym.methods.figures import Private
 from voronym.policy.checklist import Checklist
 from voronym.privacy import Finding
 from voronym.privacy.information import Estimate
@@ -125,7 +127,7 @@ class Public:
     distributions: tuple[Distribution, ...] = ()
     channel: Channel | None = None
     stirred: Stirred | None = None
-    private: Mapping[str, Any] | None = None
+    private: Private | None = None
     """What a differentially private release says about its promise."""
     places: PlaceMap | None = None
     """Where records are published, where two keys are a place."""
@@ -275,7 +277,7 @@ class Inside:
     recipe: Mapping[str, Any]
     columns: tuple[Column, ...]
     warnings: tuple[str, ...]
-    figures: Mapping[str, Any]
+    figures: Figures
     seconds: Mapping[str, float]
     risk: Risk
     linkage: Rate | None

@@ -19,8 +19,8 @@ from voronym.core.context import Context
 from voronym.core.validate import checked
 from voronym.errors import InputError, WriteError, hint, worded
 from voronym.evaluate.population.front import find_population_risk
-from voronym.evaluate.population.individual import household_risk
 from voronym.evaluate.population.suda import Suda, find_uniques
+from voronym.privacy.individual import household_risk
 from voronym.steps.text import listed, quoted
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.frame import NUMBERS

@@ -95,10 +95,16 @@ def _certain(table: Table, name: str) -> float:
 
 def _held_by_all(table: Table, name: str, labels: Ints, persons: Ints) -> NDArray[np.bool_]:
     """Return in which groups every person has one and the same value among theirs."""
-    values, codes = np.unique(table.codes(name), return_inverse=True)
-    codes = codes.reshape(-1)
+    return shared_by_all(np.unique(table.codes(name), return_inverse=True)[1].reshape(-1), labels, persons)
+
+
+def shared_by_all(codes: Ints, labels: Ints, persons: Ints) -> NDArray[np.bool_]:
+    """Return in which groups every person has one and the same value, coded from 0 on, among theirs.
+
+    Reports and the attack `homogeneous-groups` both count by it where people have several rows.
+    """
     pairs = first_of_each(labels, persons, codes)
-    levels = Levels(name, codes[pairs], False, tuple(range(len(values))))
+    levels = Levels("", codes[pairs], False, tuple(range(int(codes.max()) + 1)))
     return np.asarray(held_by_all(levels, labels[pairs], persons[pairs], int(labels.max()) + 1))
 
 

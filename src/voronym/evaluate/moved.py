@@ -75,9 +75,8 @@ class KeyChange(Plain):
         parts = [f"{self.kept:,} of {self.records:,} records kept their value ({share:.1f} %)"]
         if self.moved and self.distance is not None and self.farthest is not None:
             what = "the others" if self.moved == self.records - self.kept else f"{self.moved:,}"
-            parts.append(
-                f"{what} moved by {self.distance:,.3g}{self.unit} on average, {self.farthest:,.3g} at most"
-            )
+            mean, most = amount(self.distance), amount(self.farthest)
+            parts.append(f"{what} moved by {mean}{self.unit} on average, {most} at most")
         number = self.kind in ("numeric", "datetime", "ordinal", "location")
         rest = {
             "became coarser": self.coarser,
@@ -90,6 +89,17 @@ class KeyChange(Plain):
     def to_dict(self) -> dict[str, Any]:
         """Return plain, JSON-able types."""
         return {**super().to_dict(), "other": self.other}
+
+
+def amount(value: float) -> str:
+    """Write a distance with three digits, and all those before the point.
+
+    Examples
+    --------
+    >>> amount(0.1234), amount(12345.6)
+    ('0.123', '12,346')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def key_changes(original: Any, released: Any, schema: Schema, rows: NDArray[Any]) -> tuple[KeyChange, ...]:

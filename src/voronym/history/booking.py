@@ -16,9 +16,10 @@ from voronym.errors import GuaranteeError, InputError, hint
 from voronym.history.cells import Cells
 from voronym.history.check import Standing, begun, histories, leavers, presence, shared_of, standing
 from voronym.history.engine import Divide, Round, advance
+from voronym.history.figures import check_means, check_raw, heavy, moved
 from voronym.history.frozen import as_plain, put_back
 from voronym.history.ledger import LEFT_OUT, Entry, Ledger, now
-from voronym.history.marks import Marks, Words, changes, corrected, hashed, marks_of
+from voronym.history.marks import BEFORE, Marks, Words, changes, corrected, hashed, marks_of
 from voronym.history.people import Prints, fingerprints, loose_fingerprints, naming_columns
 from voronym.history.policy import Policy
 from voronym.partition import Partition
@@ -74,6 +75,8 @@ class Booking:
         self.cells = Cells(self.entries)
         self.values: dict[str, Words] = {}
         self.drawn: set[str] = set()
+        self.weighed_by: str | None = None
+        self.weights: NDArray[np.float64] | None = None
         self.corrected = 0
         self.publish_changed = False
         self._meet(loose_fingerprints(frame, self.named_by, ledger.key), strangers=strangers)
@@ -117,6 +120,7 @@ class Booking:
         self.keys = tuple(recipe.schema.keys)
         self.cells.k = max(recipe.required_k, 2)
         self.publish_changed = recipe.changed == "publish"
+        self.weighed_by = recipe.weights
         self.drawn |= {name for step in recipe.column_steps if step.random for name in step.columns}
 
     def lasting(self, table: Table) -> list[str]:
@@ -128,12 +132,17 @@ class Booking:
     def read_values(self, frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
         """Take note of what everybody has in some columns, to see what changes from release to release."""
         for name in names:
+            if name == self.weighed_by:
+                self.weights = frame[name].cast(nw.Float64()).to_numpy()
             words = hashed(frame[name].to_list(), self.ledger.key)
             tail = self.cells.tails.get(name)
             self.values[name] = words if tail is None else np.where(tail, np.uint64(0), words)
 
     def watch(self, step: Any, before: Table, after: Table) -> Table:
         """Look at a step: a figure over people that an earlier release has, too, is not computed again."""
+        if step.averages:
+            raw = {name: hashed(before.frame[name].to_list(), self.ledger.key) for name in step.columns}
+            self.cells.raw |= {BEFORE + name: words for name, words in raw.items()}
         return self.cells.watch(step, before, after, self.rows)
 
     # -- leaving people out ----------------------------------------------------------------------------------
@@ -205,7 +214,7 @@ class Booking:
         return np.asarray(homes[sort[np.searchsorted(self.rows[sort], people)]])
 
     def _marks(self, people: Prints) -> Marks:
-        return marks_of(self.everyone, people, self.values)
+        return marks_of(self.everyone, people, self.values | self.cells.raw)
 
     def _changed(self, people: Prints) -> NDArray[np.bool_] | None:
         """Return in which releases people had other values than before, where that counts."""
@@ -213,8 +222,19 @@ class Booking:
             return None
         order = np.argsort(people, kind="stable")
         out = np.empty((len(people), len(self.entries) + 1), bool)
-        names = list(self.values)
+        names = [*self.values, *self.cells.raw]
         out[order] = changes(self.entries, people[order], names, self._marks(people[order]), self.keys)
+        return out
+
+    def _heavy(self, people: Prints, groups: Ints, k: int) -> NDArray[np.bool_]:
+        """Return whose weight is nearly all of that of some k people of their group."""
+        out = np.zeros(len(people), bool)
+        inside = groups >= 0
+        if self.weights is not None and inside.any():
+            rows = np.isin(self.everyone, people[inside])
+            at = np.searchsorted(people[inside], self.everyone[rows])
+            weights = np.bincount(at, self.weights[rows], minlength=int(inside.sum())).astype(np.float64)
+            out[inside] = heavy(weights, groups[inside], k)
         return out
 
     keys: tuple[str, ...] = ()
@@ -461,7 +481,12 @@ class Booking:
             raise GuaranteeError(
                 self.refusal(self.standing, bare, people[out], groups[out], start[out], lived)
             )
+        names, dominant = [*self.values, *self.cells.raw], self._heavy(people, groups, k)
+        if not self.publish_changed:
+            check_raw(self.entries, people[out], names, marks[out], list(self.cells.raw))
         if computed and following is None and self.entries:
+            changed = moved(self.entries, people[out], names, marks[out], (*self.keys, self.weighed_by or ""))
+            check_means(self.entries, people[out], groups[out], k, changed, dominant[out])
             left = int(leavers(self.entries, people[out], k, ever=True).sum())
             if left:
                 raise GuaranteeError(
@@ -471,7 +496,6 @@ class Booking:
                     "groups "
                     "published before"
                 )
-        names = list(self.values)
         self.corrected = int(corrected(self.entries, people[out], names, marks[out], self.keys).sum())
         first = np.unique(numbers, return_index=True)[1]
         rows = as_plain(frame[first.tolist()])
@@ -492,7 +516,7 @@ class Booking:
             0, now(), k, facts, people, groups, start, waited, published=shown if rows is not None else {},
             loose=np.array([self._loose[one] for one in people.tolist()], people.dtype),
             marks=marks,
-            cells=self.cells.members(people),
+            cells=np.column_stack([self.cells.members(people), dominant]),
         )  # fmt: skip
 
     def _waited(self, people: Prints) -> Ints:

@@ -6,7 +6,8 @@ any such difference is about has k or more of them, none of whom has nearly all 
 Otherwise the one that was published is published again. So it is where the people are the same and what some
 of them have was corrected: the difference would be the correction.
 
-What people have who are gone is in no ledger: for them k is counted, and the rule of p percent is not asked.
+What people have who are gone is in no ledger. So a release remembers who has about as much as the others do.
+If all who left are among these, none of them has nearly all of the difference.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ from voronym.steps.base import ColumnStep
 from voronym.steps.limits import DOMINANCE, Limit
 from voronym.table.table import Table
 
+_FAR = 0.2, 2.0
+"""Between which shares of the median somebody is ordinary: of three such, the least is a tenth of the largest
+or more, as the rule of p percent asks."""
+
 
 @dataclass(frozen=True, eq=False)
 class Cell:
@@ -40,12 +45,15 @@ class Cell:
         What was published.
     people : array
         Fingerprints of those over whom it was computed, ascending.
+    ordinary : array of bool
+        Who of them is about as far from the end of the tail as the others: between a fifth and twice.
     """
 
     step: str
     column: str
     value: float
     people: Prints
+    ordinary: NDArray[np.bool_]
 
     @property
     def about(self) -> dict[str, Any]:
@@ -68,33 +76,41 @@ class Cells:
     now: list[Cell] = field(default_factory=list)
     tails: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     """The rows whose value is such a figure, by column."""
+    raw: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
+    """Keyed hashes of what rows had before a step published means of it, by column."""
     notes: list[str] = field(default_factory=list)
 
     @property
     def state(self) -> dict[str, Any]:
         """What was found, as plain values and arrays, for `resume`."""
         return {
-            "now": [{**cell.about, "people": cell.people} for cell in self.now],
+            "now": [{**cell.about, "people": cell.people, "ordinary": cell.ordinary} for cell in self.now],
             "tails": dict(self.tails),
+            "raw": dict(self.raw),
         }
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on with what another process found."""
         self.now = [Cell(**cell) for cell in state["now"]]
-        self.tails = dict(state["tails"])
+        self.tails, self.raw = dict(state["tails"]), dict(state["raw"])
 
     def earlier(self, column: str) -> list[Cell]:
         """Return the figures of a column in earlier releases, from the first to the last."""
         out = []
         for entry in self.entries:
-            for at, about in enumerate(entry.about.get("cells", ())):
+            figures = entry.about.get("cells", ())
+            for at, about in enumerate(figures):
                 if about["column"] == column and entry.cells is not None:
-                    out.append(Cell(**about, people=entry.people[entry.cells[:, at]]))
+                    inside, other = entry.cells[:, at], at + len(figures)
+                    nobody = np.zeros(len(inside), bool)  # is known to be, in old ledgers
+                    ordinary = entry.cells[:, other] if other < entry.cells.shape[1] else nobody
+                    out.append(Cell(**about, people=entry.people[inside], ordinary=ordinary[inside]))
         return out
 
     def members(self, people: Prints) -> NDArray[np.bool_]:
-        """Return who of these is in each figure, shape (n, figures)."""
+        """Return who of these is in each figure, and who is ordinary there, shape (n, 2 figures)."""
         columns = [np.isin(people, cell.people) for cell in self.now]
+        columns += [np.isin(people, cell.people[cell.ordinary]) for cell in self.now]
         return np.stack(columns, axis=1) if columns else np.zeros((len(people), 0), bool)
 
     def watch(self, step: ColumnStep, before: Table, after: Table, rows: Prints) -> Table:
@@ -120,9 +136,12 @@ class Cells:
                 self.tails[name] = tail | self.tails.get(name, tail)
             values, gone = numbers.read(after, name)
             homes = None if before.units is None else before.units.household
-            cell = Cell(str(step), name, float(values[tail][0]), np.unique(rows[tail]))
+            people = np.unique(rows[tail])
+            far = _beyond(before, name, tail, rows, people)
+            middle = float(np.median(far))
+            ordinary = (far >= _FAR[0] * middle) & (far <= _FAR[1] * middle)
+            cell = Cell(str(step), name, float(values[tail][0]), people, ordinary)
             old = self.earlier(name)
-            far = _beyond(before, name, tail, rows, cell.people)
             if old and not (self._safe(old, cell, rows, homes) and self._even(old, cell, far)):
                 cell = self._standing(old, cell)
                 made[name] = numbers.write(before, name, np.where(tail, cell.value, values), gone, keep=~tail)
@@ -149,10 +168,11 @@ class Cells:
         for earlier in old:
             new = ~np.isin(cell.people, earlier.people)
             left = ~np.isin(earlier.people, cell.people)
-            if not new.any() and not left.any():
-                if cell.value != earlier.value:
-                    return False
-            elif new.any():
+            if not new.any() and not left.any() and cell.value != earlier.value:
+                return False
+            if left.any() and not (earlier.ordinary[left].all() and left.sum() > 2):
+                return False
+            if new.any():
                 largest = np.sort(far[new])[::-1]
                 if largest[2:].sum() < DOMINANCE * largest[0]:
                     return False

@@ -69,8 +69,9 @@ class Entry:
     marks : array of uint16, shape (n, columns), optional
         Marks of what each had in every column, by which a change is seen (see `voronym.history.marks`);
         ``about["marked"]`` names the columns.
-    cells : array of bool, shape (n, figures), optional
-        Over whom figures of columns were computed; ``about["cells"]`` says which.
+    cells : array of bool, shape (n, 2 figures + 1), optional
+        Over whom figures of columns were computed (``about["cells"]`` says which); who of these has about as
+        much as the others; and, last, whose weight is nearly all of that of k people of their group.
     """
 
     number: int
@@ -101,6 +102,14 @@ class Entry:
     def left_out(self) -> int:
         """How many people were left out."""
         return int((self.groups == LEFT_OUT).sum())
+
+    @property
+    def heavy(self) -> NDArray[np.bool_]:
+        """Whose weight is nearly all of that of some k people of their group; nobody's in old ledgers."""
+        figures = len(self.about.get("cells", ()))
+        if self.cells is None or self.cells.shape[1] != 2 * figures + 1:
+            return np.zeros(len(self.people), bool)
+        return np.asarray(self.cells[:, -1])
 
     def find(self, people: Prints) -> tuple[NDArray[np.bool_], Ints]:
         """Return who of these is in this entry, and where."""

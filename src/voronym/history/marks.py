@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from voronym.history.ledger import Entry
 from voronym.history.people import Prints, spelled
 
+BEFORE = "before "
+"""In front of the name of a column: its marks are those of values that steps published means of."""
+
 Words = NDArray[np.uint64]
 Marks = NDArray[np.uint16]
 
@@ -104,7 +107,7 @@ def changes(
             shown, hidden = list(entry.about.get("marked", ())), set(entry.about["keys"])
             held = entry.marks[np.where(there, place, 0)] if len(entry.people) else entry.marks[:0]
         for column, name in enumerate(shown):
-            if name in hidden:
+            if name in hidden or name.startswith(BEFORE):
                 continue
             seen, before = last.get(name, (np.zeros(len(people), bool), np.zeros(len(people), np.uint16)))
             if len(held):

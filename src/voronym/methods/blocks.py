@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
+from voronym.core.figures import NOTHING
 from voronym.core.options import Options, read_value
 from voronym.errors import InputError, hint
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS, release_method
 from voronym.methods.crowd import Crowd
+from voronym.methods.figures import BlockFigures, BlocksFigures
 from voronym.methods.grouped import demands_of, group, make_obey, publish_groups
 from voronym.partition import Partition
 from voronym.privacy import Model
@@ -284,26 +286,23 @@ def _released(
         order.append(rows)
     place = np.argsort(np.concatenate(order), kind="stable")
     frame = nw.maybe_reset_index(nw.concat([item.frame for item in result])[place.tolist()])
-    return replace(result[0], frame=frame, figures={}, log=(), partition=Partition(labels)), labels
+    return replace(result[0], frame=frame, figures=NOTHING, log=(), partition=Partition(labels)), labels
 
 
-def _figures(table: Table, parsed: Sequence[Block], made: Sequence[Grouped]) -> dict[str, Any]:
+def _figures(table: Table, parsed: Sequence[Block], made: Sequence[Grouped]) -> BlocksFigures:
     """Return what was measured of each part."""
-    out: dict[str, Any] = {}
-    for entry in made:
-        out |= entry.figures
-    out["parts"] = [
-        {
-            "columns": list(block.columns),
-            "method": block.method,
-            "groups": None if item.partition is None else item.partition.n_cells,
-            "loss": item.group_loss,
-            "gaps": sum(int(item.frame[name].null_count() - table.frame[name].null_count())
-                        for name in block.columns),
-        }
+    parts = tuple(
+        BlockFigures(
+            columns=tuple(block.columns),
+            method=block.method,
+            groups=None if item.partition is None else item.partition.n_cells,
+            loss=item.group_loss,
+            gaps=sum(int(item.frame[name].null_count() - table.frame[name].null_count())
+                     for name in block.columns),
+        )
         for block, item in zip(parsed, made, strict=True)
-    ]  # fmt: skip
-    return out
+    )  # fmt: skip
+    return BlocksFigures(parts, tuple(item.figures for item in made if item.figures != NOTHING))
 
 
 def _log(

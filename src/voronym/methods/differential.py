@@ -19,6 +19,7 @@ from voronym.dp.noise import library
 from voronym.dp.presence import counted, resized
 from voronym.errors import InputError, hint
 from voronym.method import table_method
+from voronym.methods.figures import Private, PrivateFigures, PublicBounds
 from voronym.privacy import DifferentialPrivacy, parse_model
 from voronym.privacy.differential import REPLACE
 from voronym.request.choices import ReleaseChoices
@@ -26,8 +27,6 @@ from voronym.result import Masked
 from voronym.table.hierarchy import Hierarchy
 from voronym.table.table import Table
 
-FIGURES = "differential privacy"
-"""Where the figures of such a release are, among those of its method."""
 AUTO = "tree"
 """The grouping that lost least on most tables that were compared."""
 KEPT_ALONE = (
@@ -179,7 +178,8 @@ def mask_private(
         if many
     )
     public = (KEPT_ALONE,) if model.scope == "keys" and len(bounds) < len(frame.columns) else ()
-    return Masked(frame, {FIGURES: facts}, (*notes, *public), _log(facts), public_notes=public, rows=beside)
+    figures, log = PrivateFigures(facts), _log(facts)
+    return Masked(frame, figures, (*notes, *public), log, public_notes=public, rows=beside)
 
 
 def cells_of(
@@ -288,49 +288,50 @@ def told(
     size: int,
     cells: Cells,
     rows: int,
-) -> dict[str, Any]:
+) -> Private:
     """Return what everybody may know about such a release: nothing here depends on the data but its noise."""
     epsilon, delta, unit = float(model.epsilon or 0.0), model.delta, unit_of(table)
     kept = [name for name in table.columns if name not in {item.name for item in bounds}]
     budget = Budget(epsilon, delta, rows)
-    return {
-        "epsilon": epsilon,
-        "delta": delta,
-        "rho": budget.rho,
-        "scope": model.scope,
-        "relation": model.neighbours,
-        "unit": unit,
-        "rows": rows,
-        "grouping": grouping,
-        "sensitivity": GROUPINGS[grouping].sensitivity,
-        "size": size,
-        "noise": "discrete Laplace" if budget.pure else "discrete Gaussian",
-        "choice": "permute-and-flip" if budget.pure else "the exponential mechanism",
-        "spent": {name: share * (rows if budget.pure else rows**2) for name, share in cells.spent.items()},
-        "cells": {name: value for name, value in cells.facts.items() if isinstance(value, (int, list))},
-        "bounds": [{"column": bound.name, "bounds": bound.says, "origin": bound.origin} for bound in bounds],
-        "odds": odds(epsilon),
-        "caught": caught(epsilon, delta),
-        "not_private": _not_private(table, model, unit, kept),
-    }
+    return Private(
+        epsilon=epsilon,
+        delta=delta,
+        rho=budget.rho,
+        scope=model.scope,
+        relation=model.neighbours,
+        unit=unit,
+        rows=rows,
+        grouping=grouping,
+        sensitivity=GROUPINGS[grouping].sensitivity,
+        size=size,
+        noise="discrete Laplace" if budget.pure else "discrete Gaussian",
+        choice="permute-and-flip" if budget.pure else "the exponential mechanism",
+        spent={name: share * (rows if budget.pure else rows**2) for name, share in cells.spent.items()},
+        cells={name: value for name, value in cells.facts.items() if isinstance(value, (int, list))},
+        bounds=tuple(PublicBounds(bound.name, bound.says, bound.origin) for bound in bounds),
+        odds=odds(epsilon),
+        caught=caught(epsilon, delta),
+        not_private=tuple(_not_private(table, model, unit, kept)),
+    )
 
 
-def in_strata(made: Sequence[Mapping[str, Any]], strata: Sequence[str]) -> dict[str, Any]:
+def in_strata(made: Sequence[Private], strata: Sequence[str]) -> Private:
     """Return the facts of a release whose strata were masked one by one.
 
     A record is in one stratum, which is public and stays; so what is spent in each is spent once. Of a unit
     with rows in several, each stratum costs the share that its rows are of all that are allowed.
     """
-    out = dict(made[0])
-    cells = [facts["cells"] for facts in made]
-    out["cells"] = {name: sum(cell[name] for cell in cells) for name, value in cells[0].items()
-                    if isinstance(value, int) and all(name in cell for cell in cells)}  # fmt: skip
-    out["size"] = min(facts["size"] for facts in made)
-    out["not_private"] = [
-        f"{', '.join(strata)}: the stratum of every row, and the number of rows of each stratum",
-        *(line for line in made[0]["not_private"] if not line.startswith("the number of rows")),
-    ]
-    return out
+    cells = [facts.cells for facts in made]
+    return replace(
+        made[0],
+        cells={name: sum(cell[name] for cell in cells) for name, value in cells[0].items()
+               if isinstance(value, int) and all(name in cell for cell in cells)},
+        size=min(facts.size for facts in made),
+        not_private=(
+            f"{', '.join(strata)}: the stratum of every row, and the number of rows of each stratum",
+            *(line for line in made[0].not_private if not line.startswith("the number of rows")),
+        ),
+    )  # fmt: skip
 
 
 def _not_private(table: Table, model: DifferentialPrivacy, unit: str, kept: list[str]) -> list[str]:
@@ -352,20 +353,20 @@ def _not_private(table: Table, model: DifferentialPrivacy, unit: str, kept: list
     return out
 
 
-def _log(facts: Mapping[str, Any]) -> tuple[str, ...]:
-    promise = f"ε = {facts['epsilon']:g}" + (f", δ = {facts['delta']:g}" if facts["delta"] else "")
-    what = "the keys" if facts["scope"] == "keys" else "all columns"
-    spent = ", ".join(f"{name} {share:.3g}" for name, share in facts["spent"].items())
-    values = "its values" if facts["unit"] == "row" else "the values of its rows"
+def _log(facts: Private) -> tuple[str, ...]:
+    promise = f"ε = {facts.epsilon:g}" + (f", δ = {facts.delta:g}" if facts.delta else "")
+    what = "the keys" if facts.scope == "keys" else "all columns"
+    spent = ", ".join(f"{name} {share:.3g}" for name, share in facts.spent.items())
+    values = "its values" if facts.unit == "row" else "the values of its rows"
     between = (
         f"by replacing {values}"
-        if facts["relation"] == REPLACE
+        if facts.relation == REPLACE
         else f"by adding or removing it, or by replacing {values}"
     )
     return (
-        f"Differential privacy of {what} for each {facts['unit']}: {promise}, neighbours {between}.",
-        *(() if facts["relation"] == REPLACE else ("The number of published rows is a noisy count.",)),
-        f"Groups of about {facts['size']:,} by '{facts['grouping']}', {facts['cells'].get('groups', 0):,} in "
-        f"all; {facts['noise']} noise by OpenDP.",
-        f"The {'ε' if not facts['delta'] else 'ρ'} went to: {spent}.",
+        f"Differential privacy of {what} for each {facts.unit}: {promise}, neighbours {between}.",
+        *(() if facts.relation == REPLACE else ("The number of published rows is a noisy count.",)),
+        f"Groups of about {facts.size:,} by '{facts.grouping}', {facts.cells.get('groups', 0):,} in "
+        f"all; {facts.noise} noise by OpenDP.",
+        f"The {'ε' if not facts.delta else 'ρ'} went to: {spent}.",
     )

@@ -151,7 +151,7 @@ def mask_by_groups(
     frame, mean, weighed, result = publish_weights(table, gathered, choices, k)
     return Grouped(
         frame,
-        figures={**published.figures, **mean},
+        figures=replace(published.figures, mean_weights=mean),
         notes=(*notes, *result),
         public_notes=tuple(notes),
         log=(

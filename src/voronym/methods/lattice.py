@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -27,6 +26,7 @@ from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError, hint
 from voronym.keyspaces import importance_of
 from voronym.method import release_method
+from voronym.methods.figures import LatticeFigures, Recoding, Uniform
 from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.privacy.cells import Judge
@@ -305,7 +305,7 @@ def _masked(table: Table, found: Lattice, trees: Collection[str]) -> Grouped:
     frame = nw.from_dict({name: made.get(name, table.frame[name]) for name in kept})
     return Grouped(
         frame,
-        figures={"lattice": _figures(found, best)},
+        figures=LatticeFigures(_figures(found, best)),
         log=_log(found, best),
         partition=Partition(np.where(rows, many, labels), k=found.k if table.units is None else None),
         published_as={
@@ -316,24 +316,17 @@ def _masked(table: Table, found: Lattice, trees: Collection[str]) -> Grouped:
     )
 
 
-def _figures(found: Lattice, best: Solution) -> dict[str, Any]:
+def _figures(found: Lattice, best: Solution) -> Uniform:
     names = [one.name for one in found.columns]
-    frontier = [
-        {
-            "levels": dict(zip(names, one.levels, strict=True)),
-            "loss": one.loss,
-            "suppressed": one.suppressed,
-            "chosen": one is best,
-        }
-        for one in found.front
-    ]
-    heights = {one.name: one.height for one in found.columns}
-    return {
-        "recodings": int(found.base.size),
-        "looked_at": found.looked,
-        "heights": heights,
-        "frontier": frontier,
-    }
+    return Uniform(
+        recodings=int(found.base.size),
+        looked_at=found.looked,
+        heights={one.name: one.height for one in found.columns},
+        frontier=tuple(
+            Recoding(dict(zip(names, one.levels, strict=True)), one.loss, one.suppressed, one is best)
+            for one in found.front
+        ),
+    )
 
 
 def _log(found: Lattice, best: Solution) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from voronym.methods.blank_search import anneal
 from voronym.methods.blank_wildcard import wildcard_gaps
 from voronym.methods.blanks import SAME, Choices, Search
 from voronym.methods.crowd import check_heads, household_demands
+from voronym.methods.figures import Suppressed, SuppressionFigures
 from voronym.methods.grouped import demands_of
 from voronym.methods.said import said
 from voronym.partition import Partition
@@ -32,8 +33,8 @@ from voronym.table.values import first_rows
 Ints = NDArray[np.int64]
 COLUMNS = 20
 """Keys, at most: every set of them that k records share is looked at."""
-FIGURES, FATE = "local suppression", "its own value, or missing"
-"""The name of the figures, and what is published of a key."""
+FATE = "its own value, or missing"
+"""What is published of a key."""
 AGAINST = (
     "Classes that broke a model were joined with others. That looks at confidential values: the gaps are "
     "made against an intruder who knows the keys, and one who knows the method, too, may learn more."
@@ -277,14 +278,7 @@ def _masked(
     kept = [name for name in table.columns if name in table.schema]
     frame = table.frame.select(kept).with_columns(**made)
     touched = int(gone.any(axis=1).sum())
-    figures = {
-        "suppressed": many,
-        "records": touched,
-        "cost": gaps.cost,
-        "least": gaps.least,
-        "gap": gaps.gap if np.isfinite(gaps.gap) else None,
-        **({} if others is None else {"if gaps matched everything": others}),
-    }
+    figures = Suppressed(many, touched, gaps.cost, gaps.least, gaps.gap, wildcard=others)
     notes = tuple(
         f"{n:,} of {table.n:,} values of {name!r} had to be made missing: recode it to fewer values first "
         f"({hint('steps', f'recode {name} ...')}), or give it less importance"
@@ -294,7 +288,7 @@ def _masked(
     against = (AGAINST,) if told else ()
     return Grouped(
         frame,
-        figures={FIGURES: figures},
+        figures=SuppressionFigures(figures),
         notes=notes,
         log=(
             *_said(table, many, touched, gaps, k, more=told),

@@ -21,13 +21,13 @@ from voronym.errors import GuaranteeError, InputError, hint
 from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
 from voronym.methods.differential import (
-    FIGURES,
     DifferentialOptions,
     in_strata,
     mask_private,
     private_of,
     rows_of,
 )
+from voronym.methods.figures import PrivateFigures
 from voronym.methods.grouped import Kept, demands_of, enforcement, mask_by_groups, with_pseudonyms
 from voronym.methods.row_ranges import in_widths, joined_schema
 from voronym.methods.said import against, within
@@ -112,11 +112,11 @@ def _private(
     masked = mask_private(table, ctx, model=model, options=options, k=k if k > 1 else None, medians=middle)
     if choices.weights is None or model.scope == "all":
         return masked
-    frame, figures, log, notes = publish_weights(table, masked.frame, choices, max(k, 1))
+    frame, mean, log, notes = publish_weights(table, masked.frame, choices, max(k, 1))
     return replace(
         masked,
         frame=frame,
-        figures={**masked.figures, **figures},
+        figures=replace(masked.figures, mean_weights=mean),
         notes=(*masked.notes, *notes),
         log=(*masked.log, *log),
     )
@@ -153,12 +153,12 @@ def _released(
     function = METHODS[choices.method].function
     made: Grouped = function(table, ctx, options, choices=choices, k=k, models=models)
     made = _in_other_ways(table, made, choices, k)
-    frame, figures, log, notes = publish_weights(table, made.frame, choices, k)
+    frame, mean, log, notes = publish_weights(table, made.frame, choices, k)
     frame = with_pseudonyms(table, frame)
     return replace(
         made,
         frame=frame,
-        figures={**made.figures, **figures},
+        figures=replace(made.figures, mean_weights=mean),
         notes=(*made.notes, *notes),
         log=(*made.log, *log),
     )
@@ -350,9 +350,8 @@ def _by_strata(
         "schema": schema,
     }
     if private is not None:
-        return Masked(
-            frame, {FIGURES: in_strata([masked.figures[FIGURES] for masked in made], strata)}, **shared
-        )
+        kept = [facts for masked in made if (facts := masked.figures.of(PrivateFigures)) is not None]
+        return Masked(frame, PrivateFigures(in_strata([facts.private for facts in kept], strata)), **shared)
     if not groups:
         return Masked(frame, **shared)
     return Grouped(

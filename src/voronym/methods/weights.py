@@ -32,13 +32,9 @@ def averaged(table: Table, choices: ReleaseChoices, k: int) -> str | None:
     return name if way == "mean" or rare(table, name, k) else None
 
 
-MEAN = "mean weights"
-"""The figure that names the column whose weights were averaged."""
-
-
 def publish_weights(
     table: Table, frame: nw.DataFrame[Any], choices: ReleaseChoices, k: int
-) -> tuple[nw.DataFrame[Any], dict[str, str], tuple[str, ...], tuple[str, ...]]:
+) -> tuple[nw.DataFrame[Any], str | None, tuple[str, ...], tuple[str, ...]]:
     """Return a masked table with its weights averaged in each group, where they are to be; and what to say.
 
     Parameters
@@ -54,12 +50,12 @@ def publish_weights(
 
     Returns
     -------
-    frame, figures, steps, notes
+    frame, averaged, log, notes
         The table; the column, where it was averaged; what was done; what the data holder should know.
     """
     name = choices.weights
     if name is None:
-        return frame, {}, (), ()
+        return frame, None, (), ()
     if averaged(table, choices, k) is None:
         alone = rare(table, name, k)
         note = (
@@ -67,7 +63,7 @@ def publish_weights(
             "are published as they are: whoever knows somebody's weight finds the record. Leave out "
             "publish_weights=own, and groups publish their mean"
         )
-        return frame, {}, (), (note,) if alone else ()
+        return frame, None, (), (note,) if alone else ()
     weights = weights_of(table, name)
     assert weights is not None  # noqa: S101 - there is a name
     classes = equivalence_classes(frame, table.keys)  # groups that publish the same keys are one
@@ -76,7 +72,7 @@ def publish_weights(
     why = f", because fewer than k={k} records share some" if choices.publish_weights == "auto" else ""
     return (
         frame.with_columns(made),
-        {MEAN: name},
+        name,
         (
             f"The weights {name!r} were averaged in each group{why}: those of each group add up to what they "
             "did, and so do weighted totals of the keys.",

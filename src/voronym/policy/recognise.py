@@ -74,7 +74,7 @@ WHAT: dict[str, tuple[str, str]] = {
         "record numbers and numbers of people",
         r"(^|_)(mrn|medical_record\w*|patient_?(id|no|nr|number|nummer)|patienten_?(id|nr|nummer)|case_?(id|no|number)|"
         r"fall_?(id|nr|nummer)|person_?(id|no|nr|number)|subject_?(id|no|number)?|usubjid|respondent(_?id)?|"
-        r"household_?(id|no|nr|number)|hh_?id|haushalt_?(id|nr|nummer)?|member_?id|record_?(id|no|number)|study_id|"
+        r"household_?(id|no|nr|number)|hh_?(id|no|nr)|haushalts?_?(id|nr|nummer)?|member_?id|record_?(id|no|number)|study_id|"
         r"id|uuid|guid|nummer|dossier|numero|id_\w+|\w+_id|user|username|login)($)",
     ),
     "birth": (

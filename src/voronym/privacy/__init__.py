@@ -16,6 +16,7 @@
 ``k_map``          `KMap`: k people of the population
 ``delta_presence`` `DeltaPresence`: nobody is surely in the table
 ``differential``   `DifferentialPrivacy`: a promise about how a table is made; no table shows it
+``individual``     how likely a match with each record is correct, from sampling weights
 ``text``           the text forms of models
 ``within``         models within strata
 

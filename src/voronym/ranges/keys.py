@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from voronym.core.context import Context
+from voronym.core.figures import Figures
 from voronym.errors import InputError
 from voronym.keyspaces import Coordinates, Keys, Published, importance_of, key_space
 from voronym.partition import Partition
@@ -17,6 +18,20 @@ from voronym.request.choices import ReleaseChoices
 from voronym.space.ranges import Axis, Ranges
 from voronym.space.records import Records
 from voronym.table.table import Table
+
+
+@dataclass(frozen=True)
+class RangeFigures(Figures):
+    """What groups lose that were made for narrow ranges; of several leaves it is not known."""
+
+    space: str = "ranges"
+    certainty_penalty: float | None = None
+    """In percent of what one range for all would."""
+
+    @property
+    def of_leaf(self) -> Figures:
+        """What holds of all leaves: the space."""
+        return replace(self, certainty_penalty=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +88,7 @@ class RangeKeys(Keys):
         plain = Published(
             self.table.frame.head(0).select(self.table.keys),
             self.records.centroids(part),
-            {"space": "ranges", "certainty_penalty": loss},
+            RangeFigures(certainty_penalty=loss),
             (f"Groups were made for narrow ranges: their certainty penalty is {loss:.2f} %.",),
         )
         return with_ranges(self.table, part, plain, self.columns)

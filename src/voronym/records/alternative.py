@@ -12,13 +12,14 @@ from voronym.errors import SchemaError
 from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
 from voronym.problem import Problem
+from voronym.records.figures import Alternative
 from voronym.table.table import Table
 
 _WHOLE = 200_000
 """Records that MDAV groups at once, at most: some 15 seconds. More are cut into macrocells first."""
 
 
-def alternative(table: Table, masked: nw.DataFrame[Any], m: int, ctx: Context) -> dict[str, float] | None:
+def alternative(table: Table, masked: nw.DataFrame[Any], m: int, ctx: Context) -> Alternative | None:
     """Return the loss of a masked table and that of MDAV with k = m + 1, both as published, in percent.
 
     MDAV groups all records: in a sample neighbours are farther, so that it would lose more.
@@ -37,4 +38,4 @@ def alternative(table: Table, masked: nw.DataFrame[Any], m: int, ctx: Context) -
     published = coordinates.codec.encode(means)[part.labels]
     total = np.square(X - X.mean(axis=0)).sum()
     mdav = 100 * float(np.square(X - published).sum() / total)
-    return {"loss": coordinates.loss(table.like(masked)), "mdav": mdav}
+    return Alternative(coordinates.loss(table.like(masked)), mdav)

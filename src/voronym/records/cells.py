@@ -14,6 +14,7 @@ from voronym.core.context import Context
 from voronym.keyspaces import Keys, Published, key_space
 from voronym.partition import Partition
 from voronym.records.fields import Choice, gathered, make_fields
+from voronym.records.figures import MixedColumn, MixedFigures
 from voronym.request.choices import ReleaseChoices
 from voronym.space.mixed import Mixed
 from voronym.space.records import Records
@@ -91,30 +92,30 @@ class MixedKeys(Keys):
         result = records.centres(part)
         whole = records.centres(Partition(np.zeros(part.n, np.int64)))
         made: dict[str, nw.Series[Any]] = {}
-        columns: dict[str, Any] = {}
+        columns: dict[str, MixedColumn] = {}
         for column, field in enumerate(space.fields):
             made |= gathered(self.table, field, result.levels[:, column])
-            columns[field.name] = {
-                "metric": field.metric,
-                "loss": _percent(float(result.costs[:, column].sum()), float(whole.costs[0, column])),
-                "kept": float((result.levels[part.labels, column] == codes[:, column]).mean()),
-            }
-        figures = {"space": "mixed", "mixed_loss": _percent(result.total, whole.total), "columns": columns}
+            columns[field.name] = MixedColumn(
+                metric=field.metric,
+                loss=_percent(float(result.costs[:, column].sum()), float(whole.costs[0, column])),
+                kept=float((result.levels[part.labels, column] == codes[:, column]).mean()),
+            )
+        loss = _percent(result.total, whole.total)
         return Published(
             nw.from_dict({name: made[name] for name in self.table.keys}),
             result.levels,
-            figures,
-            self._steps(figures),
+            MixedFigures(mixed_loss=loss, columns=columns),
+            self._log(loss),
             self._published_as(),
         )
 
-    def _steps(self, figures: Mapping[str, Any]) -> tuple[str, ...]:
+    def _log(self, loss: float) -> tuple[str, ...]:
         """Say what was done, a sentence each."""
         return (
             "Groups were made by mixed distances, without turning categories into numbers: "
             + ", ".join(f"{field.name} {field.metric}" for field in self.space.fields)
             + ".",
-            f"The published centres cost {figures['mixed_loss']:.2f} % of what one centre for all would.",
+            f"The published centres cost {loss:.2f} % of what one centre for all would.",
         )
 
     def _published_as(self) -> dict[str, str]:

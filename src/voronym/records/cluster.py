@@ -19,6 +19,7 @@ from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.records.blocks import in_blocks
 from voronym.records.explain import TOLD, explained
+from voronym.records.figures import Point
 from voronym.records.options import RecordsOptions
 from voronym.space.field import Field
 from voronym.space.mixed import Mixed
@@ -31,18 +32,6 @@ _TRIED = (0.0, 0.05, 0.1, 0.2, 0.4)
 
 EXACT = 1000
 """Most records of which all pairs are compared, by complete linkage."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """One epsilon that was tried on a column: the share of its pairs that it allows, and what came of it."""
-
-    column: str
-    pairs: float
-    clusters: int
-    small_clusters: int
-    small_records: float
-    taken: bool
 
 
 @dataclass(frozen=True, eq=False)

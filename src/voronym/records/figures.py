@@ -1,228 +1,158 @@
-"""What is reported about a table that was blended and stirred: figures, warnings and steps."""
+"""What is measured of a table that was blended and stirred, and of groups in a mixed space."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, reduce
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from voronym._kernels.mixed import LINE
-from voronym.records.blocks import refined
-from voronym.records.cluster import Clusters
-from voronym.records.options import RecordsOptions
-from voronym.records.pushback import Blended
-from voronym.records.stir import Shuffled, single_valued
-from voronym.space.field import Field
-from voronym.space.mixed import Mixed
-from voronym.table.frame import listing
-from voronym.table.table import Table
-
-Ints = NDArray[np.int64]
+from voronym.core.figures import Figures
+from voronym.core.rate import Rate
 
 
-def total_variation(a: Ints, b: Ints, levels: int) -> float:
-    """Return the total variation distance of the distributions of two columns of levels.
+@dataclass(frozen=True)
+class Sizes:
+    """How many clusters there are, and how large they are."""
 
-    Examples
-    --------
-    >>> total_variation(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), 2)
-    0.25
-    """
-    off = np.bincount(a, minlength=levels) - np.bincount(b, minlength=levels)
-    return float(np.abs(off).sum() / (2 * len(a)))
+    count: int
+    smallest: int
+    median: float
+    largest: int
 
 
-def intact(labels: Ints, original: Ints, masked: Ints) -> int:
-    """Return how many masked records have a combination of keys that an original of the same cluster has."""
-    rows = np.concatenate([original, masked]).T
-    numbered = reduce(refined, rows, np.concatenate([labels, labels]))
-    occurs = np.bincount(numbered[: len(labels)], minlength=int(numbered.max()) + 1) > 0
-    return int(occurs[numbered[len(labels) :]].sum())
+@dataclass(frozen=True)
+class ColumnFigures:
+    """What became of a column that was stirred."""
+
+    metric: str
+    unchanged: int
+    """Records that have their own value."""
+    total_variation: float
+    """How far the distribution moved."""
 
 
-@dataclass(frozen=True, eq=False)
-class Stages:
-    """A table on its way: clusters as found, once lonely records joined the crowd, and once stirred.
+@dataclass(frozen=True)
+class KeyFigures(ColumnFigures):
+    """What became of a key, which makes clusters, too."""
 
-    Parameters
-    ----------
-    space : Mixed
-        The keys; ``space.codes`` are the original records.
-    options : RecordsOptions
-        What was asked for.
-    before, blended, middle, shuffled, after : Clusters, Blended, Clusters, Shuffled, Clusters
-        The stages, in their order.
-    others, other_codes : sequence of Field, array of int
-        Confidential columns that were stirred, and what became of them.
-    together : sequence of lists of int
-        Keys that were shuffled as one.
-    """
-
-    space: Mixed
-    options: RecordsOptions
-    before: Clusters
-    blended: Blended
-    middle: Clusters
-    shuffled: Shuffled
-    after: Clusters
-    others: Sequence[Field]
-    other_codes: Ints
-    together: Sequence[list[int]] = ()
-
-    def figures(self) -> dict[str, Any]:
-        """Return everything that was measured, as plain types."""
-        shuffled, options = self.shuffled, self.options
-        return {
-            "m": options.m,
-            "records": self.before.partition.n,
-            "clusters_before": _sizes(self.before),
-            "clusters_after": _sizes(self.after),
-            "small_clusters": int((self.before.partition.sizes <= options.m).sum()),
-            "outliers": len(self.blended.moved),
-            "blend": options.blend,
-            "columns": self._columns(),
-            "divergence": {
-                "measure": options.divergence,
-                "bound": options.bound,
-                "largest": float(shuffled.divergence.max(initial=0.0)),
-                "mean": float(shuffled.divergence.mean()) if len(shuffled.divergence) else 0.0,
-                "before_repair": _finite(shuffled.first.max(initial=0.0)),
-                "repaired": int((shuffled.first > options.bound).sum()),
-                "put_back": shuffled.put_back,
-            },
-            "centroid_shift": self._shifts(),
-            "intact": self.intact,
-            "together": [[self.space.fields[k].name for k in block] for block in self.together],
-            "curve": [vars(point) for point in self.before.curve],
-        }
-
-    @cached_property
-    def intact(self) -> int:
-        """How many masked records have a combination of keys that their cluster had before stirring."""
-        return intact(self.middle.partition.labels, self.blended.codes, self.shuffled.codes)
-
-    def _columns(self) -> dict[str, Any]:
-        """Return what happened to each column."""
-        out: dict[str, Any] = {}
-        for k, entry in enumerate(self.space.fields):
-            limit, spread = float(self.before.epsilon[k]), self.space.maps[k]
-            out[entry.name] = {
-                "metric": entry.metric,
-                "weight": self.space.weights[k],
-                "distinct": entry.levels,
-                "epsilon": _finite(limit),
-                "blended": int(self.blended.changed[k]),
-                "blend_divergence": float(self.blended.divergence[k]),
-                **_moved(entry, self.shuffled.codes[:, k]),
-                "map_error": spread.error,
-                "map_misfit": spread.misfit,
-            }
-        for k, item in enumerate(self.others):
-            out[item.name] = {"metric": item.metric, **_moved(item, self.other_codes[:, k])}
-        return out
-
-    def _shifts(self) -> dict[str, float]:
-        """Return the largest distance between a cluster's centroid before and after newcomers, by column."""
-        before, middle = self.before, self.middle
-        stayed = np.setdiff1d(np.arange(before.partition.n), self.blended.moved)
-        old, new = before.partition.labels[stayed], middle.partition.labels[stayed]
-        pairs = np.unique(np.column_stack([old, new]), axis=0)
-        out = {}
-        for k, item in enumerate(self.space.fields):
-            away = item.distance(before.centroids[pairs[:, 0], k], middle.centroids[pairs[:, 1], k])
-            out[item.name] = float(away.max(initial=0.0))
-        return out
-
-    def notes(self, table: Table, flattened: Sequence[int], shuffled: Sequence[int]) -> tuple[str, ...]:
-        """Return warnings: what the method did not do for some records."""
-        fields, sizes, m = self.space.fields, self.middle.partition.sizes, self.options.m
-        touched = [*flattened, *shuffled]
-        out = []
-        for k, alone in zip(touched, single_valued(self.middle, touched).T, strict=True):
-            if alone.any():
-                out.append(f"{fields[k].name!r} {_in_clusters(alone, sizes)}: stirring changes nothing there")
-        left = [item.name for k, item in enumerate(fields) if k not in touched]
-        if left:
-            out.append(
-                f"{listing(left)} is neither shuffled nor flattened: whoever knows it can use it to tell the "
-                "records of a cluster apart"
-            )
-        if self.intact and shuffled:
-            out.append(
-                f"{self.intact} of {len(self.shuffled.codes)} masked records have a combination of keys "
-                "that an "
-                "original of their cluster has: not the same person’s record, but that there is one can "
-                "be seen"
-            )
-        for k, entry in enumerate(fields):
-            often = np.bincount(self.shuffled.codes[:, k], minlength=entry.levels)
-            rare = int(((often > 0) & (often <= m)).sum())
-            if rare and entry.geometry.shape != LINE:
-                out.append(
-                    f"{rare} values of {entry.name!r} occur at most {m} times in the masked table: that "
-                    "somebody has them stays visible"
-                )
-        for name in table.confidential:
-            alone = _single(table.codes(name), self.middle)
-            if alone.any():
-                out.append(
-                    f"confidential {name!r} {_in_clusters(alone, sizes)}: whoever is known to be in one is "
-                    "known to have it"
-                )
-        return tuple(out)
-
-    def steps(self, flattened: Sequence[str], shuffled: Sequence[str]) -> tuple[str, ...]:
-        """Return what was done, a sentence each."""
-        sizes = self.before.partition.sizes
-        how = "chosen from the data" if self.before.curve else "given"
-        out = [
-            "distances: " + ", ".join(f"{field.name} ({field.metric})" for field in self.space.fields),
-            f"{len(sizes)} clusters with epsilon {how}; {len(self.blended.moved)} records in "
-            f"{int((sizes <= self.options.m).sum())} clusters of at most {self.options.m}",
-            f"blended into {self.after.partition.n_cells} clusters by {self.options.blend}",
-        ]
-        if flattened:
-            out.append(f"flattened to the centroid: {', '.join(flattened)}")
-        if shuffled:
-            reached = self.shuffled.divergence.max(initial=0.0)
-            out.append(f"shuffled inside clusters: {', '.join(shuffled)}; divergence at most {reached:.3g}")
-        return tuple(out)
+    weight: float
+    distinct: int
+    epsilon: float
+    """The largest distance of two members of a cluster; infinite where it is not limited."""
+    blended: int
+    """Records that got another value to join a larger cluster."""
+    blend_divergence: float
+    map_error: float
+    map_misfit: float
 
 
-def _moved(field: Field, codes: Ints) -> dict[str, Any]:
-    """Return how many values of a column stayed, and how far its distribution moved."""
-    return {
-        "unchanged": int((codes == field.codes).sum()),
-        "total_variation": total_variation(field.codes, codes, field.levels),
-    }
+@dataclass(frozen=True)
+class DivergenceFigures:
+    """How far the distances to the centre of a cluster moved, against the bound."""
+
+    measure: str
+    bound: float
+    largest: float
+    mean: float
+    before_repair: float
+    """The largest before permutations were drawn again."""
+    repaired: int
+    """Clusters that were beyond the bound at first."""
+    put_back: int
+    """Clusters that were left as they were, because no permutation kept the bound."""
 
 
-def _in_clusters(which: NDArray[np.bool_], sizes: Ints) -> str:
-    total = int(sizes[which].sum())
-    return f"has a single value in {int(which.sum())} of {len(which)} clusters ({total} records)"
+@dataclass(frozen=True)
+class Beyond(Rate):
+    """How often somebody is right who knows how other columns go with the keys."""
+
+    columns: tuple[str, ...] = ()
+    """Those that explain much of a key."""
+
+    @property
+    def rate(self) -> Rate:
+        """The rate alone."""
+        return Rate(**{part.name: getattr(self, part.name) for part in fields(Rate)})
 
 
-def _finite(x: float) -> float | None:
-    return float(x) if np.isfinite(x) else None
+@dataclass(frozen=True)
+class LinkageFigures:
+    """What nearest-record linkage gets right."""
+
+    before: Rate
+    after: Rate
+    beyond: Beyond | None = None
 
 
-def _sizes(clusters: Clusters) -> dict[str, float]:
-    sizes = clusters.partition.sizes
-    return {
-        "count": len(sizes),
-        "smallest": int(sizes.min()),
-        "median": float(np.median(sizes)),
-        "largest": int(sizes.max()),
-    }
+@dataclass(frozen=True)
+class Alternative:
+    """The loss as published and that of MDAV with groups of m + 1, in percent of the keys' variance."""
+
+    loss: float
+    mdav: float
 
 
-def _single(codes: Ints, clusters: Clusters) -> NDArray[np.bool_]:
-    labels, m = clusters.partition.labels, clusters.partition.n_cells
-    low, high = np.full(m, np.iinfo(np.int64).max), np.full(m, -2)
-    np.minimum.at(low, labels, codes)
-    np.maximum.at(high, labels, codes)
-    return np.asarray(low == high)
+@dataclass(frozen=True)
+class Point:
+    """One epsilon that was tried on a column: the share of its pairs that it allows, and what came of it."""
+
+    column: str
+    pairs: float
+    clusters: int
+    small_clusters: int
+    small_records: float
+    taken: bool
+
+
+@dataclass(frozen=True)
+class RecordsFigures(Figures):
+    """What the method records measured."""
+
+    m: int
+    records: int
+    clusters_before: Sizes
+    clusters_after: Sizes
+    small_clusters: int
+    """Clusters of at most m, before these were dissolved."""
+    outliers: int
+    """Records that were in them."""
+    blend: str
+    share: float
+    """Records that may be in small clusters where epsilon is chosen, as a share."""
+    columns: Mapping[str, ColumnFigures]
+    divergence: DivergenceFigures
+    centroid_shift: Mapping[str, float]
+    """The largest distance between a cluster's centre before and after newcomers, by key."""
+    intact: int
+    """Masked records with a combination of keys that their cluster had before."""
+    together: tuple[tuple[str, ...], ...]
+    """Keys that were shuffled as one."""
+    curve: tuple[Point, ...]
+    """How epsilon was chosen; empty where it was given."""
+    alternative: Alternative | None
+    linkage: LinkageFigures
+
+
+@dataclass(frozen=True)
+class MixedColumn:
+    """What a key loses whose groups publish a centre by its metric."""
+
+    metric: str
+    loss: float
+    """In percent of what one centre for all would cost."""
+    kept: float
+    """Share of the records that publish their own value."""
+
+
+@dataclass(frozen=True)
+class MixedFigures(Figures):
+    """What groups in a mixed space lose; of several leaves it is not known."""
+
+    space: str = "mixed"
+    mixed_loss: float | None = None
+    """In percent of what one centre for all would cost."""
+    columns: Mapping[str, MixedColumn] = field(default_factory=dict)
+
+    @property
+    def of_leaf(self) -> Figures:
+        """What holds of all leaves: the space."""
+        return replace(self, mixed_loss=None, columns={})

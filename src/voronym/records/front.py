@@ -22,10 +22,11 @@ from voronym.records.beyond import linkage_beyond
 from voronym.records.cluster import Clusters, clusters, describe
 from voronym.records.explain import blocks
 from voronym.records.fields import describing_fields, make_fields, rebuild_columns
-from voronym.records.figures import Stages
+from voronym.records.figures import Beyond, LinkageFigures, RecordsFigures
 from voronym.records.options import RecordsOptions
 from voronym.records.pushback import blend, check_size
 from voronym.records.split import split
+from voronym.records.stages import Stages
 from voronym.records.stir import flatten, shuffle, stir_alone
 from voronym.result import Masked
 from voronym.space.field import Field
@@ -59,6 +60,12 @@ class Stirred(Masked):
     codes: NDArray[np.int64] | None = None
     moved: NDArray[np.int64] | None = None
 
+    @property
+    def measured(self) -> RecordsFigures:
+        """What the method measured."""
+        assert isinstance(self.figures, RecordsFigures)  # noqa: S101 - it was made with them
+        return self.figures
+
 
 @checked
 def anonymize_records(
@@ -81,7 +88,7 @@ def anonymize_records(
     every key is shuffled or flattened, and rows are published in random order, whoever knows the keys, and
     nothing about how other columns go with them, finds the record of a given person with a probability of at
     most 1/(m+1). Confidential columns that follow from keys, such as years insured from age, find more:
-    measured, in ``figures["linkage"]["beyond"]``. The divergence of each cluster's distances
+    measured, in ``figures.linkage.beyond``. The divergence of each cluster's distances
     to its centroid is within the bound for `shuffle`. With epsilon chosen from the data, blending changes at
     most ``share`` of the values of a column, so its distribution moves by at most ``share`` in total
     variation; shuffling moves none. Not guaranteed: k-anonymity, unless all keys are flattened; anything
@@ -113,7 +120,7 @@ def anonymize_records(
     >>> made = anonymize_records(patients, schema, m=4)
     >>> bool(made.after.partition.sizes.min() > 4)
     True
-    >>> made.figures["linkage"]["after"]["value"] <= 0.2
+    >>> made.figures.linkage.after.value <= 0.2
     True
     """
     ctx = Context(seed=masking(seed), progress=progress)
@@ -138,9 +145,9 @@ def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
     What `anonymize_records` does; refused where MDAV would lose less at k = m + 1, unless that was accepted.
     """
     made = stirred(table, ctx, options)
-    if options.despite_loss or (other := made.figures["alternative"]) is None:
+    if options.despite_loss or (other := made.measured.alternative) is None:
         return made
-    lost, mdav = other["loss"], other["mdav"]
+    lost, mdav = other.loss, other.mdav
     if lost <= mdav:
         return made
     raise GuaranteeError(
@@ -178,14 +185,13 @@ def stirred(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
     measuring = ctx.part(0.85, 1.0, stage="measuring")
     measuring.tell(0.0)
     stages = Stages(space, options, before, blended, middle, shuffled, after, plan.others, others, tied)
-    figures = stages.figures()
-    figures["alternative"] = other
-    figures["linkage"], beyond = _attacks(stages, plan, beside, measuring)
+    attacked, beyond = _attacks(stages, plan, beside, measuring)
+    figures = stages.figures(other, attacked)
     return Stirred(
         frame,
         figures,
         (*plan.notes, *beyond, *stages.notes(table, plan.places(plan.flattened), mixed)),
-        stages.steps(plan.flattened, plan.shuffled),
+        stages.log(plan.flattened, plan.shuffled),
         before=before,
         after=after,
         space=space,
@@ -196,18 +202,18 @@ def stirred(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
 
 def _attacks(
     stages: Stages, plan: _Plan, beside: Sequence[Field], ctx: Context
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+) -> tuple[LinkageFigures, tuple[str, ...]]:
     """Attack the masked table by its keys, and by what other columns say about them."""
     space, options, part = stages.space, stages.options, stages.middle.partition
     original = space.codes
-    out: dict[str, Any] = {"before": linkage(space, original, original).to_dict(), "beyond": None}
+    before, more = linkage(space, original, original), None
     notes: tuple[str, ...] = ()
     stirred_too = {name for other in plan.others for name in other.columns}
     known = [item for item in beside if stirred_too.isdisjoint(item.columns)]
     result = linkage_beyond(space.fields, known, part)
     if result is not None:
         rate, names = result
-        out["beyond"] = rate.to_dict() | {"columns": list(names)}
+        more = Beyond(**vars(rate), columns=tuple(names))
         if rate.low > 1 / (options.m + 1) and names:
             notes = (
                 f"whoever knows how {listing(names)} {'goes' if len(names) == 1 else 'go'} with the keys "
@@ -218,7 +224,7 @@ def _attacks(
     # This attack comes last: whoever wishes to finish then gets all but some of its targets.
     after = stages.shuffled.codes
     attacked = linkage(space, original, after, targets=options.targets, ctx=ctx.part(0.2, 1.0))
-    return out | {"after": attacked.to_dict()}, notes
+    return LinkageFigures(before, attacked, more), notes
 
 
 @dataclass(frozen=True)

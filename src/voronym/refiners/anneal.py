@@ -26,6 +26,8 @@ WARM = 0.3
 """First temperature of later rounds: hot enough for the borders, not so hot that the inside is undone."""
 POLISH = 0.15
 """Share of the time for `exchange` after annealing, on a table of a single block."""
+EFFORT = 2.5e7
+"""Perturbations without a time limit, times k² coordinates, which one of them takes: a few seconds."""
 LIGHT = 6
 """Largest k for which more annealing ends with more perturbations: one takes k² times as long as a move."""
 
@@ -99,7 +101,9 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
     best = problem.better(best, _round(problem, best, rows, search, bold, options.sweeps))
     more = options.sweeps / 1000
     share = more if problem.k <= LIGHT else min(1.0, more)
-    kicks = None if ctx.timed and pace.kicks else int(min(pace.kicks * problem.n, KICKS) * share)
+    wide = 1 if problem.records.points is None else problem.records.points.shape[1]
+    most = min(pace.kicks * problem.n, KICKS, EFFORT / (problem.k**2 * wide))
+    kicks = None if ctx.timed and pace.kicks else int(most * share)
     return exchange(problem, best, ctx.part(1.0 - POLISH, 1.0), ExchangeOptions(iterations=kicks))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voronym.advice import Advice, Alternative
+from voronym.policy.alternatives import Advice, Alternative
 from voronym.report import bars
 from voronym.report.html import fill, part
 from voronym.report.svg import percent

@@ -28,6 +28,7 @@ from voronym.errors import InputError, WriteError
 from voronym.intruder import expose
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
+from voronym.report.front import Front
 from voronym.report.language import SOURCE, Messages, reader, term
 from voronym.report.section import Audience, sections
 from voronym.report.svg import clean, percent
@@ -63,10 +64,15 @@ class About:
 
     @classmethod
     def of(
-        cls, given: Release | Dossier, title: str | None, publisher: str | None, date: str | None
+        cls,
+        given: Release | Dossier,
+        audience: Audience,
+        title: str | None,
+        publisher: str | None,
+        date: str | None,
     ) -> About:
-        """Gather it; the file is named without its folder, which is nobody's business."""
-        source = None if isinstance(given, Dossier) else given.source
+        """Gather it; a public page does not name the file of the originals, and no page its folder."""
+        source = None if isinstance(given, Dossier) or audience == "public" else given.source
         data = "" if source is None else source.file
         return cls(
             title or (f"Release of {data}" if data else "Release report"),
@@ -123,11 +129,11 @@ def render(
         words = _words(seen)
         return fill(
             "release.html",
-            about=About.of(given, title, publisher, date),
+            about=About.of(given, audience, title, publisher, date),
             d=seen,
             words=words,
             kind=audience,
-            warnings=seen.public.warnings if seen.inside is None else seen.inside.warnings,
+            front=Front.of(seen),
             sections=_parts(seen, audience, words),
         )
 

@@ -35,6 +35,7 @@ from voronym.table.table import Table
 
 if TYPE_CHECKING:
     from voronym.policy.checklist import Added
+    from voronym.policy.complete import Completed
     from voronym.run.parts.plan import Plan
 
 
@@ -140,26 +141,64 @@ def anonymize(
         )
     added: tuple[Added, ...] = ()
     if recipe is None and request.release.policy is not None:
-        from voronym.policy.case import Facts  # with the attacks, which take a while to load
-        from voronym.policy.complete import complete
-        from voronym.policy.policy import Policy
-
-        policy = Policy.load(request.release.policy)
-        made = complete(request, data, policy, Facts.of(policy, request.release.facts))
+        made = completed(request, data)
         request, added = made.request, made.added
+    with _no_empty_ledger(request.run.ledger):
+        release = released(data, request, recipe, added=added, started=started, progress=progress)
+        if output is not None:
+            release.write(output, overwrite=overwrite, **(style or {}))
+    return _warned(release)
+
+
+def completed(request: Request, data: Any) -> Completed:
+    """Complete a request by what its policy demands and nobody chose."""
+    from voronym.policy.case import Facts  # with the attacks, which take a while to load
+    from voronym.policy.complete import complete
+    from voronym.policy.policy import Policy
+
+    policy = Policy.load(str(request.release.policy))
+    return complete(request, data, policy, Facts.of(policy, request.release.facts))
+
+
+def released(
+    data: Any,
+    request: Request,
+    recipe: Recipe | None = None,
+    *,
+    table: Table | None = None,
+    added: tuple[Added, ...] = (),
+    started: float | None = None,
+    progress: ProgressCallback | None = None,
+) -> Release:
+    """Make the release of a table in memory, of a request that its policy has completed.
+
+    Parameters
+    ----------
+    data : dataframe
+        The original.
+    request : Request
+        All choices, or those about the run where a recipe states the others.
+    recipe : Recipe, optional
+        States the choices about columns and release.
+    table : Table, optional
+        The original with its roles, where an earlier run built it.
+    added : tuple of Added
+        What the policy chose.
+    started : float, optional
+        When the run began; now, where it is not given.
+    progress : callable, optional
+        Called with a `voronym.Progress` now and then.
+    """
+    begun = now() if started is None else started
     if recipe is None:
-        table = request.table(data)
+        table = request.table(data) if table is None else table
         recipe = request.recipe(table, device=choose(request.release.device))
         declared: Sequence[str] = request.columns.identifiers
     else:
         table = Table.of(data, recipe.schema)
         declared = recipe.schema.identifiers
-    with _no_empty_ledger(request.run.ledger):
-        booking = _booking(request.run.ledger, data, recipe, declared, strangers=request.run.strangers)
-        release = _in_memory(table, recipe, booking, added, started, progress)
-        if output is not None:
-            release.write(output, overwrite=overwrite, **(style or {}))
-    return _warned(release)
+    booking = _booking(request.run.ledger, data, recipe, declared, strangers=request.run.strangers)
+    return _in_memory(table, recipe, booking, added, begun, progress)
 
 
 @contextmanager

@@ -21,12 +21,11 @@ from voronym.history.epsilon import PRIVATE, check_spending
 from voronym.history.following import facts_of, follow
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
-from voronym.methods.differential import FIGURES as PRIVATE_FIGURES
 from voronym.methods.differential import cost_of
+from voronym.methods.figures import PrivateFigures
 from voronym.methods.grouped import Kept
 from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
-from voronym.methods.weights import MEAN
 from voronym.partition import Partition
 from voronym.problem import check_k
 from voronym.release import Release
@@ -220,7 +219,7 @@ def _check_history(
     ``frame`` is what the groups published before the steps that come after: these are done again each time.
     """
     recipe, keys = release.recipe, list(release.schema.keys)
-    mean = masked.figures.get(MEAN)
+    mean = masked.figures.mean_weights
     about: dict[str, Any] = {
         **facts_of(recipe, table.schema),
         "columns": list(masked.frame.columns),
@@ -267,8 +266,10 @@ def _books_of(
         assert isinstance(masked, Grouped)  # noqa: S101 - the method makes groups
         assert masked.partition is not None  # noqa: S101
         return masked.partition
-    facts = masked.figures[PRIVATE_FIGURES]
-    about[PRIVATE] = {name: facts[name] for name in ("epsilon", "delta", "rho", "relation", "unit", "scope")}
+    figures = masked.figures.of(PrivateFigures)
+    assert figures is not None  # noqa: S101 - the method is private
+    spent = ("epsilon", "delta", "rho", "relation", "unit", "scope")
+    about[PRIVATE] = {name: getattr(figures.private, name) for name in spent}
     # What is private as a whole tells nobody's group; beside columns that stay as they are, keys do.
     alone = recipe.private.scope == "all" or recipe.private.hides_presence
     keys = list(recipe.schema.keys)

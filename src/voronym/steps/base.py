@@ -56,6 +56,8 @@ class ColumnStep(ABC):
     """Whether it has to."""
     random: ClassVar[bool] = False
     """Whether it draws at random, row by row: then rows of one person must not tell it from each other."""
+    averages: ClassVar[bool] = False
+    """Whether values become means of several people's: then a mean that changed tells what changed in it."""
     once: ClassVar[bool] = False
     """Whether equal values of one person or household count once, though nothing is drawn."""
 

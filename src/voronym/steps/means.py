@@ -37,6 +37,7 @@ class Microaggregate(ColumnStep):
     together: bool = option(False, "whether the columns share their groups", check=yes_or_no)
     by: tuple[str, ...] = list_option("columns whose values groups do not cross")
 
+    averages: ClassVar[bool] = True
     once: ClassVar[bool] = True
 
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:

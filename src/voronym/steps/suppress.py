@@ -6,16 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voronym.core.options import option, whole
-from voronym.errors import InputError
+from voronym.core.options import number, option, whole
+from voronym.errors import InputError, SchemaError
+from voronym.privacy.individual import match_probability, weights_of
 from voronym.steps.base import ColumnStep, Made, list_option, step
+from voronym.table.classes import equivalence_classes
+from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 
 @step("suppress", guarantee="the values are nowhere in the column", main="values", needed=False)
 @dataclass(frozen=True)
 class Suppress(ColumnStep):
-    """Make values missing: those that are named, those that few records have, or all.
+    """Make values missing: those that are named, those that few records have, of records at risk, or all.
 
     That a value is missing tells something, too: whoever knows the step knows which values can be there. It
     hides who has which of them, not that it is one of them.
@@ -25,11 +28,33 @@ class Suppress(ColumnStep):
     rare: int | None = option(
         None, "the values of fewer people than that, instead of naming them", check=whole(2)
     )
+    risk: float | None = option(
+        None,
+        "the values of records whose individual risk, by all keys, is above that",
+        check=number(0.0, 1.0),
+    )
+    weights: str | None = option(
+        None, "the column of sampling weights for that risk; without it the table is the whole population"
+    )
 
     def check(self) -> None:
         """Refuse values and a rule at once."""
-        if self.values and self.rare is not None:
-            raise InputError(f"step '{self}': name the values, or give rare, not both")
+        if bool(self.values) + (self.rare is not None) + (self.risk is not None) > 1:
+            raise InputError(f"step '{self}': name the values, or give rare, or risk: only one of them")
+        if self.weights is not None and self.risk is None:
+            raise InputError(f"step '{self}': weights are for risk, such as risk=0.1")
+
+    def asks(self) -> tuple[str, ...]:
+        """Return the columns that it looks at."""
+        return () if self.weights is None else (self.weights,)
+
+    def check_columns(self, schema: Schema) -> None:
+        """Refuse risk where a column is no key: an intruder does not know it."""
+        super().check_columns(schema)
+        if self.risk is not None and (odd := [name for name in self.columns if name not in schema.keys]):
+            raise SchemaError(
+                f"step '{self}': risk is that of being found by the keys, and {odd[0]!r} is none of them"
+            )
 
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
         """Return the columns without the values."""
@@ -37,6 +62,8 @@ class Suppress(ColumnStep):
 
     def _where(self, table: Table, name: str) -> np.ndarray:
         codes, levels = table.codes(name), [str(level) for level in table.levels(name)]
+        if self.risk is not None:
+            return np.asarray((codes >= 0) & (self._risks(table) > self.risk))
         if self.rare is not None:
             if table.persons is None:
                 counts = np.bincount(codes[codes >= 0], minlength=len(levels) + 1)
@@ -54,6 +81,17 @@ class Suppress(ColumnStep):
             )
         chosen = np.array([level in self.values for level in levels] + [False])
         return np.asarray((codes >= 0) & chosen[codes])
+
+    def _risks(self, table: Table) -> np.ndarray:
+        """Return how likely a match with each record is correct."""
+        labels = equivalence_classes(table.frame, table.keys).labels
+        weights = np.ones(table.n) if self.weights is None else weights_of(table[self.weights])
+        rows = np.arange(table.n)
+        if table.persons is not None:  # a person with several rows in a class is one of it
+            rows = np.unique(np.column_stack([labels, table.persons]), axis=0, return_index=True)[1]
+        sizes = np.bincount(labels[rows])
+        people = np.bincount(labels[rows], np.maximum(weights[rows], 1.0))
+        return np.asarray(match_probability(sizes, sizes / people)[labels])
 
     def warns(self, before: Table, after: Table) -> str | None:
         """Say where a gap tells as much as the value did."""
@@ -77,4 +115,6 @@ class Suppress(ColumnStep):
             what = f"{len(self.values)} {'values' if len(self.values) > 1 else 'value'}"
         elif self.rare is not None:
             what = f"values of fewer than {self.rare} people"
+        elif self.risk is not None:
+            what = f"values of records whose individual risk is above {self.risk:g}"
         return f"{', '.join(self.columns)}: {what} made missing"

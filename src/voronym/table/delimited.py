@@ -218,8 +218,9 @@ def _survey(name: str, text: str, dialect: Dialect, quick: int = 0) -> _Survey:
 def _what_to_try(ragged: int, first: int, count: int, dialect: Dialect) -> str:
     """Return what to do about rows that have more or fewer cells: those at the end are a footer."""
     if first == count - ragged + 1 and ragged < count / 2:
-        lines = "the last line" if ragged == 1 else f"the last {ragged} lines"
-        return f"if {lines} are no records, skip them: {hint('skip_footer', ragged)}"
+        lines = "the last line is no record" if ragged == 1 else f"the last {ragged} lines are no records"
+        skip = "it" if ragged == 1 else "them"
+        return f"if {lines}, skip {skip}: {hint('skip_footer', ragged)}"
     return (
         f"check the delimiter ({dialect.delimiter!r}), the quotes, and whether there are lines above the "
         f"header to skip ({hint('skip_rows')}) or below the records ({hint('skip_footer')})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ def _library(name: str) -> Any:
 def read_file(path: Path, reading: Reading) -> pl.DataFrame:
     """Read a sheet of a spreadsheet; the only one with cells, or the one that is named."""
     library = _library("fastexcel")
+    logging.getLogger("fastexcel").addHandler(logging.NullHandler())  # its notes on columns are not for users
     try:
         book = library.read_excel(path)
         sheet = _sheet(path.name, book, reading.sheet)

@@ -36,6 +36,7 @@ def told(release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl
     return {
         "verdict": str(words.verdict),
         "worst": "" if dossier.ladder is None else dossier.ladder.worded("page"),
+        "presence": "" if dossier.ladder is None else dossier.ladder.presence_sentence,
         "support": str(words.support),
         "facts": str(words.facts),
         "pictures": [

@@ -10,7 +10,7 @@ from scipy.stats import nbinom
 
 import voronym as vr
 from voronym.errors import InputError
-from voronym.evaluate.population.individual import household_risk, match_probability
+from voronym.privacy.individual import household_risk, match_probability
 
 
 @pytest.mark.parametrize("f", [1, 2, 3, 7, 30, 59, 60, 200])

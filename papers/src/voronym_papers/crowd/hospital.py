@@ -28,12 +28,12 @@ def sizes(counts: tuple[int, ...], ctx: Context) -> Iterator[Item]:
         before = perf_counter()
         made = _mask(n, tree)
         seconds = perf_counter() - before
-        figures = made.figures
-        first, last = (100 * figures["linkage"][when]["value"] for when in ("before", "after"))
-        other = figures["alternative"]
+        linked, other = made.measured.linkage, made.measured.alternative
+        first, last = 100 * linked.before.value, 100 * linked.after.value
+        lost = (None, None) if other is None else (other.loss, other.mdav)
         cells = None if made.after is None else int(made.after.partition.n_cells)
         pushed = None if made.moved is None else len(made.moved)
-        rows.append((n, pushed, cells, first, last, other["loss"], other["mdav"], seconds))
+        rows.append((n, pushed, cells, first, last, *lost, seconds))
         points.append((float(n), seconds))
         yield Mark(
             "Section 5", f"found again of {n:,} (1/(m+1) at most)", None, last, ".1f", " %", alone=True

@@ -2,7 +2,6 @@
 
 ``minimal``     minimal sample uniques: the smallest sets of columns in which a record is like no other
 ``suda``        `suda`: their scores, by record and by column
-``individual``  how likely a match with each record is correct, from sampling weights
 ``classes``     population uniques from the sizes of classes: Pitman, Zayatz, slide negative binomial
 ``rule``        which of these to believe: the decision rule of Dankar and others
 ``loglinear``   population uniques among the sample's, from a Poisson model of the columns

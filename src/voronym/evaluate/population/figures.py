@@ -182,7 +182,14 @@ class PopulationRisk(PopulationFigures):
         return self.figures.to_dict()
 
 
+def people(value: float) -> str:
+    """Write a number of people: what is next to nobody as that, not by its exponent."""
+    if 0 < value < 0.01:
+        return "<0.01"
+    return f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:.2g}"
+
+
 def between(value: float, interval: tuple[float, float] | None) -> str:
     """Write an estimate, with its interval where it has one."""
-    text = f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+    text = people(value)
     return text if interval is None else f"{text} ({interval[0]:,.0f} to {interval[1]:,.0f})"

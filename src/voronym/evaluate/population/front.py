@@ -13,9 +13,9 @@ from voronym.core.context import Context, ProgressCallback
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.evaluate.population.figures import PopulationRisk
-from voronym.evaluate.population.individual import weights_of
 from voronym.evaluate.population.sample import Sample, assess
 from voronym.evaluate.population.suda import check_fraction
+from voronym.privacy.individual import weights_of
 from voronym.table.classes import check_columns
 from voronym.table.read import load
 from voronym.table.values import Columns, Values

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.evaluate.population.figures import Matches, PopulationRisk, between
-from voronym.evaluate.population.individual import ASSUMPTION, household_risk, match_probability
 from voronym.evaluate.population.loglinear import fit_columns
 from voronym.evaluate.population.rule import dankar, population_uniques
 from voronym.evaluate.population.suda import key_codes
+from voronym.privacy.individual import ASSUMPTION, household_risk, match_probability
 from voronym.table.alike import population_sizes
 from voronym.table.classes import Classes, equivalence_classes
 from voronym.table.units import first_of_each

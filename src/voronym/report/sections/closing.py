@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import tomli_w
 
 from voronym.dossier import Dossier, Public
+from voronym.report.front import MOST_WARNINGS, guarantees
 from voronym.report.section import Data, section
 from voronym.report.write import Table
 
@@ -23,21 +26,8 @@ release = vr.anonymize("INPUT", recipe=recipe)"""
 def repeat(d: Dossier, public: Public) -> Data:
     """Say what was done and how to do it again."""
     seen = public if d.inside is None else d.inside
-    findings = [
-        (
-            finding.model,
-            "by how it was made" if finding.model == "dp" else f"{finding.value:.4g}",
-            None if finding.required is None else f"{finding.required:.4g}",
-            "holds" if finding.holds else "does not hold",
-        )
-        for finding in public.findings
-    ]
     return {
-        "guarantees": Table.of(
-            ("guarantee", "measured", "required", "verdict"),
-            findings,
-            caption="Measured on the released table",
-        ),
+        "guarantees": replace(guarantees(public), caption="Measured on the released table"),
         "columns": Table.of(
             ("column", "role", "kind", "what happened"),
             [(column.name, column.role, column.kind, column.fate) for column in seen.columns],
@@ -56,6 +46,13 @@ def repeat(d: Dossier, public: Public) -> Data:
 def limits(_: Dossier, public: Public) -> Data:
     """Say what the report does not promise."""
     return {"kept": public.kept}
+
+
+@section("warned", "Warnings", needs=("public",), place=3, shape="text")
+def warned(d: Dossier, public: Public) -> Data | None:
+    """Show every warning, where the first page has no room for all of them."""
+    warnings = public.warnings if d.inside is None else d.inside.warnings
+    return {"warnings": warnings} if len(warnings) > MOST_WARNINGS else None
 
 
 @section("sampled", "What was sampled", needs=("public",), place=92, shape="text")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from voronym.core.figures import Figures
 from voronym.dossier import Dossier
+from voronym.methods.figures import LatticeFigures
 from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.section import Data, section
@@ -16,26 +15,27 @@ MOST_ROWS = 25
 
 
 @section("frontier", "Other levels", needs=("inside.figures",), place=24)
-def frontier(_: Dossier, figures: Mapping[str, Any]) -> Data | None:
+def frontier(_: Dossier, figures: Figures) -> Data | None:
     """Show the best recoding for every number of suppressed records; nothing for other methods."""
-    result = figures.get("lattice")
-    if result is None:
+    measured = figures.of(LatticeFigures)
+    if measured is None:
         return None
-    rows = result["frontier"][-MOST_ROWS:]
+    result = measured.lattice
+    rows = result.frontier[-MOST_ROWS:]
     drawn = bars.bars(
-        [f"{item['suppressed']:,} suppressed" for item in rows],
-        [entry["loss"] for entry in rows],
+        [f"{item.suppressed:,} suppressed" for item in rows],
+        [entry.loss for entry in rows],
         title="Certainty penalty by records suppressed",
         write=percent,
         across=WIDE,
     )
-    head = ("suppressed", "penalty", *result["heights"], "")
+    head = ("suppressed", "penalty", *result.heights, "")
     cells = [
         (
-            f"{row['suppressed']:,}",
-            percent(row["loss"]),
-            *(f"{level} of {result['heights'][name]}" for name, level in row["levels"].items()),
-            "published" if row["chosen"] else "",
+            f"{row.suppressed:,}",
+            percent(row.loss),
+            *(f"{level} of {result.heights[name]}" for name, level in row.levels.items()),
+            "published" if row.chosen else "",
         )
         for row in rows
     ]

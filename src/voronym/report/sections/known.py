@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from voronym.dossier import Dossier, Public
+from voronym.errors import hint, spoken, worded
 from voronym.evaluate.disclosed import Disclosed
 from voronym.report.bars import Range, ranges
 from voronym.report.section import Data, section
@@ -89,10 +90,14 @@ def _attacked(d: Dossier) -> Advice | None:
     rung = None if d.ladder is None else d.ladder.worst
     if rung is None or rung.outcome is None or not rung.outcome.claims or not rung.remedy:
         return None
+    if rung.outcome.presence:
+        return None
     return (
         f"The attack “{rung.outcome.attack}” is right about {share(rung.outcome.success)} of the people. "
         f"What would help: {rung.remedy}. Then attack the release again, also by what takes minutes:",
-        "voronym attack OUTPUT --original INPUT --recipe recipe.toml",
+        "“Judge a release” on the first screen"
+        if spoken() == "page"
+        else "voronym attack OUTPUT --original INPUT --recipe recipe.toml",
     )
 
 
@@ -150,7 +155,9 @@ def _keys(d: Dossier) -> Advice | None:
     return (
         f"{percent(lost)} of the keys’ variance is lost, most of it in {most.key}. See what other methods "
         "and k lose:",
-        shlex.join([*compare_words(_recipe(d)), "-k", "3,5,10"]),
+        "“Protection”: the loss at other k stands beside the choices"
+        if spoken() == "page"
+        else shlex.join([*compare_words(_recipe(d)), "-k", "3,5,10"]),
     )
 
 
@@ -172,7 +179,7 @@ def _remember(d: Dossier) -> Advice | None:
 def command(
     d: Dossier, *, instead: Collection[str] = (), limited: bool = False, method: bool = True, **more: object
 ) -> str:
-    """Return the command that made the release, with something more.
+    """Return the command that made the release, with something more; on the page, the fields to fill in.
 
     Parameters
     ----------
@@ -187,6 +194,8 @@ def command(
     **more
         Choices that are added.
     """
+    if spoken() == "page":  # whoever reads it there clicks
+        return "; ".join(worded(hint(name, value)) for name, value in more.items())
     recipe, ledger = _recipe(d), d.inside is not None and d.inside.ledger
     options = {name: value for name, value in (recipe.options or {}).items() if name not in instead}
     recipe = replace(recipe, options=options or None, time_limit=None if limited else recipe.time_limit)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from voronym.dossier import Dossier
 from voronym.dossier.parts import Loss, Told
-from voronym.evaluate.moved import KeyChange
+from voronym.evaluate.moved import KeyChange, amount
 from voronym.evaluate.penalty import Penalty
 from voronym.ranges.publish import RANGED
 from voronym.report import bars
@@ -32,8 +32,8 @@ def changes(_: Dossier, result: tuple[KeyChange, ...]) -> Data:
             item.key,
             f"{item.kept:,} ({percent(100 * item.kept / item.records if item.records else 100.0)})",
             f"{item.moved:,}" if item.moved else "",
-            "" if item.distance is None else f"{item.distance:,.3g}{item.unit}",
-            "" if item.farthest is None else f"{item.farthest:,.3g}{item.unit}",
+            "" if item.distance is None else f"{amount(item.distance)}{item.unit}",
+            "" if item.farthest is None else f"{amount(item.farthest)}{item.unit}",
             f"{item.coarser:,}" if item.coarser else "",
             f"{item.gone:,}" if item.gone else "",
             f"{item.other:,}" if item.other else "",

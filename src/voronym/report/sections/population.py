@@ -5,6 +5,7 @@ from __future__ import annotations
 from voronym.dossier import Dossier
 from voronym.dossier.population import InPopulation, Outlook
 from voronym.evaluate.population import Matches, PopulationFigures
+from voronym.evaluate.population.figures import people
 from voronym.report.axes import WIDE
 from voronym.report.bars import Range, bars, ranges
 from voronym.report.section import Data, section
@@ -32,14 +33,11 @@ def population(_: Dossier, in_population: InPopulation) -> Data:
     )
     old, new = before.matches, after.matches
     rows: list[tuple[object, ...]] = [
-        ("correct matches to expect", _number(old.expected), _number(new.expected)),
+        ("correct matches to expect", people(old.expected), people(new.expected)),
         ("their 95 % interval", _between(old), _between(new)),
         ("mean chance of a record", share(old.mean), share(new.mean)),
         (f"records above {percent(100 * old.threshold)}", old.at_risk, new.at_risk),
-        *(
-            (f"{label} found", _number(item.expected), _number(two.expected))
-            for label, item, two in lines[1:]
-        ),
+        *((f"{label} found", people(item.expected), people(two.expected)) for label, item, two in lines[1:]),
         ("unique in the table", *in_population.unique),
         (f"singled out by {in_population.size} keys or fewer", *in_population.special),
     ]
@@ -47,7 +45,7 @@ def population(_: Dossier, in_population: InPopulation) -> Data:
         "figure": drawn,
         "table": Table.of(("risk in the population", "before", "after"), rows),
         "found": in_population,
-        "said": (_number(before.matches.expected), _number(after.matches.expected)),
+        "said": (people(before.matches.expected), people(after.matches.expected)),
         "names": _NAMES,
         "basis": _BASES.get(before.basis, "by the sampling fraction"),
         "models": _models(before),
@@ -63,8 +61,8 @@ def outlook(_: Dossier, result: Outlook) -> Data:
     rows = [
         ("records", result.records),
         ("people in the population", round(result.population)),
-        ("correct matches to expect", _number(result.expected)),
-        ("its 95 % interval", f"{_number(low)} to {_number(high)}"),
+        ("correct matches to expect", people(result.expected)),
+        ("its 95 % interval", f"{people(low)} to {people(high)}"),
         ("mean chance that a match is correct", share(result.mean)),
     ]
     return {
@@ -93,17 +91,15 @@ def _models(before: PopulationFigures) -> Table | None:
         )
     for fitted in before.columns:
         low, high = fitted.interval
-        sentence = f"{_number(low)} to {_number(high)}"
+        sentence = f"{people(low)} to {people(high)}"
         what = "unique in the table and in the population"
-        rows.append((f"log-linear, {fitted.model}", what, _number(fitted.population_uniques), sentence))
+        rows.append((f"log-linear, {fitted.model}", what, people(fitted.population_uniques), sentence))
     for unique in before.uniques:
         chosen = " (by the decision rule)" if unique.model == before.rule else ""
         sentence = (
-            ""
-            if unique.interval is None
-            else f"{_number(unique.interval[0])} to {_number(unique.interval[1])}"
+            "" if unique.interval is None else f"{people(unique.interval[0])} to {people(unique.interval[1])}"
         )
-        many = None if unique.uniques is None else _number(unique.uniques)
+        many = None if unique.uniques is None else people(unique.uniques)
         rows.append((_NAMES[unique.model] + chosen, "unique in the population", many, sentence))
     if not rows:
         return None
@@ -137,8 +133,4 @@ def _warned(in_population: InPopulation) -> list[str]:
 
 
 def _between(matches: Matches) -> str:
-    return " to ".join(map(_number, matches.interval))
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:.2g}"
+    return " to ".join(map(people, matches.interval))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from voronym.dossier import Dossier
+from voronym.methods.figures import Private
 from voronym.report.section import Data, section
 from voronym.report.write import Table
 
 
 @section("private", "What ε means here", needs=("public.private",), place=20)
-def private(d: Dossier, made: Mapping[str, Any]) -> Data:
+def private(d: Dossier, made: Private) -> Data:
     """Say what the promise bounds, for whom, and what it does not cover."""
-    rows = [(item["column"], item["bounds"], item["origin"]) for item in made["bounds"]]
+    rows = [(item.column, item.bounds, item.origin) for item in made.bounds]
     return {
         "made": made,
         "bounds": Table.of(("column", "public bounds", "from"), rows, caption="Bounds", numeric=False),

@@ -14,6 +14,7 @@ import numpy as np
 
 from voronym.core.atomic import accompany, digest_of, place_folder, together
 from voronym.core.context import Context, ProgressCallback
+from voronym.core.figures import NOTHING
 from voronym.errors import InputError, WriteError, hint
 from voronym.evaluate.moved import joined
 from voronym.evaluate.risk import Risk
@@ -325,7 +326,7 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
         effects=course.effects,
         changes=changes,
         schema=job.released_schema,
-        figures=answers[0].get("figures"),
+        figures=answers[0].get("figures", NOTHING),
         costs=answers[0].get("costs", ()),
         public_notes=_of_leaves([answer["public_notes"] for answer in answers], partly=False),
     )

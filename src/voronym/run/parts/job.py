@@ -287,6 +287,7 @@ def _turn(job: Job, name: str, number: int) -> Any:
 
 def allow_stored() -> None:
     """Allow what a work folder holds: values of these classes, and nothing else."""
+    from voronym.core.figures import kinds
     from voronym.dossier.parts import Dossier
     from voronym.history.ledger import Entry
     from voronym.privacy.base import Finding
@@ -311,4 +312,5 @@ def allow_stored() -> None:
         Job, Request, ColumnChoices, ReleaseChoices, RunChoices, Recipe, Schema, Column, Dataset, Part,
         Layout, Dialect, Reading, Source, Spelling, Number, Moment, Moments, LevelCounts, NumberSummary,
         PlaceSummary, Tree, Cuts, Shape, Finding, Effect, Cost, Entry, *store.classes_of(Dossier),
+        *(part for kind in kinds() for part in store.classes_of(kind)),
     )  # fmt: skip

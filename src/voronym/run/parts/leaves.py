@@ -235,7 +235,7 @@ def _figures(
         "public_notes": list(masked.public_notes),
         "log": list(masked.log),
         "shape": Shape(masked.schema, tuple(masked.frame.columns)),
-        "figures": {name: value for name, value in masked.figures.items() if isinstance(value, str)},
+        "figures": masked.figures.of_leaf,
         "counts": judged_counts(table.like(masked.frame), job) if job.judged else {},
     }
     if not isinstance(masked, Grouped) or masked.partition is None:

@@ -261,7 +261,7 @@ def columns(job: Job, number: int) -> dict[str, Any]:
     steps = [step for step in recipe.column_steps if step.when == "before"]
     pieces = [read_piece(job, piece, stepped=False) for piece in range(job.pieces)]
     booking = None
-    if any(getattr(step, "publish", None) == "mean" for step in steps):
+    if any(step.averages or getattr(step, "publish", None) == "mean" for step in steps):
         named = [rows_of(job, piece)[0].select(identifying(job)) for piece in range(job.pieces)]
         booking = booking_of(job, pl.concat(named))
     if booking is not None:

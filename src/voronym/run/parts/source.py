@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import polars as pl
 from voronym.errors import MissingExtraError, ReadError, SchemaError
 from voronym.run.parts.database import is_database
 from voronym.table.frame import listing
+from voronym.table.read import read
 from voronym.table.summaries import wider
 
 PART = 500_000
@@ -291,3 +292,23 @@ def load(part: Part, columns: Sequence[str], types: dict[str, Any], rows: int | 
     made = [pl.lit(value, dtype=types[name]).alias(name) for name, value in fixed.items() if name in columns]
     frame = frame.with_columns(made) if made else frame
     return frame.select(pl.col(name).cast(types[name]) for name in columns)
+
+
+def load_whole(files: Sequence[Path], reading: Mapping[str, Any]) -> pl.DataFrame:
+    """Read files as one table: the same columns in each, of the type that holds the values of all.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        As `find` returns them.
+    reading : mapping
+        How to read text or a database, as for `voronym.read`.
+    """
+    if is_parquet(files[0]):
+        data = survey(files)
+        return pl.concat([load(part, list(data.types), data.types) for part in data.parts])
+    frames: list[pl.DataFrame] = [read(file, **reading) for file in files]
+    types = {name: _plain(kind) for name, kind in frames[0].schema.items()}
+    for file, frame in zip(files[1:], frames[1:], strict=True):
+        _unify(types, dict(frame.schema), files[0].name, file.name)
+    return pl.concat([frame.select(pl.col(name).cast(types[name]) for name in types) for frame in frames])

@@ -115,7 +115,7 @@ def _inside(
         recipe=recipe.to_dict(),
         columns=public_words(made, made.rows).columns,
         warnings=made.warnings,
-        figures=dict(made.figures),
+        figures=made.figures,
         seconds={_turn(name): item for name, item in _folder(made).seconds.items()},
         risk=Risk.of_sizes(counting.sizes(before)),
         linkage=None,

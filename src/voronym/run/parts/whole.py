@@ -65,7 +65,7 @@ def _answer(release: Release, rows: int) -> dict[str, Any]:
         "log": list(release.log),
         "effects": list(release.effects),
         "changes": list(release.changes),
-        "figures": dict(release.figures),
+        "figures": release.figures,
         "costs": list(release.costs),
         "group_loss": release.group_loss,
         "information_loss": release.information_loss,

@@ -10,6 +10,7 @@ import polars as pl
 from voronym.errors import hint
 from voronym.table import spelling
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen
+from voronym.table.frame import listing
 
 
 @DOUBTS.register("gaps")
@@ -28,8 +29,9 @@ def spelled_gaps(seen: Seen) -> Iterator[Doubt]:
     start = "" if "," in seen.name else f"{seen.name}="
     declared = ",".join(f"{start}{mark}" for mark in dict.fromkeys(marks) if mark)
     how = f", or declare them ({hint('missing', declared)})" if declared else ""
+    named = listing([mark or "blank" for mark in dict.fromkeys(marks)], 3)
     text = (
-        f"key {seen.name!r} has {int(often[gap].sum())} values that may mean 'missing', such as '?' or a "
-        f"blank; they are a category of their own. Empty those cells{how}"
+        f"key {seen.name!r} has {int(often[gap].sum())} values that may mean 'missing' ({named}); they are a "
+        f"category of their own. Empty those cells{how}"
     )
     yield Doubt("gaps", seen.name, text, "hint")

@@ -1,0 +1,202 @@
+"""The test of a limit: exact counts are looked at through noise that the budget pays for.
+
+How far is a table from one whose rule would break the limit, in pairs of people who exchange their values?
+One exchange changes that distance by at most one, so that the distance with normal noise of standard
+deviation 1/μ is μ-Gaussian differentially private, however many counts there are. A rule passes if the noisy
+distance is at least z/μ. A table that breaks the limit is at distance 0 and passes with probability Φ(-z).
+
+What a rule tells is a convex function of the counts, whose margins are known. So the largest value within j
+exchanges is reached where the same two pairs of a class and a letter exchange j times, and all of these are
+looked at. (Counts below 0 count as tables, too: the distance is rather too small than too large.)
+
+References
+----------
+C. Dwork, J. Lei: Differential privacy and robust statistics, Proceedings of STOC (2009): propose, test,
+release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.core import later
+from voronym.core.promise import meets
+
+ndtri = later.called("scipy.special", "ndtri")
+
+Array = NDArray[np.float64]
+
+SURE = 0.99
+"""Probability that all rules of a release keep their limit, at least."""
+LARGE = 10_000
+"""Records from which on a third test, and a finer choice, are worth their part of the budget."""
+
+Ladder = tuple[tuple[float, float], ...]
+FEW: Ladder = ((0.08, 0.3), (0.3, 0.05), (0.85, 0.0))
+MANY: Ladder = ((0.08, 0.3), (0.2, 0.1), (0.35, 0.0), (0.5, 0.0), (0.65, 0.0), (0.8, 0.0), (0.92, 0.0))
+"""The part of a limit that a rule may be made for, and the share of draws that then look at no key.
+
+Two tests find the largest of three parts that passes, and three that of seven. Draws that look at nothing
+make what few people do matter less, which noise needs in small tables."""
+
+_DESIGN = 0.3  # share of the squared budget that the noise on the counts gets; tests have the rest
+_SMALL = 0.01, 0.3, 0.6
+"""Ratios of probabilities below which the risk is continued by a line: each way is convex and no less."""
+_STARTS = 8  # of the search for the worst covariances, beside the steepest way
+_STEPS = 200
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How a budget is shared out, and how sure a test is.
+
+    Parameters
+    ----------
+    design : float
+        The μ of the counts that a rule is made from.
+    test : float
+        The μ of each test of its limit.
+    z : float
+        Standard deviations of the noise by which a distance must be above 0.
+    ladder : Ladder
+        What rules there are to choose from.
+    """
+
+    design: float
+    test: float = 0.0
+    z: float = 0.0
+    ladder: Ladder = ()
+
+    @classmethod
+    def of(cls, mu: float, records: int, rules: int = 1) -> Allowance:
+        """Share out the budget of one of several rules, the limit of which is tested."""
+        ladder = FEW if records < LARGE else MANY
+        tests = len(ladder).bit_length()
+        error = (1.0 - SURE) / (tests * rules)
+        return cls(mu * _DESIGN**0.5, mu * ((1.0 - _DESIGN) / tests) ** 0.5, float(-ndtri(error)), ladder)
+
+    def passes(self, most: Callable[[float], float], limit: float, rng: np.random.Generator) -> bool:
+        """Test a limit: ``most`` is the largest value within a number of exchanges."""
+        far = (self.z - rng.normal()) / self.test
+        return far <= 0.0 or meets(most(far), limit)
+
+
+def most_risk(counts: Array, matrix: Array, swaps: float) -> float:
+    """Return the largest risk of a rule after a number of exchanges, in nats.
+
+    Parameters
+    ----------
+    counts : array, shape (k, n)
+        How many records have each confidential class (rows) and letter (columns).
+    matrix : array, shape (n, m)
+        The rule.
+    swaps : float
+        Pairs of people who exchange their confidential values.
+    """
+    after, rule, step, base = _after(counts, matrix, swaps)
+    return min(_most_risk(after, rule, step, base, small) for small in _SMALL)
+
+
+def _most_risk(after: Array, rule: Array, step: float, base: Array, small: float) -> float:
+    before = base * _divergence(after / base, small)
+    worst = 0.0
+    for at in range(len(rule)):
+        change = step * (rule - rule[at])  # (n, m): a class gains another letter for this one
+        gain, loss = (
+            (base[:, None] * _divergence((after[:, None] + by) / base[:, None], small)).sum(axis=2)
+            for by in (change, -change)
+        )
+        own = before.sum(axis=1)[:, None]
+        worst = max(worst, float(_two(gain - own, loss - own).max()))
+    return max(0.0, float(before.sum())) + worst
+
+
+def most_varied(counts: Array, matrix: Array, swaps: float) -> float:
+    """Return the largest total variation of any letter after a number of exchanges: see `most_risk`."""
+    after, rule, step, base = _after(counts, matrix, swaps)
+    change = step * np.ptp(rule, axis=0)
+    off = after - base
+    up, down = np.abs(off + change) - np.abs(off), np.abs(off - change) - np.abs(off)
+    worst = np.abs(off).sum(axis=0) + np.maximum(_two(up, down), 0.0)
+    return float(0.5 * (worst / base.sum(axis=0)).max())
+
+
+def most_disclosed(counts: Array, matrix: Array, swaps: float) -> float:
+    """Return the largest ``|ln p(w|y)/p(w)|`` after a number of exchanges: see `most_risk`."""
+    after, rule, step, base = _after(counts, matrix, swaps)
+    change = step * np.ptp(rule, axis=0)
+    with np.errstate(divide="ignore"):
+        up, down = np.log((after + change) / base), -np.log(np.maximum(after - change, 0.0) / base)
+    return float(max(up.max(), down.max()))
+
+
+MOST = {"risk": most_risk, "total-variation": most_varied, "delta": most_disclosed}
+
+
+def most_correlated(between: Array, left: Array, right: Array, radius: float) -> float:
+    """Return the largest risk of normal data with these covariances, or others within a radius, in nats.
+
+    Parameters
+    ----------
+    between : array, shape (k, n)
+        Covariances of W and X.
+    left, right : array
+        What makes correlations of them: of whitened W with what is published, whitened.
+    radius : float
+        Largest root of the sum of squared differences.
+    """
+    rng = np.random.default_rng(0)  # of the search for the worst: nothing is hidden by it
+    starts = rng.normal(size=(_STARTS, *between.shape))
+    ways = np.concatenate([_risks(between[None], left, right)[1], starts])
+    values = np.full(len(ways), -np.inf)
+    for _ in range(_STEPS):  # to where the tangent is highest, which never goes down
+        norm = np.linalg.norm(ways, axis=(1, 2), keepdims=True)
+        ways = np.divide(ways, norm, out=np.zeros_like(ways), where=norm > 0.0)
+        last = values
+        values, ways = _risks(between + radius * ways, left, right)
+        if np.isinf(values).any() or (values - last <= 1e-6 * np.abs(values)).all():
+            break
+    return max(0.0, float(values.max()))
+
+
+def _risks(between: Array, left: Array, right: Array) -> tuple[Array, Array]:
+    """Return the risks of covariances, and their derivatives; infinite where no data have them."""
+    B = left @ between @ right
+    inner = np.eye(B.shape[1]) - B @ np.swapaxes(B, 1, 2)
+    possible = np.linalg.eigvalsh(inner)[:, 0] > 0.0
+    inner[~possible] = np.eye(B.shape[1])
+    value = np.where(possible, -0.5 * np.linalg.slogdet(inner)[1], np.inf)
+    return value, np.asarray(left.T @ np.linalg.solve(inner, B) @ right.T)
+
+
+def _after(counts: Array, matrix: Array, swaps: float) -> tuple[Array, Array, float, Array]:
+    """Return joint shares after a rule, the rule, what an exchange is in shares, and shares if independent.
+
+    Classes and letters that do not occur are left out.
+    """
+    total = float(counts.sum())
+    rows, columns = counts.sum(axis=1) > 0.0, counts.sum(axis=0) > 0.0
+    table = counts[np.ix_(rows, columns)] / total
+    rule = matrix[columns]
+    q = table.sum(axis=0) @ rule
+    rule, q = rule[:, q > 0.0], q[q > 0.0]
+    return table @ rule, rule, swaps / total, np.outer(table.sum(axis=1), q)
+
+
+def _divergence(ratio: Array, small: float) -> Array:
+    """Return a ln a - a + 1 of ratios a; for small ones, and below 0, a line that is no less."""
+    log = np.log(np.maximum(ratio, small))
+    return np.where(ratio < small, 1.0 + ratio * (np.log(small) - 1.0), ratio * log - ratio + 1.0)
+
+
+def _two(gain: Array, loss: Array) -> Array:
+    """Return the largest sum of the gain of one class (rows) and the loss of another, for each column."""
+    if len(gain) < 2:
+        return np.zeros(gain.shape[1])
+    each = gain[:, None] + loss[None]
+    each[np.arange(len(gain)), np.arange(len(gain))] = -np.inf
+    return np.asarray(each.max(axis=(0, 1)))

@@ -1,0 +1,112 @@
+"""Alternatives that satisfy a policy at different prices, as they are printed and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from voronym.core.jsonable import Plain
+
+__all__ = ["Advice", "Alternative"]
+
+
+@dataclass(frozen=True)
+class Alternative(Plain):
+    """A release that satisfies the policy.
+
+    Parameters
+    ----------
+    title : str
+        What it is good for.
+    favours : tuple of str
+        The keys that it keeps in detail.
+    choices : mapping
+        What it chooses beyond the policy.
+    command : str
+        What to type.
+    k, rows : int
+        The smallest class, and the records of the release.
+    risk, mean_risk : float
+        The largest and the mean risk to be found.
+    left_out : float
+        The share of the records that are left out.
+    penalties : mapping of str to float
+        By key, the certainty penalty in percent: 0 is the original, 100 tells nothing.
+    favoured, overall : float
+        The mean of these over the favoured keys, and over all.
+    plain : float
+        The mean over the favoured keys in the plain run.
+    summary : str
+        What became of the demands.
+    """
+
+    title: str
+    favours: tuple[str, ...]
+    choices: Mapping[str, Any]
+    command: str
+    k: int
+    rows: int
+    risk: float
+    mean_risk: float
+    left_out: float
+    penalties: Mapping[str, float]
+    favoured: float
+    overall: float
+    plain: float
+    summary: str
+
+    @property
+    def spared(self) -> float:
+        """By how many percent less the favoured keys lose than in the plain run."""
+        return 100.0 * (1.0 - self.favoured / self.plain) if self.plain > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Advice(Plain):
+    """Alternatives that satisfy a policy, beside the plain run.
+
+    Parameters
+    ----------
+    policy : str
+        Its name.
+    alternatives : tuple of Alternative
+        With different prices.
+    plain : Alternative
+        The run by the policy alone, or with the smallest k that passes where that is refused.
+    tried, refused : int
+        Runs that were made, and those that did not satisfy the policy.
+    seconds : float
+        That it took.
+    note : str
+        What happened to the plain run.
+    """
+
+    policy: str
+    alternatives: tuple[Alternative, ...]
+    plain: Alternative
+    tried: int
+    refused: int
+    seconds: float
+    note: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.tried} runs in {self.seconds:.0f} s, {self.refused} refused by {self.policy}."]
+        lines += [self.note] if self.note else []
+        names = list(self.plain.penalties)
+        for number, item in enumerate((self.plain, *self.alternatives)):
+            spared = ""
+            if number and abs(item.spared) >= 0.05:
+                word = "less" if item.spared > 0 else "more"
+                whole = set(item.favours) == set(names)
+                what = "" if whole else f" of {', '.join(item.favours)}"
+                spared = f"; loses {abs(item.spared):.0f} % {word}{what} than the plain run"
+            head = "plain" if not number else f"{number}."
+            lines += ["", f"{head} {item.title}{spared}"]
+            figures = (
+                f"k = {item.k}, largest risk {item.risk:.4f}, {item.left_out:.1%} of the records left out"
+            )
+            lines += [f"   {figures}"]
+            lost = ", ".join(f"{name} {item.penalties[name]:.1f}" for name in names if name in item.penalties)
+            lines += [f"   certainty penalty in %: {lost}; all {item.overall:.1f}", f"   {item.command}"]
+        return "\n".join(lines)
