@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "methods_table",
     "verb_options",
+    "registry_tables",
     "pictures",
 ]
 exclude_patterns = ["_build"]

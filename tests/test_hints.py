@@ -80,9 +80,9 @@ ODD = "a (b), =c"
     ("choice", "value", "command", "python", "page"),
     [
         ("allow_loss", ["income"], "--allow-loss income", "allow_loss=['income']",
-         "check “next to nothing need be left of it”"),
+         "check “it may lose nearly all its detail”"),
         ("allow_loss", [ODD], f"--allow-loss '{ODD}'", f"allow_loss=[{ODD!r}]",
-         "check “next to nothing need be left of it”"),
+         "check “it may lose nearly all its detail”"),
         ("kinds", {"zip": "nominal"}, "--kind zip=nominal", "kinds={'zip': 'nominal'}", "the kind nominal"),
         ("intruder", "keys", "--intruder keys", "intruder='keys'", "the intruder who knows the keys"),
         ("keep_groups", None, "--keep-groups", "keep_groups", "--keep-groups of voronym anonymize"),
@@ -110,7 +110,7 @@ def test_an_error_carries_its_hints_through_processes() -> None:
     assert str(error) == "allow it: allow_loss=['pay']"
     with speaking("command"):
         assert str(error) == "allow it: --allow-loss pay"
-    assert error.worded("page") == "allow it: check “next to nothing need be left of it”"
+    assert error.worded("page") == "allow it: check “it may lose nearly all its detail”"
 
 
 def test_a_refusal_says_what_would_help_and_it_does() -> None:

@@ -35,11 +35,10 @@ class MethodsTable(SphinxDirective):
         body = nodes.tbody()
         group += body
         for method in found.values():
-            options = [f"{name}={default}" for name, default in method.options.defaults().items()]
             body += _row(
                 [
                     [[nodes.literal(text=method.name)]],
-                    [[nodes.Text(method.summary)], _listed(options), [_reference(method.reference)]],
+                    [[nodes.Text(method.summary)], *_options(method.name), [_reference(method.reference)]],
                     [[nodes.Text(method.guarantee)], [nodes.Text(method.cost)]],
                 ]
             )
@@ -54,12 +53,16 @@ def _row(cells: list[list[list[nodes.Node]]]) -> nodes.row:
     return row
 
 
-def _listed(options: list[str]) -> list[nodes.Node]:
-    """Return options with their defaults, each unbroken."""
-    out: list[nodes.Node] = []
-    for one in options:
-        out += [nodes.Text(", " if out else "options: "), nodes.literal(text=one)]
-    return out
+def _options(method: str) -> list[list[nodes.Node]]:
+    """Return a paragraph for each option that only this method takes: its default, and its meaning."""
+    from voronym.cli.chosen import options_of
+    from voronym.method import METHODS
+
+    defaults, texts = METHODS[method].options.defaults(), METHODS[method].options.texts()
+    return [
+        [nodes.literal(text=f"{name}={defaults[name]}"), nodes.Text(f": {texts.get(name, '')}")]
+        for name in options_of(method)
+    ]
 
 
 def _reference(text: str) -> nodes.Node:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -10,7 +12,7 @@ WIDTHS = (3, 8)
 
 
 class VerbOptions(SphinxDirective):
-    """``{options-of} VERB``: the options of a verb by their purpose, as ``voronym VERB -h`` has them."""
+    """``{options-of} VERB``: the options of a verb, or of each of its commands, by their purpose."""
 
     required_arguments = 1
     optional_arguments = 1
@@ -25,18 +27,31 @@ class VerbOptions(SphinxDirective):
         command = typer.main.get_command(app)
         for word in self.arguments:
             command = command.commands[word]
-        panels: dict[str, list[tuple[str, str]]] = {}
-        for parameter in command.params:
-            if parameter.param_type_name == "option" and not getattr(parameter, "hidden", False):
-                panel = getattr(parameter, "rich_help_panel", None) or "Options"
-                names = ", ".join((*parameter.opts, *parameter.secondary_opts))
-                panels.setdefault(panel, []).append((names, parameter.help or ""))
+        parts = getattr(command, "commands", None)
+        if parts is None:
+            return _options(command)
         out: list[nodes.Node] = []
-        for panel, rows in panels.items():
-            if len(panels) > 1:
-                out.append(nodes.paragraph("", "", nodes.strong(text=panel)))
-            out.append(_table(rows))
+        for name, part in parts.items():
+            if tables := _options(part):
+                title = " ".join(("voronym", *self.arguments, name))
+                out += [nodes.paragraph("", "", nodes.literal(text=title)), *tables]
         return out
+
+
+def _options(command: Any) -> list[nodes.Node]:
+    """Return a table of a command's options for each purpose."""
+    panels: dict[str, list[tuple[str, str]]] = {}
+    for parameter in command.params:
+        if parameter.param_type_name == "option" and not getattr(parameter, "hidden", False):
+            panel = getattr(parameter, "rich_help_panel", None) or "Options"
+            names = ", ".join((*parameter.opts, *parameter.secondary_opts))
+            panels.setdefault(panel, []).append((names, parameter.help or ""))
+    out: list[nodes.Node] = []
+    for panel, rows in panels.items():
+        if len(panels) > 1:
+            out.append(nodes.paragraph("", "", nodes.strong(text=panel)))
+        out.append(_table(rows))
+    return out
 
 
 def _table(rows: list[tuple[str, str]]) -> nodes.table:

@@ -238,7 +238,7 @@ class Weighed(Keys):
         if own.any():
             centroids[own] = self.plain.records.centroids(part)[own]
             log = (
-                f"In {int(own.sum()):,} of {part.n_cells:,} groups one record stands for so many others that "
+                f"In {int(own.sum()):,} of {part.n_cells:,} groups one record weighs so much that "
                 "the weighted mean would tell its values (rule of p percent, p = 10): these groups publish "
                 "the mean of their records, all counted alike, and weighted totals are not kept there.",
             )

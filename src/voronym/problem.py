@@ -171,8 +171,8 @@ class Problem:
         if self.weights is not None and not method.weighted:
             from voronym.method import algorithms
 
-            heeding = [name for name, entry in algorithms().items() if entry.weighted]
-            raise InputError(f"method {method.name!r} does not heed weights; these do: {', '.join(heeding)}")
+            weighted = [name for name, entry in algorithms().items() if entry.weighted]
+            raise InputError(f"method {method.name!r} does not use weights; these do: {', '.join(weighted)}")
         if method.univariate and self.X.shape[1] != 1:
             raise InputError(
                 f"method {method.name!r} takes one column, X has {self.X.shape[1]}; try 'mdav' or 'auto'"

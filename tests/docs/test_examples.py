@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from docs.pages import PAGES, ROOT, Block, Command, blocks, commands, shows
+from docs.pages import EVERY_OPTION, PAGES, ROOT, Block, Command, blocks, commands, shows
 from voronym import datasets
 from voronym.cli import main
 from voronym.method import METHODS
@@ -36,7 +36,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, *LANGUAGES)], ids=name_of)
+RUN = [
+    *(page for page in PAGES if blocks(page, *LANGUAGES)),
+    pytest.param(EVERY_OPTION, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
 @pytest.mark.usefixtures("folder")
 def test_the_examples_of_a_page_run(page: Path) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 import typer.main
 
-from docs.pages import PAGES, ROOT, blocks
+from docs.pages import EVERY_OPTION, PAGES, ROOT, blocks
 from voronym.cli import app
 from voronym.cli.chosen import options_of
 from voronym.method import METHODS
@@ -58,7 +58,9 @@ def strange(line: str) -> list[str]:
     return [flag for flag in flags if flag not in known and flag[:2] not in known]
 
 
-ALL = [page for page in PAGES if page.name != "plugins.md"]  # which has options of a method that it installs
+ALL = [
+    page for page in (*PAGES, EVERY_OPTION) if page.name != "plugins.md"
+]  # which has options of a method that it installs
 
 
 @pytest.mark.parametrize("page", ALL, ids=lambda page: str(page.relative_to(ROOT)))

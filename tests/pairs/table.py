@@ -11,8 +11,8 @@ import json
 import random
 import re
 import sys
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from multiprocessing import Pool
 from pathlib import Path
 
@@ -21,41 +21,67 @@ from pairs.run import DEFECT, LEAF, REFUSED, WORKS, outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "combinations.md"
 BEGIN, END = "<!-- begin: made by the test of all pairs -->", "<!-- end -->"
-ROW = re.compile(r"^\| `([\w-]+)` \| `([\w-]+)` \| (\S.*?) \| (\S.*?) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| (`[\w-]+` with .*?) \| (\S.*?) \| (\S.*?) \|$", re.MULTILINE)
 Outcomes = dict[tuple[str, ...], tuple[str, str]]
 
 
 def text(memory: Outcomes, parts: Outcomes) -> str:
-    """Return the table: the share of pairs that work, and a line for each pair that does not."""
+    """Return the table: the share of pairs that work, and a line for each reason with its pairs."""
     lines = []
     for where, outcomes in (("in memory", memory), ("over several leaves", parts)):
         works = sum(state == WORKS for state, _ in outcomes.values())
         lines.append(
             f"- {where}: {works:,} of {len(outcomes):,} pairs work ({100 * works / len(outcomes):.1f} %)"
         )
-    lines += ["", "| choice | with | refused | reason |", "|---|---|---|---|"]
     reasons: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for where, outcomes in (("in memory", memory), ("over leaves", parts)):
         for names, (state, reason) in outcomes.items():
             if state == REFUSED:
                 reasons[names][_plain(reason)].append(where)
+    return "\n".join([*lines, "", *_grouped(reasons)])
+
+
+def _grouped(reasons: Mapping[tuple[str, ...], Mapping[str, Sequence[str]]]) -> list[str]:
+    """Return a row for each reason and place, with its pairs: `dp` with `seed`, `mixed`; `k` with ..."""
+    rows: dict[tuple[str, str], list[tuple[str, ...]]] = defaultdict(list)
     for names in sorted(reasons):
         for reason, places in reasons[names].items():
-            lines.append(f"| `{names[0]}` | `{names[1]}` | {' and '.join(places)} | {reason} |")
-    return "\n".join(lines)
+            rows[" and ".join(places), reason].append(names)
+    lines = ["| pairs | refused | reason |", "|---|---|---|"]
+    for (places, reason), pairs in sorted(rows.items(), key=lambda row: (-len(row[1]), row[0])):
+        lines.append(f"| {_listed(pairs)} | {places} | {reason} |")
+    return lines
+
+
+def _listed(pairs: Sequence[tuple[str, ...]]) -> str:
+    """Return pairs as few lists, the name that is in most of them first."""
+    left, out = list(pairs), []
+    while left:
+        count = Counter(name for names in left for name in names)
+        lead = min(count, key=lambda name: (-count[name], name))
+        others = sorted({name for names in left if lead in names for name in names} - {lead})
+        out.append(f"`{lead}` with {', '.join(f'`{name}`' for name in others)}")
+        left = [names for names in left if lead not in names]
+    return "; ".join(out)
 
 
 def _plain(reason: str) -> str:
-    """Return a reason without what differs from run to run, such as folders."""
-    return re.sub(r"/\S*/", "", reason).replace("|", "/").replace("\n", " ").strip()
+    """Return a reason without what differs from pair to pair: folders, names, choices, long lists."""
+    reason = re.sub(r"/\S*/", "", reason).replace("|", "/").replace("\n", " ").strip()
+    reason = re.sub(r"(part|method|step) '[^']*'", r"\1 …", reason)
+    reason = re.sub(r"has no use for [\w, ]+:", "has no use for this:", reason)
+    reason = re.sub(r"one of (\w[\w-]*), (\w[\w-]*)(, \w[\w-]*)+", r"one of \1, \2, …", reason)
+    return re.sub(r"Leave out [\w-]+(=[\w.,=-]+|(, [\w-]+)+)", "Leave these out", reason)
 
 
 def refused() -> dict[str, set[tuple[str, str]]]:
-    """Return the pairs that the page calls refused, by where."""
+    """Return the pairs that the page calls refused, by where, each in both orders."""
     out: dict[str, set[tuple[str, str]]] = {"in memory": set(), "over leaves": set()}
-    for first, second, places, _ in ROW.findall(PAGE.read_text(encoding="utf-8")):
-        for place in places.split(" and "):
-            out[place].add((first, second))
+    for pairs, places, _ in ROW.findall(PAGE.read_text(encoding="utf-8")):
+        for group in pairs.split("; "):
+            first, *others = re.findall(r"`([\w-]+)`", group)
+            for place in places.split(" and "):
+                out[place] |= {pair for other in others for pair in ((first, other), (other, first))}
     return out
 
 

@@ -142,7 +142,7 @@ def test_equal_weights_are_none_for_the_loss_and_auto_heeds_a_time_limit(process
 def test_who_does_not_heed_weights_says_who_does(method):
     if not vr.algorithms()[method].groups:
         return
-    with pytest.raises(InputError, match=f"does not heed weights; these do: {', '.join(HEEDING)}"):
+    with pytest.raises(InputError, match=f"does not use weights; these do: {', '.join(HEEDING)}"):
         vr.microaggregate(np.arange(20.0), 3, method=method, weights=np.ones(20))
 
 

@@ -30,7 +30,7 @@ def release():
 def test_the_page_and_the_dossier_have_both_with_intervals(release, tmp_path):
     page = release.report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Of two people, one of them in the table" in page
-    assert "Who knows all other cells and runs the method again" in page
+    assert "An intruder who knows all other cells and runs the method again" in page
     outcomes = {outcome.attack: outcome for outcome in release.dossier().inside.exposure.outcomes}
     assert {"membership", "reconstruction"} <= set(outcomes)
     for outcome in outcomes.values():

@@ -170,7 +170,7 @@ def test_what_is_left_of_another_request_is_not_resumed(data: Path, tmp_path: Pa
 
     with pytest.raises(KeyboardInterrupt):
         vr.anonymize(data, output=tmp_path / "out", **asked, progress=stop)
-    with pytest.raises(vr.InputError, match="of another run, with other files or wishes"):
+    with pytest.raises(vr.InputError, match="belongs to another run, with other files or choices"):
         vr.anonymize(data, output=tmp_path / "out", **{**asked, "suppress": "1%"})
     assert not (tmp_path / "out").exists()
 

@@ -6,11 +6,11 @@ likes; the service is not in the way of queries. People come and go.
 
 The pure part, without server and without database:
 
-``population``  `Population`: who is active, where they live, in which group
+``population``  `Population`: active people, where they live, in which group
 ``epochs``      `Settings`, `Standing`, `plan`: from one epoch to the next; ``renewing`` regroups small
                 areas, ``designing`` whole towns; ``forming`` sees that groups obey, ``snapping`` where a
                 place is put
-``checking``    `check`: the promise, counted anew before anything is published
+``checking``    `check`: the promise, counted again before anything is published
 ``policies``    `cohort`, and what to compare it with: `reuse`, the paper's, and `afresh`
 ``intruders``   how many people share all that an intruder saw, for each kind of intruder
 ``town``        made-up towns

@@ -32,7 +32,7 @@ _EMAIL = re.compile(rf"[A-Za-z0-9.!#$%&*+/=?^_{{|}}~-]{{1,64}}@{_LABEL}(?:\.{_LA
 
 @dataclass(frozen=True)
 class Account:
-    """Who is signed in."""
+    """The person who is signed in."""
 
     id: int
     email: str

@@ -1,4 +1,4 @@
-"""Who is active, as the next epoch sees it: read from the database, in one moment."""
+"""The active people, as the next epoch sees them: read from the database, in one moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The promise, counted anew before anything is published. Nothing here is shared with what makes the plan."""
+"""The promise, counted again before anything is published. It shares no code with the planner."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class ServiceKey:
 
     @classmethod
     def open(cls, file: Path) -> ServiceKey:
-        """Read a key, or make one where there is none."""
+        """Read a key, or make one if the file is missing."""
         with contextlib.suppress(FileExistsError):
             _make(file)
         try:

@@ -37,7 +37,7 @@ class Passwords:
         return self._hasher.hash(_bytes(password))
 
     def check(self, stored: str | None, password: str) -> bool:
-        """Say whether a password is right; where there is none, work as long and say no."""
+        """Say whether a password is right; unknown accounts take the same time and fail."""
         try:
             self._hasher.verify(stored or self._nobody, _bytes(password))
         except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):

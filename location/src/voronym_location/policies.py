@@ -157,7 +157,7 @@ class Rerun(Reuse):
 
 @POLICIES.register("afresh")
 class Afresh:
-    """Everybody is grouped anew at each epoch, as if there had been none before."""
+    """Everybody is grouped again at each epoch, as if there had been none before."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.used = settings, 0

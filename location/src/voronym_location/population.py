@@ -1,4 +1,4 @@
-"""Who is active, where they live, and in which group they are."""
+"""The active people, where they live, and their groups."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Population:
             if getattr(self, name).shape != (n,):
                 raise InputError(f"there are {n} people, and {name} is not one value for each")
         if len(np.unique(self.person)) < n:
-            raise InputError(f"{n - len(np.unique(self.person))} people are there twice: give each a number")
+            raise InputError(f"{n - len(np.unique(self.person))} person numbers occur more than once")
         off = ~(np.abs(self.latitude) <= 90.0) | ~(np.abs(self.longitude) <= 180.0)
         if off.any():
             raise InputError(

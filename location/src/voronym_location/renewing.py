@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 AROUND = 3
 """Neighbours of a group that are dissolved with it, at most."""
 LOOSE = (4, 3)
-"""People who wait that an area looks at: so many, and so many more for each neighbour."""
+"""Waiting people that an area looks at: a first number, and one more for each neighbour."""
 SWEEPS = 8
 """Rounds of moves within an area."""
 ROUNDS = 4
@@ -256,7 +256,7 @@ class Around:
         self.people: list[Ints] = []
 
     def look(self, at: Floats, many: int) -> None:
-        """Find so many waiting addresses around each place."""
+        """Find a number of waiting addresses around each place."""
         out = np.full((len(at), self.width), -1, np.int64)
         gain = np.zeros((len(at), 1))
         if self.tree is not None:

@@ -31,19 +31,19 @@ class ServiceSettings:
     """How a service is set up; see the page on the server for each in words."""
 
     name: str = "voronym"
-    """Stands in every statement: who signed it."""
+    """Name of the service, which stands in every statement."""
     operator: str = ""
-    """Who runs the service, as its pages say: a name that people know."""
+    """Name of the people who run the service, shown on its pages."""
     contact: str = ""
     """How to reach them: an address, a telephone number, an e-mail address."""
     terms: str = ""
     """What else people should know before they sign up, in a few sentences."""
     backups: int = 0
-    """Days for which backups are kept, as the pages say: so long somebody who left is still in one."""
+    """Days for which backups are kept, shown on the pages: people who left are in them that long."""
     zone: str = "UTC"
     """The time zone in which pages write times, such as Europe/Madrid."""
     folder: Path = Path("voronym-location")
-    """Where database, key and mailbox are, unless said otherwise."""
+    """Folder of the database, the key and the mailbox."""
     database: str = ""
     """Address of the database; by default a SQLite file in the folder."""
     key: str = ""
@@ -51,47 +51,55 @@ class ServiceSettings:
     home_key: str = ""
     """File with the keys that homes are sealed with, outside of the database; without it they are not."""
     host: str = "127.0.0.1"
+    """Address to listen on."""
     port: int = 8750
+    """Port to listen on."""
     workers: int = 1
     """Processes that answer requests."""
     proxy: bool = False
-    """Whether a proxy on this machine stands in front, whose word on network addresses is taken."""
+    """Whether a proxy on this machine passes on network addresses (``X-Forwarded-For``)."""
     period: float = 86400.0
-    """Seconds between epochs when the service runs them by itself; 0: it does not."""
+    """Seconds between epochs; with 0, run ``voronym location epoch`` yourself."""
     valid: float = 2.0
     """For how many periods a statement holds."""
     smtp: str = ""
     """``host:port`` of the mail server; by default mail is put into the folder ``mailbox``."""
     smtp_user: str = ""
+    """User name at the mail server."""
     smtp_password: str = field(default="", repr=False)
+    """Password at the mail server."""
     sender: str = "anonymizer@localhost"
+    """Sender of the mails."""
     age: int = 1
-    """Epochs that a home must have seen before its person counts towards k; imported people count at once."""
+    """Epochs before a new home counts towards k; imported people count at once."""
     area: float = 1000.0
     """Metres of the squares in which newcomers are counted."""
     newcomers: float = 0.2
-    """Share of an area's people by which those who count may grow in an epoch; half of k at least."""
+    """Largest growth of the people who count in a square, per epoch; at least half of k."""
     snap: float = 10.0
     """Metres within which homes are one household, where no directory was imported."""
     reach: float = 100.0
     """Metres to the nearest address of the directory, where there is one; a home farther off is refused."""
     token_days: float = 30.0
+    """Days that a session holds."""
     code_minutes: float = 30.0
+    """Minutes that a mailed code holds."""
     attempts: int = 60
-    """Sign-ups, codes and sign-ins that one network address may try in a minute; 0: any number."""
+    """Sign-ups, codes and sign-ins of one network address in a minute; 0: any number."""
     body: int = 65_536
-    """Bytes of a request that are read."""
+    """Largest request, in bytes."""
     upload: int = 64_000_000
-    """Bytes of a directory that are read."""
+    """Largest directory, in bytes."""
     rows: int = 5_000_000
-    """Rows of a directory that are read."""
+    """Most rows of a directory."""
     metrics_token: str = field(default="", repr=False)
-    """What a scraper shows to read /metrics from another machine; without it only this machine may."""
+    """Bearer token for /metrics from another machine; without it only this machine may read them."""
     hash_memory: int = 19_456
-    """KiB that argon2 takes for a password."""
+    """KiB of memory that argon2id takes for a password."""
     hash_rounds: int = 2
+    """Passes of argon2id over that memory."""
     epochs: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of the groups."""
+    """Table of the settings of groups, such as ``k`` and ``headroom``."""
 
     def __post_init__(self) -> None:
         for name, least in (("age", 0), ("newcomers", 0), ("attempts", 0), ("period", 0), ("backups", 0)):

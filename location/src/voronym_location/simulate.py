@@ -259,7 +259,7 @@ class Run:
 
 
 def headroom_for(budget: float) -> int:
-    """Return the headroom that suits a budget: who may tell many anew needs little of it.
+    """Return the headroom that suits a budget: a large budget needs little of it.
 
     Examples
     --------

@@ -100,22 +100,22 @@ def _tradeoff(found: Simulation) -> Part:
     drawn = {
         "metres": chart(
             [Series("cohorts", list(zip(told, [one.ratio for one in found.points], strict=True)))],
-            title="Metres against people told anew",
-            x_name="told anew in an epoch, %",
+            title="Metres against people given a new place",
+            x_name="given a new place in an epoch, %",
             y_name="rms metres, fresh grouping = 1",
             zero="x",
         ),
         "served": chart(
             [Series("cohorts", list(zip(told, [100 * one.served for one in found.points], strict=True)))],
-            title="People served against people told anew",
-            x_name="told anew in an epoch, %",
+            title="People served against people given a new place",
+            x_name="given a new place in an epoch, %",
             y_name="served, %",
             zero="x",
         ),
         "linked": chart(
             [Series("cohorts", list(zip(told, [100 * one.below for one in found.points], strict=True)))],
-            title="What linking pseudonyms gives, against people told anew",
-            x_name="told anew in an epoch, %",
+            title="What linking pseudonyms gives, against people given a new place",
+            x_name="given a new place in an epoch, %",
             y_name="below k when linked, %",
             zero="xy",
         ),
@@ -131,7 +131,7 @@ def _tradeoff(found: Simulation) -> Part:
         )
         for one in found.points
     ]
-    head = ("budget", "headroom", "told anew", "served", "rms, fresh = 1", "linked: below k")
+    head = ("budget", "headroom", "new place", "served", "rms, fresh = 1", "linked: below k")
     data = {**drawn, "table": Table.of(head, rows)}
     return part("budgets", "What a budget buys", "voronym_location/budgets.html", data, "grid")
 
@@ -166,14 +166,16 @@ def _served(found: Simulation) -> Part:
                 Series(one.name, one.points[1:])
                 for one in _curves(found, lambda row: 100 * row.told)
             ],
-            title="Told anew",
+            title="Given a new place",
             desc="Without the first epoch, which tells everybody.",
             x_name="epoch",
             y_name="told a new place, %",
             zero="xy",
         ),
     }  # fmt: skip
-    return part("served", "Who is served, and who is told anew", "voronym_location/served.html", data, "grid")
+    return part(
+        "served", "People served, and people given a new place", "voronym_location/served.html", data, "grid"
+    )
 
 
 def _linked(found: Simulation) -> Part:
@@ -218,7 +220,7 @@ def _retired(found: Simulation) -> list[Part]:
          f"{one.ratio:.2f}", share(one.told), one.smallest, share(one.linked))
         for one in trials
     ]  # fmt: skip
-    head = ("headroom", "formed with", "served", "in the long run", "rms, fresh = 1", "told anew",
+    head = ("headroom", "formed with", "served", "in the long run", "rms, fresh = 1", "new place",
             "smallest set when linked", "linked: below k")  # fmt: skip
     data = {**drawn, "table": Table.of(head, rows), "k": k}
     return [
@@ -235,18 +237,19 @@ def _reruns(found: Simulation) -> list[Part]:
     drawn = {
         name: chart(
             [Series("rerun", [(round(100 * one.told, 1), 100 * getattr(one, what)) for one in trials])],
-            title=title, x_name="told anew in an epoch, %", y_name=f"{words}, % of the served", zero="xy",
+            title=title, x_name="given a new place in an epoch, %", zero="xy",
+            y_name=f"{words}, % of the served",
         )
         for name, what, title, words in (
-            ("below", "below", "Below k against people told anew", "below k"),
-            ("single", "single", "Singled out against people told anew", "singled out"),
+            ("below", "below", "Below k against people given a new place", "below k"),
+            ("single", "single", "Singled out against people given a new place", "singled out"),
         )
     }  # fmt: skip
     rows = [
         (one.setting, share(one.told), f"{one.ratio:.2f}", one.smallest, share(one.below), share(one.single))
         for one in trials
     ]
-    head = ("epochs between designs", "told anew", "rms, fresh = 1", "smallest set", "below k", "singled out")
+    head = ("epochs between designs", "new place", "rms, fresh = 1", "smallest set", "below k", "singled out")
     data = {**drawn, "table": Table.of(head, rows)}
     return [
         part(

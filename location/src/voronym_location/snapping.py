@@ -49,7 +49,7 @@ def widths(radius: Floats, least: float) -> Floats:
 
 
 def on_grid(places: Floats, width: float | Floats) -> Floats:
-    """Return the nearest points of a grid of about so many metres, which anybody can compute.
+    """Return the nearest points of a grid of about a given width in metres, which anybody can compute.
 
     Lines of latitude are ``width`` apart, and so are the points on each of them; 0 for no grid.
 

@@ -78,7 +78,7 @@ class Village:
         )
 
     def citizens(self, count: int, seed: int = 0) -> np.ndarray:
-        """Return the houses of so many citizens, by number; most live near the centre, some together."""
+        """Return the houses of a number of citizens, by number; most live near the centre, some together."""
         rng = np.random.default_rng(seed)
         far = np.hypot(*((self.houses - self.centre) * [1.0, 0.66]).T) * np.pi / 180 * RADIUS
         weight = np.exp(-far / 450.0)

@@ -21,7 +21,7 @@ from voronym.table.units import distinct, first_of_each
 NARROW = 0.1
 """Of a standard deviation: a number that is known so closely counts as known."""
 FEW = 20
-"""Numbers with at most so many different values are compared as labels."""
+"""Most different values of a number that is compared as a label."""
 _SHUFFLES = 10
 
 

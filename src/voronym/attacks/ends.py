@@ -26,7 +26,7 @@ from voronym.table.spans import ends as read
     instead="by ranges that hold the value",
 )
 def ends(scene: Scene, ctx: Context) -> Found:
-    """Claim a group whose range ends at a value that one person alone has, for that person."""
+    """Claim a group whose range ends at a value that only one person has, for that person."""
     if not scene.texts:
         raise Inapplicable("no key of numbers or dates is published as ranges")
     right: list[float] = []

@@ -1,4 +1,4 @@
-"""Extremes: everybody knows who is the oldest, who earns most, who was longest in hospital."""
+"""Extremes: everybody knows the oldest, the best paid and the longest in hospital."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def extremes(scene: Scene, ctx: Context) -> Found:
     def says(success: float, control: float) -> str:
         del control
         if not strong:
-            return f"Of rows at the ends of a column, {success:.0%} belong to who is known to be there."
+            return f"Of rows at the ends of a column, {success:.0%} belong to the people known to be there."
         named = ", ".join(map(repr, strong))
         return f"The largest and smallest values of {named} are published: their rows name their people."
 

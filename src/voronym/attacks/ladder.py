@@ -1,4 +1,4 @@
-"""The ladder of risk: for each kind of intruder the strongest attack, who knows least first.
+"""The ladder of risk: the strongest attack of each kind of intruder, the least informed first.
 
 It is a view of an `Exposure`, and every surface shows it: report, page, notebook and terminal.
 """

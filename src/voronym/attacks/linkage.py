@@ -31,7 +31,7 @@ def _said(what: str, right: float, guess: float, scene: Scene) -> str:
         return f"{what} finds hardly more of the records than a blind guess."
     least = int(scene.classes.sizes.min())
     allowed = f" Groups of {least} or more allow 1 in {least}." if least > 1 else ""
-    return f"{what} finds the own record of 1 person in {1 / right:,.1f}.{allowed}"
+    return f"{what} finds the right record of 1 person in {1 / right:,.1f}.{allowed}"
 
 
 @attack("linkage-exact", level=1, knows=_KNOWS, needs=("original",), cost="instant", reference=_DOMINGO)

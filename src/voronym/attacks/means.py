@@ -1,4 +1,4 @@
-"""Means: who knows all others in a group can take them off the published mean."""
+"""Means: an intruder who knows all others in a group subtracts them from the published mean."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def means(scene: Scene, ctx: Context) -> Found:
                 secret.right(guesses, truth),
                 secret.right(np.full(len(targets), secret.constant), truth),
                 lambda s, _, name=name: (  # type: ignore[misc]
-                    f"Who knows all others in a group finds {name!r} of the last one in {s:.0%} of the "
-                    "cases, to a hundredth of a standard deviation."
+                    f"An intruder who knows all others in a group finds {name!r} of the last one in {s:.0%} "
+                    "of the cases, to a hundredth of a standard deviation."
                 ),
                 clusters=group[targets],
                 confidence=level,

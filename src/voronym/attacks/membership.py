@@ -98,7 +98,7 @@ def membership(scene: Scene, ctx: Context) -> Found:
 
 def _said(whole: Verdict, keys: Verdict, people: int) -> str:
     return (
-        f"Of two people, one of them in the table, who knows both records names that one in "
+        f"Of two people, one of them in the table, an intruder who knows both records names the right one in "
         f"{whole.auc.value:.0%} of the cases, by the keys alone in {keys.auc.value:.0%}; where 1 in 100 "
         f"others is taken for a member, {whole.hits.value:.0%} of the members are recognised "
         f"({whole.hits.low:.0%} to {whole.hits.high:.0%}), by the keys alone {keys.hits.value:.0%}. "

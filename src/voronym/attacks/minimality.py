@@ -62,8 +62,8 @@ def _said(found: Posteriors, confidence: float) -> Found:
     begun = "" if found.fair else "; walks began at the true one, which makes it look likelier"
     tried = "all" if found.exhaustive else "drawn:"
     says = (
-        f"Who has the program is {told} ({found.consistent:,} of {tried} {found.worlds:,} worlds give this "
-        f"release{begun})."
+        f"An intruder who has the program is {told} ({found.consistent:,} of {tried} {found.worlds:,} worlds "
+        f"give this release{begun})."
     )
     return Found(
         found.success,

@@ -70,9 +70,9 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
         many = float(np.mean([item.many for item in drawn]))
         others = float(np.mean([entry.cell.domain for entry in drawn]))
         text = (
-            f"Who knows all other cells and runs the method again is left with {many:.1f} of {others:.1f} "
-            f"values of a key on average, with {worst.many:.0f} for the worst person ({worst.cell.name!r}); "
-            f"in {alone} of {len(drawn)} cells only the true one fits"
+            f"An intruder who knows all other cells and runs the method again is left with {many:.1f} of "
+            f"{others:.1f} values of a key on average, with {worst.many:.0f} for the worst person "
+            f"({worst.cell.name!r}); in {alone} of {len(drawn)} cells only the true one fits"
             + (
                 ""
                 if table.n == whole

@@ -33,7 +33,7 @@ Remake = Callable[[Table], tuple[Any, str]]
 """The same with the figures that a public report tells beside the table, as a text."""
 
 TARGETS = 2_000
-"""People attacked at most: with so many an interval is about two points wide."""
+"""People attacked at most; an interval is then about two points wide."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -122,8 +122,8 @@ def posteriors(
         What was published, row i of person i; by default what the tool makes of the table. To be given where
         the tool draws at random.
     most : int
-        Worlds tried at most. Up to so many are enumerated; otherwise random walks through the worlds that
-        give the same release, by exchanging the confidential records of a few people, try as many.
+        Worlds tried at most. Up to that number all are enumerated; otherwise random walks through the worlds
+        that give the same release, by exchanging the confidential records of a few people, try as many.
     draws : int
         How often the tool is run on a world, where it draws at random.
     ctx : Context, optional

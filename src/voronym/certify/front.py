@@ -151,8 +151,8 @@ COLUMNS = 5_000
 """Records up to which it is by column generation: all distances are kept in memory."""
 
 _CHEAP, _FLAT = 1.5e11, 6
-"""Squared records times columns up to which every record's nearest are found within a minute or so. In up to
-so many columns boxes spare most of the distances."""
+"""Above n² · d = 1.5e11 the nearest-neighbour bound takes more than a minute, unless there are at most six
+columns, where boxes spare most of the distances."""
 
 
 def prove_briefly(problem: Problem, part: Partition, ctx: Context) -> Bound | None:

@@ -119,7 +119,7 @@ def _worth(state: State, cells: list[Integers]) -> tuple[NDArray[np.float64], In
 
 
 def _around(state: State, first: Integers, size: int) -> list[int]:
-    """Return the labels of a group and of those nearest to it, up to so many records."""
+    """Return the labels of a group and of the groups nearest to it, up to a number of records."""
     near = np.argsort(state.D2[first].min(axis=0), kind="stable")
     total, inside = 0, list[int]()
     for label in dict.fromkeys(state.partition.labels[near].tolist()):

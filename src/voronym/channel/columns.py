@@ -84,7 +84,7 @@ def _out_of_reach(part: Alphabet, limit: Limit | None) -> bool:
 
 
 class _Descent:
-    """Entropic mirror descent with momentum, started anew whenever the cost rises."""
+    """Entropic mirror descent with momentum, restarted whenever the cost rises."""
 
     def __init__(self, alphabet: Alphabet, ctx: Context) -> None:
         self.a, self.ctx = alphabet, ctx

@@ -265,7 +265,7 @@ def best_noise(
     *,
     tolerance: float = 1e-8,
 ) -> GaussianChannel:
-    """Find the noise of `gaussian_channel`, heeding wishes.
+    """Find the noise of `gaussian_channel`, obeying requests to stop.
 
     A limit on the distortion can be met at any time, with a larger proven gap. A limit on the risk cannot.
     """

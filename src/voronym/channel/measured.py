@@ -107,7 +107,7 @@ def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
     ctx : Context
         Told after each look.
     bins : int
-        Numeric confidential columns are cut into so many bins of about equal frequency.
+        Numeric confidential columns are cut into this number of bins of about equal frequency.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def _cells(keys: Sequence[Levels], room: int) -> Ints:
 
 
 def _coarse(key: Levels, at_most: int) -> Ints:
-    """Return at most so many levels of a key."""
+    """Return a limited number of levels of a key."""
     if key.size <= at_most:
         return key.codes
     if key.ordered:

@@ -75,9 +75,9 @@ def anonymize(
     language: Annotated[
         str, typer.Option("--language", help="The language of both reports.", metavar="en|de|fr|es")
     ] = "en",
-    title: Annotated[str | None, typer.Option("--title", help="What the reports are called.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Title of the reports.")] = None,
     publisher: Annotated[
-        str | None, typer.Option("--publisher", help="Who publishes the release, for the reports.")
+        str | None, typer.Option("--publisher", help="Publisher of the release, named in the reports.")
     ] = None,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,

@@ -30,7 +30,8 @@ def register(app: typer.Typer) -> None:
 def attack(
     source: common.Source,
     original: Annotated[
-        str | None, typer.Option("--original", help="The table it was made from, to see who is right.")
+        str | None,
+        typer.Option("--original", help="The table it was made from, to check the claims of intruders."),
     ] = None,
     aligned: Annotated[
         bool, typer.Option("--aligned", help="Row i of both tables is the same person.")

@@ -41,7 +41,7 @@ def options_of(method: str) -> dict[str, Shape]:
 
 
 def _unknown(name: str, method: str, known: Collection[str], flags: Sequence[str]) -> str:
-    """Say that a method has no such option, which it has, and who has this one."""
+    """Build the error for an unknown option: this method's options, and the methods that accept it."""
     from difflib import get_close_matches
 
     from voronym.method import METHODS

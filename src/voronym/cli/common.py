@@ -73,7 +73,7 @@ def run(app: typer.Typer) -> None:
 def _run(app: typer.Typer) -> None:
     try:
         if any("\0" in word for word in sys.argv):
-            raise InputError("a word of the command has a sign that no file name and no column can have")
+            raise InputError("an argument contains a character that no file name and no column can have")
         with signals.heeded():
             ended = app(standalone_mode=False)
         sys.exit(ended if isinstance(ended, int) else 0)

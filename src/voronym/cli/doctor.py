@@ -185,7 +185,7 @@ def _show(values: dict[str, Any]) -> None:
     out(f"\nCaches\n  {kept['shipped']} loops came as machine code\n")
     out(f"  {kept['kernels']} compiled loops, {kept['mebibytes']} MiB, in\n  {kept['compiled']}\n")
     if not kept["writable"]:
-        out("  which cannot be written to: every run compiles anew. Set NUMBA_CACHE_DIR to another folder\n")
+        out("  which cannot be written to: every run compiles again. Set NUMBA_CACHE_DIR to another folder\n")
     data = kept["reference_data"] or "not set, so papers and benchmarks on published tables cannot run"
     out(f"  VORONYM_DATA: {data}\n\nExtras\n")
     for extra, packages in values["extras"].items():

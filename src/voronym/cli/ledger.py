@@ -52,7 +52,7 @@ def new(
         typer.Option("--key-of", help="Another ledger, whose key this one shares: the two can be compared."),
     ] = None,
 ) -> None:
-    """Make an empty ledger; `voronym anonymize --ledger` makes one by itself where there is none."""
+    """Make an empty ledger; `voronym anonymize --ledger` makes one by itself if the file is missing."""
     from voronym.history import Ledger
 
     Ledger.new(file, key_of=None if key_of is None else Ledger(key_of))
@@ -104,7 +104,7 @@ def budget(
     file: File,
     epsilon: Annotated[float, typer.Option("--epsilon", help="The most that releases may cost a person.")],
     delta: Annotated[
-        float, typer.Option("--delta", help="With it, costs are added up as ρ where that is less.")
+        float, typer.Option("--delta", help="δ of the budget; costs are then added up as ρ if that is less.")
     ] = 0.0,
 ) -> None:
     """Set the ε that all private releases of a ledger may cost a person; what would exceed it is refused."""
@@ -138,7 +138,7 @@ def check(
     ] = False,
     json: common.Json = False,
 ) -> None:
-    """Say how many people share all groups of a person, release by release; exit code 3 if fewer than k.
+    """Count the people who share all groups of a person, release by release; exit code 3 if fewer than k.
 
     Counted for an intruder who recognises the rows of a person in two releases by values that do not change,
     and for others. The first is the stronger; --unrecognised says that there is none.

@@ -27,7 +27,7 @@ the next command has an f sooner or later."""
 class Bar:
     """The progress of a whole command; each call that it makes gets a part of it.
 
-    What is shown never goes back, whatever the parts tell. The wish to stop is heeded here, too.
+    What is shown never goes back, whatever the parts tell. The request to stop is obeyed here, too.
     """
 
     def __init__(self, show: ProgressCallback | None) -> None:

@@ -40,7 +40,9 @@ def measure(
     ] = None,
     suda: Annotated[
         int | None,
-        typer.Option("--suda", help="Look for records that so many keys, or fewer, single out."),
+        typer.Option(
+            "--suda", help="Look for records that are unique on at most this number of keys (SUDA)."
+        ),
     ] = None,
     records_out: Annotated[
         str | None,

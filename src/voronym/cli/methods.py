@@ -38,7 +38,7 @@ def methods(
     ] = None,
     json: common.Json = False,
 ) -> None:
-    """List the methods, a line each; of one say what it promises, what it costs, and its options."""
+    """List the methods, or describe one: its promise, its cost and its options."""
     import voronym  # noqa: F401 - importing registers the methods
     from voronym.cli.chosen import options_of
     from voronym.method import METHODS

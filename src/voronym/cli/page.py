@@ -25,9 +25,7 @@ def page(
     source: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="A table to open at once, read where it is.")
     ] = None,
-    port: Annotated[
-        int, typer.Option("--port", help="Where to listen on 127.0.0.1; 0 takes a free one.")
-    ] = 0,
+    port: Annotated[int, typer.Option("--port", help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the address in a browser.")
     ] = True,
@@ -39,7 +37,7 @@ def page(
             help="Megabytes for the work on one table; 0 for half of what there is.",
         ),
     ] = 0,
-    upload: Annotated[int, typer.Option("--upload", help="Megabytes that an upload may have.")] = 512,
+    upload: Annotated[int, typer.Option("--upload", help="Largest upload, in megabytes.")] = 512,
 ) -> None:
     """Open a page on this computer: choose a file, see what gives people away, make the release."""
     from voronym.errors import InputError, MissingExtraError, ReadError

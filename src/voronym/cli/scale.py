@@ -179,7 +179,7 @@ def show(made: Release, others: Sequence[Path] = ()) -> None:
     )
     if folder.guarded_cells:
         grid.add_row(
-            "guarded", f"{folder.guarded_cells:,} text cells that a spreadsheet might run got an apostrophe"
+            "guarded", f"an apostrophe before {folder.guarded_cells:,} texts that could run as formulas"
         )
     for path in (folder.path, *others):
         grid.add_row("written", str(path))

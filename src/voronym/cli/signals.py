@@ -104,7 +104,7 @@ def close() -> None:
 
 
 def reopen() -> None:
-    """Heed wishes again: the outputs have their names, and the command goes on."""
+    """Obey requests to stop again: the outputs have their names, and the command goes on."""
     _now.late = False
 
 

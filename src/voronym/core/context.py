@@ -39,7 +39,7 @@ ALMOST = 0.999
 
 
 class Context:
-    """What a piece of work may use and must heed.
+    """What a piece of work may use, and the requests that it must obey.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Context:
     def quiet(self, *, rng: np.random.Generator | None = None) -> Context:
         """Return this context without progress, for small work that is done many times or in threads.
 
-        It heeds wishes. Blocks that draw at random get a generator of their own.
+        It obeys requests to stop. Blocks that draw at random get a generator of their own.
         """
         new = self.part(0.0, 0.0)
         new._stage = ""
@@ -187,7 +187,7 @@ class Context:
 
     @property
     def left(self) -> float:
-        """Seconds until the deadline, 0 once it is over; infinite where there is none."""
+        """Seconds until the deadline, 0 once it is over; infinite without a deadline."""
         return np.inf if self.deadline is None else max(0.0, self.deadline - now())
 
     @property
@@ -233,7 +233,7 @@ class Context:
     def tell(
         self, done: float, loss: float | None = None, bound: float | None = None, *, whole: bool = False
     ) -> None:
-        """Tell how far this part is, and heed wishes (see `check`); by default for a search.
+        """Tell how far this part is, and obey requests to stop (see `check`); by default for a search.
 
         With a deadline, what is shown is the share of the time where that is more.
         """
@@ -345,7 +345,7 @@ class Context:
     def apart(
         self, work: Callable[[], Answer], stop: Callable[[], None], *, tell: Callable[[], None] | None = None
     ) -> Answer:
-        """Run foreign code in a thread of its own, while this one tells and heeds wishes.
+        """Run foreign code in a thread; report progress and obey requests to stop meanwhile.
 
         Parameters
         ----------

@@ -61,7 +61,7 @@ SORTS: dict[str, tuple[Test, str]] = {
     "Array": (_array, "an array of numbers"),
     "NDArray": (_array, "an array of numbers"),
 }
-"""By how an annotation is written: whether a value is that, and what it is called."""
+"""For each annotation: the check of a value, and the name of the type in messages."""
 
 CLASSES = (
     "Partition",

@@ -208,7 +208,7 @@ def pairs(points: Floats) -> tuple[Point, ...]:
 
 
 def _draw(n: int, most: int, seed: int = 0) -> Ints:
-    """Return all of n places, or so many at random, ascending."""
+    """Return all of n places, or a random sample, ascending."""
     return np.sort(np.random.default_rng(seed).permutation(n)[:most])
 
 

@@ -65,7 +65,7 @@ class InPopulation:
     special : tuple of int
         Records that at most ``size`` of the keys single out, before and after.
     minimal : dict of int to int
-        Number of keys to the number of the originals' minimal uniques with so many.
+        Number of keys to the number of the originals' minimal uniques of that size.
     size : int
         Most keys of a minimal unique that was looked for.
     columns : tuple of Share

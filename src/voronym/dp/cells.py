@@ -108,7 +108,7 @@ class Records:
     sizes : tuple of int
         How many values each of these domains has.
     weights : tuple of float
-        How much each column counts, the ordered ones first; all alike where there are none.
+        How much each column counts, the ordered ones first; all alike without any.
     medians : tuple of int
         The ordered columns of which cells publish medians; the others publish means.
     """

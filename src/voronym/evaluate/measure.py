@@ -92,7 +92,7 @@ def measure(
     sampling_fraction : float, optional
         The share of the population that is in the table, instead of weights.
     suda : int, optional
-        Look for special uniques of at most so many keys: see `voronym.suda`.
+        Most keys of a special unique to look for: see `voronym.suda`.
     hierarchies : mapping, optional
         By column, its hierarchy, for what was lost in ranges: see `voronym.evaluate.penalty`.
     attack : Attacks

@@ -213,7 +213,7 @@ def told(levels: Levels, labels: Ints) -> Estimate:
 
 
 def letters(plane: Plane) -> int:
-    """Return how many cells the randomised rules of ``reached`` work on; 0 where there are none."""
+    """Return how many cells the randomised rules of ``reached`` work on; 0 if no rule is randomised."""
     curve = plane.curve("reached")
     return curve.function.letters if curve is not None and isinstance(curve.function, Reached) else 0
 

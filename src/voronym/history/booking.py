@@ -110,7 +110,7 @@ class Booking:
 
     @property
     def sentence(self) -> str:
-        """Who is known, as a sentence."""
+        """Say how many people are known."""
         if not self.entries:
             return f"This is the first release in the ledger: none of its {self.many:,} people is known yet."
         return f"{self.known:,} of {self.many:,} people are known to the ledger."
@@ -154,7 +154,7 @@ class Booking:
         return np.any(seen >= 0, axis=0), np.any(seen == LEFT_OUT, axis=0)
 
     def leave(self, stays: Ints) -> None:
-        """Leave out all rows but some; who is left out is remembered, too."""
+        """Keep some rows; remember the others as left out."""
         here = self.rows[stays]
         left = np.unique(np.delete(self.rows, stays))
         if several := int(np.isin(left, here).sum()):
@@ -370,7 +370,7 @@ class Booking:
     def _last(self, policy: Policy) -> tuple[Ints, Ints]:
         """Return the group that each person is a member of, -1 for none, and how long they have waited.
 
-        A member was in the group when it was last published. Who was absent then does not come back to it:
+        A member was in the group when it was last published. People who were absent then do not come back:
         the others have a history without them.
         """
         group = np.full(len(self.people), -1, np.int64)

@@ -28,7 +28,7 @@ class Standing:
     k : int
         The least number that is asked for.
     smallest : int
-        The least number of people who share all groups of one of them since their group was formed.
+        The smallest number of people with the same group history.
     below : int
         For how many people that is less than k.
     recognised_smallest, recognised_below : int
@@ -61,7 +61,7 @@ def histories(entries: Sequence[Entry], people: Prints) -> Ints:
 
 
 def begun(entries: Sequence[Entry], people: Prints) -> Ints:
-    """Return the number of the release with which the history of people began; 0 for who has none."""
+    """Return the release with which each history began; 0 for people without a history."""
     out = np.zeros(len(people), np.int64)
     for entry in entries:
         result = np.where(entry.of(entry.groups, people) != -1, entry.of(entry.begun, people), -1)

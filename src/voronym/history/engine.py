@@ -56,7 +56,7 @@ class Round:
 
     @property
     def published(self) -> NDArray[np.bool_]:
-        """Who is published."""
+        """Whether each is published."""
         return self.groups >= 0
 
     @property
@@ -91,7 +91,7 @@ def advance(
     records : Records
         The people present now, in a space.
     groups : array of int, shape (n,)
-        The group that each had last; -1 for those who had none. Who is not present any more is not in it.
+        The group that each had last; -1 for those who had none. People who are gone are not in it.
     k : int
         The least number of people in a group.
     ctx : Context

@@ -58,7 +58,7 @@ class Entry:
     people : array, shape (n,)
         Fingerprints, ascending; of people who waited, too.
     groups : array of int, shape (n,)
-        The group of each; -1 for who waited and is not in the release, -2 for who was left out of it.
+        The group of each; -1 for people who waited, -2 for people who were left out.
     begun : array of int, shape (n,)
         The number of the release with which the history of each began.
     waited : array of int, shape (n,)
@@ -138,7 +138,7 @@ class Ledger:
     Parameters
     ----------
     path : str or Path
-        The file; `open` makes it where there is none.
+        The file; `open` makes it if it is missing.
 
     Examples
     --------
@@ -276,7 +276,7 @@ class Ledger:
         return len(gone)
 
     def _settle(self) -> None:
-        """Check the file; of entries whose makers were killed, those whose file is there are true."""
+        """Recover from a crash: keep pending entries whose file exists, drop the others."""
         _check_file(self.path)
         with _opened(self.path) as base:
             try:

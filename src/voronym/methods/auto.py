@@ -179,7 +179,7 @@ def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition,
 def _longer(problem: Problem, start: Partition, best: Partition, ctx: Context, seconds: float) -> Partition:
     """Anneal again, twice as long each time, while there is time for it: more time does more of the same.
 
-    From some length on, where column generation will not find the rest, it is tried anew, just as long.
+    From some length on, where column generation will not find the rest, it is tried again, just as long.
     ``seconds`` is what the time before took.
     """
     sweeps, longest = SWEEPS, np.inf if problem.k <= SMALL else LONGEST

@@ -124,7 +124,7 @@ class Choices:
 
 @dataclass(eq=False)
 class Search:
-    """Who is published in which class: each that is used has k records or more.
+    """The class in which each record is published: each that is used has k records or more.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Who is grouped: the rows of a table or, where several rows are of one person, the people behind them.
+"""The units that are grouped: rows, or people where a person has several rows.
 
 A person becomes one record, the centre of their rows, and people are grouped; all rows of a person are in one
 group and publish the same keys. So k people share every published combination, whoever knows several rows of
@@ -90,7 +90,7 @@ class Crowd:
         return replace(self, keys=self.keys.at(k), row_keys=own)
 
     def check(self, k: int) -> None:
-        """Raise where there are fewer of those whom k counts than k."""
+        """Raise if there are fewer than k people (or households)."""
         check_heads(self.table.units, self.table.n, k)
 
     def demands(self, k: int) -> list[tuple[str, tuple[Judge, ...]]]:
@@ -196,7 +196,7 @@ def check_heads(units: Units | None, people: int, k: int) -> None:
 
 
 def household_demands(units: Units | None, k: int) -> list[tuple[str, tuple[Judge, ...]]]:
-    """Return what groups of people must obey so that k counts households; nothing where there are none."""
+    """Return what groups of people must obey so that k counts households; nothing without households."""
     if units is None or units.household is None:
         return []
     codes = np.unique(units.household, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -187,7 +187,7 @@ class Lattice:
         self.front = sorted([*kept, new], key=lambda one: one.suppressed)
 
     def bound(self, least: int) -> float:
-        """Return the least loss found with no more than so many records suppressed."""
+        """Return the least loss found with at most this number of records suppressed."""
         return min((one.loss for one in self.front if one.suppressed <= least), default=np.inf)
 
     def open(self, node: tuple[int, ...]) -> bool:

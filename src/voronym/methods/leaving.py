@@ -42,7 +42,7 @@ ROUNDS = 6
 
 @dataclass(frozen=True)
 class Left:
-    """Who is left out, and what it is worth.
+    """The records left out, and the loss that this saves.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Left:
     least : float
         What the groups of those kept lose at least, whoever had been left out, in the same percent.
     strata : int
-        Strata, at most the same share of each of which is left out; 0 where there are none.
+        Strata, at most the same share of each of which is left out; 0 without strata.
     again : int
         How many of them were left out of an earlier release, and stay out.
     of_row : array of int, optional
@@ -158,7 +158,7 @@ def leave_out(
 
 
 def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints, float, float, float]:
-    """Return who is left out, and the cost of groups of all, of the others, and of the others at least."""
+    """Return the records to leave out, and the cost of groups of all, of the others, and its bound."""
     X, k = problem.points, problem.k
     many = min(many, int(may.sum()))
     near = prices(problem.records, k, ctx.part(0.0, 0.2))
@@ -293,7 +293,7 @@ def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints, may: Boo
 
 @dataclass(frozen=True)
 class Known:
-    """What a ledger says of the rows of a table: who was published before, and who was left out then."""
+    """What a ledger says of the rows: which were published before, and which were left out then."""
 
     published: Bools
     left_out: Bools

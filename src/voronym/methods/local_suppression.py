@@ -49,7 +49,7 @@ NEARLY = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Who is published with which gaps.
+    """The gaps with which each record is published.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def _said(
     near = (
         "no choice makes less missing"
         if gaps.gap == 0.0
-        else f"to keep k alone, without models, any choice would cost {gaps.least:,.6g} at least"
+        else f"without the models, k needs a cost of at least {gaps.least:,.6g}"
         if more
         else f"any other choice would cost {gaps.least:,.6g} at least: a gap of {gaps.gap:.1f} % at most"
         if np.isfinite(gaps.gap)

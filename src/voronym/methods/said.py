@@ -25,7 +25,7 @@ def within(strata: Sequence[str], parts: Sequence[Stratum]) -> tuple[str, ...]:
 
 
 def said(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, ...]:
-    """Say who was grouped, where it was not the rows."""
+    """Explain which units (people, households) were grouped."""
     units, sentences = table.units, list[str]()
     if units is None:
         return ()

@@ -1,4 +1,4 @@
-"""MDAV on all cores: lists of who is near and who is far, made ahead; see `voronym._kernels.mdav_lists`."""
+"""MDAV on all cores: lists of near and far records, made ahead; see `voronym._kernels.mdav_lists`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEAR, FAR = 3, 16
 AHEAD = (128, 2048)
 """Records for which lists are made at a time, at least and at most."""
 OUTER, LEAST, RENEWED = 0.3, 4096, 0.8
-"""Share of what remains in which the farthest are looked for, records at least, and when it is made anew."""
+"""Share of what remains in which the farthest are looked for, records at least, and when it is made again."""
 STEP = 512
 """Records of the pool that are looked at together."""
 ROWS = 65_536

@@ -126,7 +126,7 @@ class Demand(Options):
         """Refuse entries that do not go together."""
 
     def about(self) -> tuple[Any, ...]:
-        """Return what it is about: two demands about the same contradict or repeat each other."""
+        """Return the subject: two demands about the same subject contradict or repeat each other."""
         return (self.section, self.name)
 
     def judge(self, case: Case) -> Item:

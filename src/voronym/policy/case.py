@@ -94,7 +94,7 @@ class Case:
     frame : narwhals DataFrame
         What is or will be published.
     policy : Policy
-        What it is judged by.
+        The policy to judge by.
     keys, confidential : tuple of str
         Columns that an intruder may know; columns that an intruder wants to learn.
     facts : Facts

@@ -1,4 +1,4 @@
-"""A published cell as what it is: a number, a range, a date, a masked code, or nothing at all.
+"""A published cell as its meaning: a number, a range, a date, a masked code, or nothing at all.
 
 Tables of other tools are read, too: ``*`` is suppressed, ``08***`` shows two digits of a code, ``[20, 40[``
 is a range without its upper end, ``90+`` is open above.
@@ -136,7 +136,7 @@ def _read_text(text: str) -> Cell:
 
 
 def _code(text: str) -> Cell | None:
-    """Read a code of which the last signs are masked: 08***, 08xxx, K3•."""
+    """Read a code whose last characters are masked: 08***, 08xxx, K3•."""
     match = re.fullmatch(r"([0-9A-Za-z-]+?)[*•]+|(\d+)[xX]+", text)
     return None if match is None else Cell("code", text=match[1] or match[2])
 

@@ -40,7 +40,7 @@ class ColumnDemand(Demand):
             )
 
     def about(self) -> tuple[Any, ...]:
-        """Return what it is about."""
+        """Return the subject of the demand."""
         return (self.section, self.name, self.holds, self.column)
 
     @property
@@ -250,7 +250,7 @@ class Period(ColumnDemand):
                 if finer:
                     draft.refuse(
                         self, f"{rows(finer)} of {item.name!r} finer than the {self.unit}",
-                        f"declare what it is ({hint('kinds', {item.name: 'datetime'})}), or leave it out "
+                        f"declare its kind ({hint('kinds', {item.name: 'datetime'})}), or leave it out "
                         f"({hint('identifiers', [item.name])})",
                     )  # fmt: skip
                 continue

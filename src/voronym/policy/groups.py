@@ -80,7 +80,7 @@ class GroupRisk(Demand):
             raise InputError("most must be above 0: a table with records in it has a risk")
 
     def about(self) -> tuple[Any, ...]:
-        """Return what it is about."""
+        """Return the subject of the demand."""
         return (self.section, self.name, self.intruder, self.figure)
 
     def judge(self, case: Case) -> Item:
@@ -131,7 +131,7 @@ class Guarantee(Demand):
     model: str = option("", "the model, such as l-diversity=2", check=_model)
 
     def about(self) -> tuple[Any, ...]:
-        """Return what it is about."""
+        """Return the subject of the demand."""
         return (self.section, self.name, parse_model(self.model).name)
 
     def judge(self, case: Case) -> Item:

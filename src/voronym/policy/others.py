@@ -28,7 +28,7 @@ class Attacked(Demand):
     )
 
     def about(self) -> tuple[Any, ...]:
-        """Return what it is about."""
+        """Return the subject of the demand."""
         return (self.section, self.name, self.attack, self.figure)
 
     def judge(self, case: Case) -> Item:
@@ -186,7 +186,7 @@ class Signature(Demand):
     by: str = option("", "who signs", check=text)
 
     def about(self) -> tuple[Any, ...]:
-        """Return what it is about."""
+        """Return the subject of the demand."""
         return (self.section, self.name, self.by)
 
     def judge(self, case: Case) -> Item:
@@ -202,7 +202,7 @@ class Decision(Demand):
     question: str = option("", "what is to be decided", check=text)
 
     def about(self) -> tuple[Any, ...]:
-        """Return what it is about."""
+        """Return the subject of the demand."""
         return (self.section, self.name, self.question)
 
     def judge(self, case: Case) -> Item:

@@ -36,13 +36,13 @@ class Policy:
     Parameters
     ----------
     name, title, version : str
-        What it is called, and which edition of the file it is.
+        Name, title, and edition of the file.
     date : date
         When the file was written.
     source : str
         The text that it puts into demands.
     note : str
-        What it is not: legal advice.
+        That it is no legal advice.
     demands : tuple of Demand
         In the order of the sections.
     source_date, link, summary :

@@ -106,7 +106,7 @@ class Levels:
         return replace(self, codes=self.codes[records], total=self.counts)
 
     def binned(self, bins: int) -> Levels:
-        """Return at most so many levels of about equal frequency; equal values stay together.
+        """Return a limited number of levels of about equal frequency; equal values stay together.
 
         Level i, with middle rank r_i among the n observed records, goes to bin floor(bins r_i / n). Missing
         stays a level of its own. What is learned about a bin is at most what is learned about the value.
@@ -294,7 +294,7 @@ class Rule:
     kind : int
         The measure, one of the constants of `voronym._kernels.verdict`.
     need : float
-        What it is compared with, in the kernel's own terms.
+        The threshold, in the kernel's own terms.
     factor : float
         The c of recursive l-diversity.
     """

@@ -22,7 +22,7 @@ from voronym.table.table import Table
 @register("delta-presence")
 @dataclass(frozen=True)
 class DeltaPresence(TextModel):
-    """Who knows the whole population believes of nobody with more than delta that they are in the table.
+    """An intruder who knows the whole population is at most delta sure that somebody is in the table.
 
     Of F people of the population with some keys, f are in the table: each of them is with probability f / F.
     For tables where being in them is the secret: patients of one clinic, debtors, people who were asked.

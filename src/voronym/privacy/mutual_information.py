@@ -53,7 +53,7 @@ class MutualInformation(ConfidentialModel):
     unit : {"nats", "bits"}
         Unit of the bound and of the finding's value.
     bins : int or "distinct", optional
-        An ordered column with more distinct values than this is cut into so many bins of about equal
+        An ordered column with more distinct values than this is cut into this number of bins of about equal
         frequency, equal values together. By default the cube root of n, between 8 and 64; "distinct" never
         bins. Others are taken as they are. Missing is a value of its own.
     joint : bool

@@ -28,7 +28,7 @@ def assign(X: Floats, centroids: Floats, costs: Floats, space: Space) -> Integer
 
 
 def blocks(n: int, width: int) -> list[slice]:
-    """Return slices of n rows of so many numbers, not too many of them together."""
+    """Return slices of n rows of numbers, small enough for the memory."""
     step = max(1, BLOCK // width)
     return [slice(begin, begin + step) for begin in range(0, n, step)]
 

@@ -105,7 +105,7 @@ def shake(
 ) -> Start:
     """Return the centroids of a design, each moved about half as far as the next one is.
 
-    Better than starting anew: most of what the design found out stays. With ``reach`` all move that share of
+    Better than a fresh start: most of what the design found out stays. With ``reach`` all move that share of
     how far points are from them on the average. Where there is nothing between two centroids, one in five is
     replaced by a random point instead.
     """

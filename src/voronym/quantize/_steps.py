@@ -1,4 +1,4 @@
-"""The two halves of a round of `pcl`: centroids that move, and points that are assigned anew."""
+"""The two halves of a round of `pcl`: centroids that move, and points that are assigned again."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Exact:
         self.distances: float | None = None
 
     def step(self) -> Turn:
-        """Move the centroids, but for the first time, and assign the points anew."""
+        """Move the centroids, but for the first time, and assign the points again."""
         if self.distances is not None and self.labels is not None:
             means = centroids(self.X, self.labels, self.C, self.space)
             self.C = move(self.C, means, self.speed, self.space)
@@ -88,7 +88,7 @@ class Near:
         self.rng = np.random.default_rng(len(X))  # for places where nothing better is known
 
     def step(self) -> Turn:
-        """Move the centroids, but for the first time, and assign the points anew."""
+        """Move the centroids, but for the first time, and assign the points again."""
         if self.answer is not None:
             means = centroids(self.X, self.answer.labels, self.C, self.space)
             self.C = move(self.C, means, self.speed, self.space)

@@ -218,7 +218,7 @@ def draw(
 
 
 def _takes(source: Source, *arguments: object) -> bool:
-    """Tell whether a call with these arguments fits the signature; True where there is none to look at."""
+    """Tell whether a call with these arguments fits the signature; True without a signature."""
     try:
         inspect.signature(source).bind(*arguments)
     except TypeError:

@@ -64,7 +64,7 @@ def thorough(
     init: _start.Init,
     space: Space,
 ) -> Settings:
-    """Return the settings with so many designs and rounds of cooling; where none are said, by the rule.
+    """Fill in the default number of restarts and cooling rounds, by the rule.
 
     A given start is continued, once, as is what takes long: these are for somebody who knows more.
     """

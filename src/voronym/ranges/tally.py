@@ -46,7 +46,7 @@ class Tally:
 
 
 class Held:
-    """Who has one of some values."""
+    """The records that have one of some values."""
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally

@@ -31,7 +31,7 @@ _TRIED = (0.0, 0.05, 0.1, 0.2, 0.4)
 """Shares of all pairs that are tried as a limit in a column, the narrowest first; 0 is equal values."""
 
 EXACT = 1000
-"""Up to so many records all pairs are compared, by complete linkage."""
+"""Most records of which all pairs are compared, by complete linkage."""
 
 
 @dataclass(frozen=True, eq=False)

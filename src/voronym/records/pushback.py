@@ -132,7 +132,7 @@ def _by_record(space: Mixed, codes: Ints, clusters: Clusters, m: int, ctx: Conte
 def _fill(
     space: Mixed, codes: Ints, clusters: Clusters, m: int, target: Ints, sizes: Ints, ctx: Context
 ) -> None:
-    """Make large clusters where there are none: the largest take in the records that cost least."""
+    """Make large clusters if no cluster is large: the largest take in the records that cost least."""
     free = np.ones(len(codes), bool)
     for host in np.argsort(-sizes, kind="stable"):
         members = np.flatnonzero(free & (target == host))

@@ -65,7 +65,7 @@ def flatten(codes: Ints, clusters: Clusters, columns: Sequence[int]) -> Ints:
 def single_valued(clusters: Clusters, columns: Sequence[int]) -> NDArray[np.bool_]:
     """Say which clusters have a single value in each of the columns, shape (m, columns).
 
-    Neither flattening nor shuffling does anything there: who is known to be in the cluster has that value.
+    Neither flattening nor shuffling does anything there: everybody known to be in the cluster has that value.
     """
     return np.asarray(clusters.radii[:, list(columns)] == 0.0)
 

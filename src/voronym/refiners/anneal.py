@@ -67,7 +67,7 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
 
     Up to 6,000 records two chains run; the better one goes through `exchange` for the last part of the work,
     which finds what is left to gain among outliers. More records are cut into blocks of whole cells, annealed
-    independently; the cut is drawn anew for every round, so a round costs O(n). In a space where proposals
+    independently; the cut is redrawn for every round, so a round costs O(n). In a space where proposals
     cost more, such as `voronym.space.Mixed`, a single chain runs, by shifts, swaps and jumps.
 
     References

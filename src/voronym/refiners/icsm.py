@@ -159,7 +159,7 @@ class Run:
         return any([self.retour(), self.pairs()])
 
     def retour(self) -> bool:
-        """Cut the tour of the cells anew, where that loses less."""
+        """Cut the tour of the cells again if that loses less."""
         work = self.work
         order = tour.string(work, self._pause)
         squares, first, last = tour.cut(work.model.points, work.k, order, self._pause)

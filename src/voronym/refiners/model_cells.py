@@ -65,7 +65,7 @@ class Block:
         return True
 
     def visit(self, heat: Heat, ctx: Context) -> int:
-        """Visit pairs of neighbours, so many times a cell; return the visits made."""
+        """Visit pairs of neighbours, a number of times a cell; return the visits made."""
         todo, done = int(np.ceil(heat.visits * self.taken)), 0
         least = max(1, self.records.proposals(self.k) // (2 * self.k))  # takes hundredths of a second
         while done < todo and not ctx.over:

@@ -84,7 +84,7 @@ def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions
     hundred groups are dissolved to make room for shifts; at the end there is no noise.
 
     The table is cut into blocks of neighbouring groups which fit the cache of a core, on all cores, along
-    random directions, and anew after some visits; each has random numbers of its own, so that a result does
+    random directions, and again after some visits; each has random numbers of its own, so that a result does
     not depend on the number of threads.
 
     Examples
@@ -148,7 +148,7 @@ def make_room(cells: Cells | ModelCells, problem: Problem, ctx: Context, options
 def search(cells: Cells | ModelCells, ctx: Context, options: PairsOptions) -> Iterator[float]:
     """Visit pairs while the temperature falls; yield the share of the work that is done, now and then.
 
-    With a deadline, a few visits say how fast this machine is today, and every epoch says it anew; none may
+    With a deadline, a few visits say how fast this machine is today, and every epoch says it again; none may
     take more than twice its share of the time, so that the end, which only goes downhill, comes in any case.
     """
     d, width = cells.columns, options.candidates

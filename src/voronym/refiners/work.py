@@ -28,7 +28,7 @@ class Work:
     labels : array of int, shape (n,)
         Where to start: groups of k or more.
     ctx : Context
-        Heeded while large groups are divided.
+        Asked while large groups are divided.
     """
 
     def __init__(self, problem: Problem, labels: Ints, ctx: Context) -> None:
@@ -44,7 +44,7 @@ class Work:
         self.refresh()
 
     def refresh(self) -> float:
-        """Compute the costs anew; return their sum."""
+        """Compute the costs again; return their sum."""
         room = len(self.cells.sizes)
         total = 0.0
         for first in range(0, room, 64):  # short calls, so that Ctrl-C works

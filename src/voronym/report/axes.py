@@ -78,7 +78,7 @@ class Axis:
 
     @classmethod
     def of_names(cls, names: Sequence[str], *, name: str = "", least: int = 0) -> Axis:
-        """Return an axis of equal bands, at least so many."""
+        """Return an axis of equal bands, at least a given number."""
         places = tuple(i + 0.5 for i in range(len(names)))
         return cls(0.0, float(max(len(names), least, 1)), places, tuple(names), name, bands=True)
 

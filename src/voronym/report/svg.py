@@ -145,7 +145,7 @@ EPOCH = dt.datetime(1970, 1, 1)
 
 
 def moment(seconds: float) -> dt.datetime:
-    """Return the date and time so many seconds after 1970, kept inside the calendar."""
+    """Return the date and time of a number of seconds after 1970, kept inside the calendar."""
     inside = min(max(seconds, -62135596800.0), 253402300799.0)
     return EPOCH + dt.timedelta(seconds=inside)
 

@@ -64,7 +64,7 @@ def whole(value: str) -> bool:
 
 
 def decimal(value: float | None, digits: int = 3) -> str:
-    """Write a number with so many significant figures, never as 1e+03."""
+    """Write a number with a number of significant figures, never as 1e+03."""
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0:

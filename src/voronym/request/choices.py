@@ -203,11 +203,11 @@ class ColumnChoices(Options):
         accepts="Sequence[tuple[str, str]]", label="“Latitude” and “Longitude”",
     )  # fmt: skip
     person: str | None = option(
-        None, "The column that tells whose row it is, where people have several rows: k counts people.",
+        None, "The column of people, if a person can have several rows: k counts people.",
         check=column, purpose=COLUMNS, value="COLUMN", label="“Rows of one person share”",
     )  # fmt: skip
     household: str | None = option(
-        None, "The column that tells the household of a row: k counts households.", check=column,
+        None, "The column of households: k counts households.", check=column,
         purpose=COLUMNS, value="COLUMN", label="“Rows of one household share”",
     )  # fmt: skip
     pseudonyms: bool = option(
@@ -236,13 +236,13 @@ class ReleaseChoices(Options):
         accepts="Mapping[str, Sequence[Any] | str] | None",
     )  # fmt: skip
     intruder: str = option(
-        "keys", "Against whom groups obey models: an intruder who knows the keys, or also the method.",
+        "keys", "The intruder that models must hold against: one who knows the keys, or also the method.",
         check=one_of("keys", "method"), purpose=PROTECTION, value="keys|method", accepts="str",
         label="“The intruder knows”",
     )  # fmt: skip
     policy: str | None = option(
-        None, "What some guidance demands: the name of a policy that is shipped, or a file. The run is "
-        "completed by it, and refused where a demand fails.",
+        None, "Satisfy a policy, by its name or a file. It completes the run, and refuses a release "
+        "where a demand fails.",
         check=path, purpose=PROTECTION, value="NAME|FILE", accepts="str | Path | None",
         label="“Policy”",
     )  # fmt: skip
@@ -258,12 +258,12 @@ class ReleaseChoices(Options):
     allow_near_unique: tuple[str, ...] = option(
         (), "Allow these keys to publish a value that only one person has.", check=columns, shape="columns",
         purpose=PROTECTION, value="COLUMNS", accepts="Sequence[str]",
-        label="check “it may publish what one person alone has”",
+        label="check “it may publish a value that only one person has”",
     )  # fmt: skip
     allow_loss: tuple[str, ...] = option(
         (), "Publish these keys although nearly all their detail is lost.", check=columns, shape="columns",
         purpose=PROTECTION, value="COLUMNS", accepts="Sequence[str]",
-        label="check “next to nothing need be left of it”",
+        label="check “it may lose nearly all its detail”",
     )  # fmt: skip
     allow_unit_columns: tuple[str, ...] = option(
         (), "Keep these columns although their values join the rows of a household or a person.",
@@ -304,7 +304,7 @@ class ReleaseChoices(Options):
         check=by_name(number(0.0)), shape="by column", purpose=METHOD, value="COLUMN=NUMBER",
     )  # fmt: skip
     time_limit: float | None = option(
-        None, "Seconds for the whole run. Methods that search return the best they found by then.",
+        None, "Seconds for the whole run. Searches return the best release found by then.",
         check=_seconds, purpose=METHOD, value="SECONDS", label="“Seconds to search”",
     )  # fmt: skip
     seed: int | None = option(
@@ -336,7 +336,7 @@ class ReleaseChoices(Options):
         check=by_name(number(above=0.0)), shape="by column", purpose=PUBLISHING, value="COLUMN=NUMBER",
     )  # fmt: skip
     ends: str = option(
-        "rounded", "Ends of intervals: rounded, so that each may be of k people, or exact, which are "
+        "rounded", "Ends of intervals: rounded, so that k people fit each end, or exact, which are "
         "somebody's values.",
         check=one_of("rounded", "exact"), purpose=PUBLISHING, value="rounded|exact", accepts="str",
     )  # fmt: skip
@@ -354,7 +354,7 @@ class ReleaseChoices(Options):
         shape="columns", purpose=SURVEY, value="COLUMNS", accepts="Sequence[str]", label="“Strata”",
     )  # fmt: skip
     suppress: float = option(
-        0.0, "The largest share of the records that may be left out, such as 1%. Those that cost most leave.",
+        0.0, "The largest share of the records that may be left out, such as 1%: those that cost most.",
         check=few, purpose=SURVEY, value="SHARE", accepts="float | str",
         label="“Records that may be left out”",
     )  # fmt: skip
@@ -385,16 +385,16 @@ class ReleaseChoices(Options):
         check=share, purpose=EARLIER, value="SHARE",
     )  # fmt: skip
     changed: str = option(
-        "refuse", "Fewer than k people of a group have other values beside the keys than in an earlier "
-        "release: refuse, or publish what somebody who knows of the change reads in the difference.",
+        "refuse", "If fewer than k people of a group have new values outside the keys: refuse the release, "
+        "or publish it although the difference of the files tells them.",
         check=one_of("refuse", "publish"), purpose=EARLIER, value="refuse|publish", accepts="str",
     )  # fmt: skip
     engine: str = option(
-        "local", "Who does the work over many parts: processes of this machine, dask or spark.",
+        "local", "Engine for many parts: local processes, dask or spark.",
         check=entry_of("engine"), purpose=PARTS, value="ENGINE", accepts="str",
     )  # fmt: skip
     leaf: int | None = option(
-        None, "Records that are grouped together at a time, where there are many parts.", check=whole(20),
+        None, "Records that are grouped together, with many parts.", check=whole(20),
         purpose=PARTS, value="N", usual="250000",
     )  # fmt: skip
     rounds: int | None = option(
@@ -429,11 +429,11 @@ class RunChoices(Options):
     """Where a run does its work, and where it remembers it: the release does not depend on these."""
 
     ledger: str | None = option(
-        None, "A file that remembers who was released with whom. What tells people apart is refused.",
+        None, "A file that remembers the groups of every release. A release that exposes people is refused.",
         check=path, purpose=EARLIER, value="FILE", accepts="str | Path | None",
     )  # fmt: skip
     strangers: bool = option(
-        False, "It is right that the ledger knows nearly nobody of the table: these are other people.",
+        False, "Accept that the ledger knows nearly nobody of the table, because these are other people.",
         check=yes_or_no, shape="switch", purpose=EARLIER,
     )  # fmt: skip
     address: str | None = option(

@@ -71,9 +71,9 @@ def _useless(recipe: Recipe) -> list[str]:
 
 
 PRIVATE = {
-    "suppress": "who is left out depends on the others, which ε does not count",
-    "keep_groups": "who stays in which group is told again each time, and ε does not count it",
-    "seed": "whoever had the seed could take the noise off; noise is drawn from the system",
+    "suppress": "the choice of records to leave out depends on the others, which ε does not count",
+    "keep_groups": "kept groups tell again each time which people stay, and ε does not count that",
+    "seed": "anybody who has the seed could subtract the noise; noise is drawn from the system",
     "space": "records are compared by their public bounds, and spaces look at the data",
     "metrics": "records are compared by their public bounds, and metrics look at the data",
 }

@@ -17,8 +17,8 @@ from voronym.table.doubts import Doubt, check_published, refuse, unit_columns
 from voronym.table.table import Table
 
 GONE, MUCH = 90.0, 150.0
-"""Percent of what can be lost of a key, from where next to nothing is left of it; and of its variance, so
-that keys with one value for nearly everybody, of which there is little to lose, are not meant."""
+"""A key is refused if it loses more than 90 % of what it can lose and more than 150 % of its variance; the
+second test exempts keys of which nearly everybody has the same value."""
 
 Losses = dict[str, tuple[float, float]]
 
@@ -143,7 +143,7 @@ def after(
 
 
 def next_to_nothing(name: str, loss: float, gone: float) -> Doubt | None:
-    """Return the doubt about a key of which next to nothing is left; else None.
+    """Return the doubt about a key that lost nearly everything; else None.
 
     ``loss`` and ``gone`` are in percent: of its variance, and of what can be lost at all.
     """
@@ -151,7 +151,7 @@ def next_to_nothing(name: str, loss: float, gone: float) -> Doubt | None:
         return None
     text = (
         f"key {name!r} would lose {loss:.1f} % of its variance and {min(gone, 100.0):.0f} % of "
-        f"all there is to lose: next to nothing is left. Drop it ({hint('identifiers', [name])}), give it "
+        f"what it can lose: nearly nothing is left. Drop it ({hint('identifiers', [name])}), give it "
         "fewer categories, take fewer keys or a smaller k; or allow it: "
         f"{hint('allow_loss', [name])}"
     )
@@ -179,7 +179,7 @@ def single_leaves(leaves: Sequence[tuple[int, int, float]], k: int) -> str | Non
     return (
         f"{sum(held):,} of {sum(rows for rows, _, _ in leaves):,} records are in leaves that became one "
         f"group each ({len(held)} of {len(leaves)}), though there are enough for several of k={k}: every key "
-        "has one value for all records of such a leaf, and next to nothing is left of the keys. Ask for a "
+        "has one value for all records of such a leaf, and nearly nothing is left of the keys. Ask for a "
         "weaker model, or publish without the keys"
     )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from voronym.space.metrics import Geometry, pairwise
 
 SMALL = 512
-"""Up to so many distinct values a column's distances are tabulated, whatever its metric: 2 MB."""
+"""Up to this number of distinct values a column's distances are tabulated, whatever its metric: 2 MB."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ MOST = 5_000
 
 @dataclass(frozen=True, eq=False)
 class Graph(Space):
-    """Shortest paths between the vertices of a graph: roads, cables, who knows whom.
+    """Shortest paths between the vertices of a graph: roads, cables, acquaintances.
 
     Points are numbers of vertices, shape (n, 1). The cost is the length of the shortest path, to a power. The
     centroid of a cell is the vertex of least total cost, of equals the lowest: any vertex of the graph, not

@@ -96,7 +96,7 @@ class Records:
 
     @property
     def points(self) -> Array | None:
-        """The records as coordinates whose squared distances are the costs; None where there are none."""
+        """The records as coordinates whose squared distances are the costs; None without such coordinates."""
         return None
 
     @property

@@ -19,7 +19,7 @@ from voronym.steps.within import strata_rows
 from voronym.table.table import Table
 
 
-@step("microaggregate", guarantee="every value is the mean of so many neighbouring ones or more", main="size")
+@step("microaggregate", guarantee="every value is the mean of at least `size` neighbouring ones", main="size")
 @dataclass(frozen=True)
 class Microaggregate(ColumnStep):
     """Publish the mean of neighbouring values instead of each, column by column or several together.

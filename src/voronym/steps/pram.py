@@ -1,4 +1,4 @@
-"""Categories drawn anew."""
+"""Categories that are redrawn at random."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def _path(_: str, value: object) -> str:
     return str(value)
 
 
-@step("pram", guarantee="every value is drawn anew with the given chances; shares are kept in expectation, "
-      "where no matrix says otherwise", main="chance", needed=False, random=True)  # fmt: skip
+@step("pram", guarantee="every value is redrawn with the given chances; shares are kept in expectation, "
+      "unless a matrix says otherwise", main="chance", needed=False, random=True)  # fmt: skip
 @dataclass(frozen=True)
 class Pram(ColumnStep):
-    """Draw categories anew, with a chance for all or by a matrix of chances.
+    """Redraw categories, with a chance for all or by a matrix of chances.
 
     Notes
     -----
@@ -61,7 +61,7 @@ class Pram(ColumnStep):
             raise InputError(f"step '{self}': a chance keeps shares anyway: invariant goes with a matrix")
 
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
-        """Return the columns with values drawn anew."""
+        """Return the columns with redrawn values."""
         made = {}
         for name in self.columns:
             codes = table.codes(name).copy()
@@ -121,7 +121,7 @@ class Pram(ColumnStep):
         how = f"with a chance of {self.chance:g}" if self.matrix is None else "by a matrix of chances"
         kept = ", made to keep shares" if self.invariant else ""
         where = f" within each {', '.join(self.by)}" if self.by else ""
-        return f"{', '.join(self.columns)}: drawn anew {how}{kept}{where}"
+        return f"{', '.join(self.columns)}: redrawn {how}{kept}{where}"
 
 
 def invariant(matrix: Floats, shares: Floats) -> Floats:

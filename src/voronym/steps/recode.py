@@ -17,17 +17,17 @@ from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 WAYS = (
-    "level=N (the last N signs of codes become *, or that level of its hierarchy); level=N hierarchy=FILE; "
-    "values=A,B to=C; cuts=20,40,60 for numbers and dates"
+    "level=N (the last N characters of codes become *, or that level of its hierarchy); "
+    "level=N hierarchy=FILE; values=A,B to=C; cuts=20,40,60 for numbers and dates"
 )
 
 
 @step("recode", guarantee="every value is one of the coarser ones")
 @dataclass(frozen=True)
 class Recode(ColumnStep):
-    """Publish coarser values: a level of a hierarchy, codes without their last signs, some as one, ranges.
+    """Publish coarser values: a level of a hierarchy, shortened codes, several values as one, ranges.
 
-    Write ``level=N`` for codes without their last N signs, ``level=N hierarchy=FILE`` for a level of a
+    Write ``level=N`` for codes without their last N characters, ``level=N hierarchy=FILE`` for a level of a
     hierarchy (that of the recipe, where the column has one there and no file is named), ``values=A,B to=C``,
     or ``cuts=20,40,60`` for numbers and dates: *19 or less*, *20–39*, *40–59*, *60 or more*.
     """
@@ -152,7 +152,7 @@ class Recode(ColumnStep):
 
 
 def _cut(code: str, signs: int) -> str:
-    """Return a code with stars for its last signs, all of them where it has no more.
+    """Return a code with stars for its last characters, all of them where it has no more.
 
     Counted from its own end: 7, 36 and 126 become *, 3* and 12* with one sign less. None stays exact.
     """

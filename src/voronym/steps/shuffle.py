@@ -1,4 +1,4 @@
-"""Values dealt out anew."""
+"""Values that are permuted."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ special = later.module("scipy.special")
 @step("shuffle", guarantee="the column has the same values, in other rows", random=True)
 @dataclass(frozen=True)
 class Shuffle(ColumnStep):
-    """Deal the values of a column out anew: at random, or so that it still goes with other columns.
+    """Permute the values of a column: at random, or so that it still goes with other columns.
 
     Notes
     -----
-    With ``about``, ranks become normal scores, those of the column are drawn anew from their regression on
+    With ``about``, ranks become normal scores, those of the column are redrawn from their regression on
     the others, and the values are dealt out in the order of what was drawn: the column keeps its values, and
     its rank correlations with the others, while a record's own value plays no part beyond the regression.
 
@@ -65,7 +65,7 @@ class Shuffle(ColumnStep):
     def says(self) -> str:
         """Return what it does."""
         along = f", along with {', '.join(self.about)}" if self.about else ""
-        return f"{', '.join(self.columns)}: values dealt out anew{along}"
+        return f"{', '.join(self.columns)}: values permuted{along}"
 
 
 def _scores(codes: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from voronym.table.table import Table
 
 
 def strata_rows(table: Table, by: Sequence[str]) -> list[NDArray[np.int64]]:
-    """Return the rows of each stratum; all rows where there are none."""
+    """Return the rows of each stratum; all rows without strata."""
     if not by:
         return [np.arange(table.n)]
     classes = equivalence_classes(table.frame, by)

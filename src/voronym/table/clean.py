@@ -82,7 +82,7 @@ def _unsigned_zero(series: nw.Series[Any]) -> nw.Series[Any]:
 
 
 def _redictionary(series: nw.Series[Any], native: Any) -> nw.Series[Any]:
-    """Encode an Arrow dictionary column anew: only the values in use, as they appear unless ordered."""
+    """Encode an Arrow dictionary column again: only the values in use, as they appear unless ordered."""
     import pyarrow as pa
 
     kind = native.type

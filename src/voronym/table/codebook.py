@@ -94,7 +94,7 @@ def dtype_of(name: str, book: Book, *, ordered: bool) -> Any:
 
 
 def book_of(column: pl.Series) -> Book | None:
-    """Return the codes that a column of categories was read with; None where there are none."""
+    """Return the codes that a column of categories was read with; None if it has no codes."""
     used = set(column.drop_nulls().unique().to_list())
     if isinstance(column.dtype, pl.Enum):
         known = _ORDERED.get(column.name, [])

@@ -153,7 +153,7 @@ def _rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[list[s
 
 @dataclass(frozen=True)
 class _Survey:
-    """Header, number of rows, and whether the text has to be written anew before Polars reads it."""
+    """Header, number of rows, and whether the text has to be rewritten before Polars reads it."""
 
     header: list[str]
     rows: int

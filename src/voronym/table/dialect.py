@@ -154,7 +154,7 @@ class Dialect:
 
     @property
     def mark(self) -> bytes:
-        """The byte order mark; empty where there is none."""
+        """The byte order mark, or an empty text."""
         return next(mark for mark, name in _BOMS.items() if name == self.encoding) if self.bom else b""
 
     def styled(self, **given: Any) -> Dialect:

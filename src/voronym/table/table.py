@@ -69,7 +69,7 @@ class Table(Columns):
         self.source = source
         """The file that the table was read from: its dialect, and texts that values do not give back."""
         self.units = units
-        """Who is behind the rows, where these are not people."""
+        """People or households behind the rows, if rows are not people."""
         self.totals = totals
         """What is known of all parts, where the table is a part of a larger one."""
         self._early: tuple[Doubt, ...] = ()

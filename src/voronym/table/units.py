@@ -1,4 +1,4 @@
-"""Who is behind the rows: people with several rows each, and households with several members."""
+"""The people behind the rows: people with several rows each, and households with several members."""
 
 from __future__ import annotations
 

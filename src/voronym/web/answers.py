@@ -102,7 +102,7 @@ async def refused(_: Request, error: Exception) -> HTMLResponse:
 
 async def missing(request: Request, _: Exception) -> HTMLResponse:
     """Answer that there is no such page."""
-    note = desk_of(request).note or "It may have been forgotten, or voronym was started anew."
+    note = desk_of(request).note or "It may have been forgotten, or voronym was restarted."
     return screens.show("wrong.html", 404, sentence=f"There is no such page. {note}", title="Not here")
 
 

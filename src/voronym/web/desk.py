@@ -66,7 +66,7 @@ class Table:
         return suffix_of(self.path) if name is not None and FORMATS[name].write is not None else ".csv"
 
     async def open(self, reading: dict[str, Any]) -> None:
-        """Read the table, or read it again in another way; what was chosen for it begins anew."""
+        """Read the table, or read it again in another way; its choices begin again."""
         if any(not run.over for run in self.runs):
             raise InputError(
                 "a run of this table is at work or waits, and it is about the table as it was read before: "

@@ -128,7 +128,7 @@ class Guard:
 
 LOCKED = (
     "This page is locked. Open the address that voronym page printed last in the terminal; each opens it "
-    "once. If voronym was started anew, what was on the old page is gone."
+    "once. If voronym was restarted, the old page is gone."
 )
 
 

@@ -44,7 +44,7 @@ class Process:
 
     @classmethod
     async def start(cls, memory: int) -> Process:
-        """Start a worker with so many megabytes at most."""
+        """Start a worker with a limit on memory, in megabytes."""
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "voronym.web.worker", str(memory),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=LINE,

@@ -67,7 +67,7 @@ async def back(request: Request) -> Response:
 
 
 async def download(request: Request) -> Response:
-    """Give out a file that a run made: by the name of what it is, never by a path."""
+    """Give out a file that a run made: by a name, never by a path."""
     table, result = run_of(request)
     if result.state != "done" or request.path_params["file"] not in FILES:
         raise NotThere

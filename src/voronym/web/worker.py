@@ -28,7 +28,7 @@ LEAST = 0.08
 
 
 class Worker:
-    """Does what it is told, each task in a thread."""
+    """Run tasks, each in a thread."""
 
     def __init__(self, out: Any) -> None:
         self._out, self._lock = out, threading.Lock()

@@ -34,7 +34,7 @@ def demo(
     ] = 200,
     k: Annotated[int, typer.Option("-k", help="Least number of people who share a point.", min=2)] = 10,
     port: Annotated[
-        int, typer.Option("--port", help="Where the pages are; another one if it is taken.", min=0, max=65535)
+        int, typer.Option("--port", help="Port of the pages; another one if it is taken.", min=0, max=65535)
     ] = 8750,
     once: Annotated[
         bool, typer.Option("--once", help="Show how answers differ, and end: no pages to look at.")

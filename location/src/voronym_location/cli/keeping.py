@@ -72,7 +72,7 @@ def rotate_homes(
 
 
 def forget(
-    email: Annotated[str, typer.Argument(help="The e-mail address of who asked for it.")],
+    email: Annotated[str, typer.Argument(help="The e-mail address of the person.")],
     config: Config = None,
     folder: Folder = None,
 ) -> None:

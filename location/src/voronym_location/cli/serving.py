@@ -49,7 +49,7 @@ def epoch(
     config: Config = None,
     folder: Folder = None,
     look: Annotated[
-        bool, typer.Option("--look", help="Keep it as a draft that nobody is shown, and say what it is.")
+        bool, typer.Option("--look", help="Keep it as a draft that nobody sees, and describe it.")
     ] = False,
     publish: Annotated[bool, typer.Option("--publish", help="Put the draft in force.")] = False,
     discard: Annotated[bool, typer.Option("--discard", help="Take the draft back.")] = False,
@@ -85,7 +85,7 @@ def epoch(
     if look:
         told = ", ".join(
             f"{words} {'under k' if figures[name] is None else figures[name]}"
-            for name, words in (("people", "people"), ("served", "served"), ("told", "told anew"))
+            for name, words in (("people", "people"), ("served", "served"), ("told", "given a new place"))
         )
         typer.echo(f"epoch {figures['epoch']} is a draft, counts to the next k: {told}", err=True)
         return

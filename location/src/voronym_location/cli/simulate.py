@@ -37,7 +37,7 @@ def simulate(
         int, typer.Option("--wait", help="Epochs after which people accept a far group.", min=0)
     ] = 5,
     budget: Annotated[
-        float, typer.Option("--budget", help="Share of the people who may be told a new place in an epoch.")
+        float, typer.Option("--budget", help="Share of the people who may get a new place in an epoch.")
     ] = 0.05,
     budgets: Annotated[
         str,
@@ -106,7 +106,8 @@ def model(
     width: Annotated[float, typer.Option("--width", help="Metres across a square of the census.")] = 1000.0,
     users: Annotated[int, typer.Option("--users", help="How many people will use it.", min=1)] = 1000,
     least: Annotated[
-        int, typer.Option("--least", help="Say how likely so many users share a cell.", min=2)
+        int,
+        typer.Option("--least", help="Say how likely this number of users, or more, share a cell.", min=2),
     ] = 10,
     doubt: Annotated[
         float, typer.Option("--doubt", help="How far a cell's share of users may be off, as a share.")

@@ -75,7 +75,7 @@ class Desk:
         return kept[1]
 
     def token(self, request: Request) -> str:
-        """Return the session's token, empty for who has not signed in."""
+        """Return the session's token, empty without a session."""
         return self.cookies.read(request, SESSION)
 
     def secret(self, request: Request) -> str:
@@ -90,7 +90,7 @@ class Desk:
         router : APIRouter
         path : str
         counted : bool
-            Whether it can be used to try things: then few at a time, and so many a minute from an address.
+            Whether it can be used to guess: then few at a time, and few a minute from an address.
         """
 
         def add(handler: Handler) -> Handler:
@@ -161,7 +161,7 @@ class Desk:
         )
 
     def problem(self, request: Request, error: Exception) -> Response:
-        """Answer with a page that says what was refused; who is signed in no more is sent to sign in."""
+        """Answer with a page that says what was refused; expired sessions are redirected to sign-in."""
         if isinstance(error, Refused):
             answer = self.to("/sign-in")
             self.cookies.drop(request, answer, SESSION)

@@ -68,7 +68,7 @@ class Cookies:
         return f"__Host-voronym-{which}" if self.secure(request) else f"voronym-{which}"
 
     def read(self, request: Request, which: str) -> str:
-        """Return a cookie's value, empty where there is none."""
+        """Return a cookie's value, or an empty text."""
         return request.cookies.get(self.name(request, which), "")
 
     def write(self, request: Request, response: Response, which: str, value: str) -> None:

@@ -187,7 +187,7 @@ def _epochs(desk: Desk, epochs: Sequence[Mapping[str, Any]], least: str) -> Part
         )
         for epoch in epochs
     ]
-    head = ("epoch", "people", "with a point", "waiting", "told anew", "from home", "published")
+    head = ("epoch", "people", "with a point", "waiting", "new place", "from home", "published")
     figure = None
     if len(epochs) > 2:
         curves = [

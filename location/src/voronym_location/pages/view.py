@@ -22,7 +22,7 @@ def fill(template: str, secret: str, **data: object) -> str:
 
 
 def static(name: str) -> tuple[bytes, str] | None:
-    """Return a file that pages load, with its kind; ``None`` where there is none of that name."""
+    """Return a file that pages load, with its kind; ``None`` if the name is unknown."""
     return _static(name) if name in OURS else None  # what others make up is not remembered
 
 

@@ -31,7 +31,11 @@ def papers(
         typer.Argument(help="The paper by its name or number, or 'all'; without it, the papers are listed."),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full/--quick", help="As the paper did it, or about a minute for each paper.")
+        bool,
+        typer.Option(
+            "--full/--quick",
+            help="Run experiments as the paper did; otherwise about a minute for each paper.",
+        ),
     ] = False,
     item: Annotated[
         str | None, typer.Option("--item", help="One table, figure or experiment only: table-2, figure-15.")
@@ -43,7 +47,7 @@ def papers(
         Path | None, typer.Option("--report", help="Write a page with every table and figure (HTML).")
     ] = None,
     store: Annotated[
-        Path | None, typer.Option("--store", help="A folder to keep what was found, as NAME.json.")
+        Path | None, typer.Option("--store", help="Keep the results in this folder, as NAME.json.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a page that exists.")] = False,
     json: common.Json = False,

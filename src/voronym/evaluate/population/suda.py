@@ -41,7 +41,7 @@ class Suda(Plain):
     unique : int
         Records that have a minimal sample unique: they are unique in some set of at most M columns.
     by_size : dict of int to int
-        Number of columns to the number of minimal sample uniques with so many.
+        Number of columns to the number of minimal sample uniques of that size.
     contribution : dict of str to float
         Share of the total score that comes from minimal uniques with this column. One with s columns counts
         for each of them, so the shares add up to more than 1.

@@ -1,4 +1,4 @@
-"""Merging and exchanging with chance: who knows the method is less sure of what made it act.
+"""Merging and exchanging with chance: an intruder who knows the method is less sure of what made it act.
 
 The draws are never made from the seed, because recipes travel: whoever could repeat them could take them off.
 """

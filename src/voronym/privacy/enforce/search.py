@@ -74,7 +74,7 @@ class Search:
         return refused + int(over.any())
 
     def run(self, *, passes: int, weight: float = 0.0, hard: bool = True, donors: bool = False) -> None:
-        """Visit all records so many times, or until little is gained or the time is up.
+        """Visit all records a number of times, or until little is gained or the time is up.
 
         A unit of violation costs ``weight``. Hard: what holds goes on to hold.
         """

@@ -14,7 +14,7 @@ BLOCK = 2_000_000
 """Distances in a block."""
 
 KEPT = 20_000_000
-"""Distances that are kept; more are computed anew in every step."""
+"""Distances that are kept; more are computed again in every step."""
 
 DIRECT = 500
 """Cells up to which Newton's equations are solved directly, and by conjugate gradients beyond."""

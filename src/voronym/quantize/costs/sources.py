@@ -35,7 +35,7 @@ BLOCK = 4_000_000
 """Distances in a block of a matrix."""
 
 KEPT = 30_000_000
-"""Distances that are kept from one question to the next; more are computed anew."""
+"""Distances that are kept from one question to the next; more are computed again."""
 
 Tick = Callable[[], None]
 """Called now and then between kernels; it may raise to stop the work."""
@@ -265,7 +265,7 @@ class Matrix(Source):
 
 
 def room_for(arcs: int) -> kernels.Arcs:
-    """Return buffers for so many arcs."""
+    """Return buffers for a number of arcs."""
     return kernels.Arcs(np.empty(arcs, np.int64), np.empty(arcs, np.int64), np.empty(arcs))
 
 

@@ -33,7 +33,7 @@ WILD = 0.25
 """Share of points in the wrong cells from which on costs are first sought with some of the points."""
 
 THIN = 16
-"""One point in so many is among them."""
+"""One point in 16 is among them."""
 
 NEAREST = 12
 """Cells that are looked at for each point, where cells are small."""

@@ -5,7 +5,7 @@ One plan, whoever does the work. A map of the room, in the order in which data w
 - `source`: which files, and the fixed parts into which they are read;
 - `statistics` and `exact`: pass 1, what is known of each column, summed without rounding;
 - `coding`: keys as numbers, by figures of the whole data set;
-- `cuts`: leaves of neighbours, cut anew for every round;
+- `cuts`: leaves of neighbours, cut again for every round;
 - `spill`: the shuffle, through files in the work folder;
 - `grouping`: what is done in a leaf;
 - `texts`: how the files of a release are written, as Parquet or as text, and read back;

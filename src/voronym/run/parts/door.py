@@ -232,8 +232,8 @@ def _enter(job: Job, before: Job | None) -> None:
         spill.keep(job.work / "job.json", job)
     elif before != job:
         raise InputError(
-            "what is in the work folder is of another run, with other files or wishes: leave out "
-            f"{hint('resume')} to begin anew"
+            "the work folder belongs to another run, with other files or choices: leave out "
+            f"{hint('resume')} to start again"
         )
 
 

@@ -305,7 +305,7 @@ class Engine:
         return out
 
     def _refuse_lost(self) -> None:
-        """Refuse keys of which next to nothing is left in all leaves together, unless that is allowed."""
+        """Refuse keys that lost nearly everything in all leaves together, unless that is allowed."""
         recipe = self.job.recipe
         if recipe.steps or recipe.schema.units or recipe.space != "euclidean":
             return  # other costs were kept low than those of rows in coordinates
@@ -378,7 +378,7 @@ class Engine:
         return findings
 
     def _exposed(self, recipe: Recipe) -> None:
-        """Refuse a key that publishes what one person alone has, unless that is allowed."""
+        """Refuse a key that publishes a value only one person has, unless that is allowed."""
         answers = self.course.answers["published"]
         if "published" not in answers[0]:
             return

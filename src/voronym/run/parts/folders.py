@@ -97,7 +97,7 @@ NOT_OURS = (
 
 
 def _made(place: Path) -> bool:
-    """Make the place of the work folder where there is none; whether it was made."""
+    """Make the place of the work folder if it is missing; return whether it was made."""
     try:
         about = place.stat()
     except FileNotFoundError:

@@ -73,7 +73,7 @@ def _counts(table: Table, name: str) -> LevelCounts:
 
 
 def strata_of(frame: pl.DataFrame, strata: tuple[str, ...]) -> list[Stratum]:
-    """Return the values of the strata in each row; the same for all where there are none."""
+    """Return the values of the strata in each row; the same for all without strata."""
     if not strata:
         return [()] * len(frame)
     return frame.select(list(strata)).rows()

@@ -1,4 +1,4 @@
-"""What is done in a leaf: choose who is left out, group, improve, publish.
+"""What is done in a leaf: choose the records to leave out, group, improve, publish.
 
 The last of these is what a table in memory goes through, with the figures of the whole data set in place of
 its own (`voronym.table.totals`): people, strata, weights, models and every way of publishing work in a leaf

@@ -222,7 +222,7 @@ def _beside(
 
 
 def take(source: Any, most: int, seed: int, reading: Mapping[str, Any] | None = None) -> pl.DataFrame:
-    """Return records of a data set of many files, drawn at random; all, where there are no more."""
+    """Return a random sample of the records of many files, or all of them."""
     with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
         everything = Request(ColumnChoices(drop_undeclared=True))
         job = job_of(find(source), Path(folder), Path(folder), everything, reading=reading)

@@ -35,7 +35,7 @@ Edges = tuple[list[float] | None, list[float] | None]
 
 
 def released(job: Job, number: int) -> Table | None:
-    """Read a written file, as one who reads it sees it; None where there is none."""
+    """Read a written file, as a reader sees it; None if it is missing."""
     path = file_of(job, number)
     if not path.exists():
         return None

@@ -58,7 +58,7 @@ class Metric(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in reports."""
+        """Name of the metric in reports."""
         ...
 
     def geometry(self, values: Any, column: str) -> Geometry:

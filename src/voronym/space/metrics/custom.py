@@ -14,7 +14,7 @@ from voronym.errors import InputError
 from voronym.space.metrics.base import Array, Geometry, check_levels, from_table, metric
 
 BOTH_WAYS = 128
-"""Up to so many distinct values a function is called for every pair in both orders; beyond, for a sample."""
+"""Most distinct values of which a function is called for every pair in both orders; beyond, for a sample."""
 
 _SAMPLE = 4096
 _CLOSE = 1e-9  # relative: sums in another order may differ in the last digits

@@ -1,4 +1,4 @@
-"""What would be published: a category that one person alone has."""
+"""Categories that only one person has, and that would be published."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ table has some; above that the key itself is of the identifying kind."""
 
 
 def exposed(before: Any, after: Any, persons: NDArray[np.int64] | None = None) -> tuple[int, int]:
-    """Count the published categories that one person alone has in the original, and all published ones.
+    """Count the published categories that only one person has in the original, and all published ones.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def exposed(before: Any, after: Any, persons: NDArray[np.int64] | None = None) -
 
 
 def check_published(before: Table, after: Table, keys: Sequence[str]) -> Iterator[Doubt]:
-    """Yield a doubt for each of the keys that publishes what one person alone has.
+    """Yield a doubt for each key that publishes a value only one person has.
 
     A mean is nobody's own. A category is somebody's; where a second person has it, it points to nobody.
     """

@@ -45,7 +45,7 @@ def near_unique(seen: Seen) -> Iterator[Doubt]:
 
 
 def ways_out(seen: Seen) -> str:
-    """Say what can be done about a key that would publish what one person alone has."""
+    """Say what to do about a key that would publish a value only one person has."""
     name = seen.name
     sentence = f"Make it an identifier ({hint('identifiers', [name])}), which drops it"
     if seen.texts and sum(bool(_AMOUNT.match(text)) for text in seen.texts) >= NEAR_UNIQUE * len(seen.texts):

@@ -24,7 +24,7 @@ METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 LIVES = 3
 """How often workers may die before it is given up."""
 FRESH = ("write", "count")
-"""Stages for which workers start anew: memory that earlier ones left in pieces counts against the limit."""
+"""Stages before which workers restart: memory that earlier ones left in pieces counts against the limit."""
 ALONE = {
     "POLARS_MAX_THREADS": "1",
     "OMP_NUM_THREADS": "1",
