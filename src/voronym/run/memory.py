@@ -233,7 +233,7 @@ def _check_history(
     true = not METHODS[recipe.method].groups and mean is None and not (recipe.publish or {})
     shown = frame.select([*keys, *([mean] if mean else [])])
     booking.check(part, shown, k=recipe.required_k, about=about, homes=homes, computed=not true)
-    noisy = (
+    noisy: tuple[str, ...] = (
         (noise_note(booking, recipe.method),) if not recipe.makes_groups and recipe.private is None else ()
     )
     noisy += again_drawn(booking)
