@@ -180,7 +180,7 @@ PROMISES: dict[str, Promise] = {
             "attacks/test_matrix_counts.py::test_a_limit_on_the_risk_is_kept_whatever_the_table",
             "attacks/test_matrix_counts.py::test_a_rule_above_its_limit_passes_as_often_as_stated",
         ),
-        "0 of 20 releases above in each of two tables, one where illness follows from age; 1 in 100 is stated",
+        "0 of 20 releases above in each of two tables, one where illness follows from age; 1 in 100 stated",
     ),
     "tail-limit": Promise(
         "reads the published limit",
