@@ -190,7 +190,7 @@ PROMISES: dict[str, Promise] = {
             "attacks/test_matrix_counts.py::test_a_limit_on_the_risk_is_kept_whatever_the_table",
             "attacks/test_matrix_counts.py::test_a_rule_above_its_limit_passes_as_often_as_stated",
         ),
-        "0 of 20 releases above, also where illness follows from age (20 of 20 before); 1 in 100 is stated",
+        "0 of 20 releases above in each of two tables, one where illness follows from age; 1 in 100 stated",
     ),
     "tail-limit": Promise(
         "reads the published limit",
@@ -204,7 +204,7 @@ PROMISES: dict[str, Promise] = {
             "promises/test_tails_between.py::test_one_giant_among_k_leavers",
             "promises/test_tails_between.py::test_a_corrected_income",
         ),
-        "the income of 0 of 6 newcomers, leavers and corrected people each, to 1 % (6 of 6 without the rule)",
+        "the income of 0 of 6 newcomers, leavers and corrected people each, to 1 %; of some without the rule",
     ),
     "histories": Promise(
         "keeps all releases, knows everybody's keys and who was in which table",
@@ -242,7 +242,7 @@ PROMISES: dict[str, Promise] = {
             "promises/test_tails_between.py::test_means_that_a_step_makes_of_a_column",
             "promises/test_tails_between.py::test_who_is_heavy_is_who_stands_for_most_of_some_k_people",
         ),
-        "the income of 0 of 6 people whose weight or income changed (5 of 6 without the rule)",
+        "the income of 0 of 6 people whose weight or income changed; of some without the rule",
     ),
     "blind": Promise(
         "knows the keys of everybody, the program and the recipe, and tries all worlds",

@@ -79,7 +79,7 @@ def test_one_giant_among_k_leavers(tmp_path):
         first, second = published(both, ledger), published(stay, ledger)
         told = first * len(tail_of(both)) - second * len(tail_of(stay)) - (K - 1) * (LIMIT + 450)
         close += abs(told / giant - 1) < 0.01
-    assert close == 0  # 6 of 6 before
+    assert close == 0
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -111,7 +111,7 @@ def test_one_member_of_a_group_changes(column, keep, tmp_path):
             weights, incomes = (float(moved[name][who] - table[name][who]) for name in ("weight", "income"))
             true = weights * table["income"][who] + incomes * table["weight"][who]
             close += abs((shown_sums[1][1] - shown_sums[0][1]) / true - 1) < 1e-4
-    assert close == 0  # 2 or 3 of 3 without kept groups before
+    assert close == 0
 
 
 def test_who_is_heavy_is_who_stands_for_most_of_some_k_people():
@@ -185,4 +185,4 @@ def test_means_that_a_step_makes_of_a_column(leaves, tmp_path):
             sums.append(float(pl.Series(release.table["income"]).sum()))
         true = old.filter(pl.col("id") == who)["income"][0] if leaves else -7777.0
         close += len(sums) == 2 and abs((sums[0] - sums[1]) / true - 1) < 0.01
-    assert close == 0  # 3 of 3 before
+    assert close == 0
