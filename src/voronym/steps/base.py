@@ -230,7 +230,7 @@ def parse_step(text: str) -> ColumnStep:
                 "is given twice" if name in given else "has no value" if name in own else "is no option of it"
             )
             raise InputError(
-                f"step {cls.name!r}: {unquoted_short(name)}, word {place}, {outcome}: {cls.usage()}"
+                f"step {cls.name!r}: {unquoted_short(name)} {outcome} (word {place}): {cls.usage()}"
             )
         given[name] = _read(rest[0], own[name])
     return cls(grammar.names(head), when, **given)
