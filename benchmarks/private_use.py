@@ -177,8 +177,8 @@ class PrivateUse(Benchmark):
     title = "Use of differentially private tables, mean of 3 releases (synthetic: one)"
     columns = {  # noqa: RUF012 - a constant of the class
         "data": "data", "method": "way", "epsilon": "ε", "k": "k", "means": "means", "marginals": "marginals",
-        "queries": "queries (%)", "correlations": "correlations", "regression": "R²", "classifier": "AUC",
-        "seconds": "seconds",
+        "queries": "queries (%)", "correlations": "correlations", "regression": "R²",
+        "classifier": "AUC", "seconds": "seconds",
     }  # fmt: skip
 
     def cases(self, *, quick: bool) -> Iterable[Case]:

@@ -195,6 +195,7 @@ def test_what_is_wrong_is_said_as_on_the_command_line(survey: pl.DataFrame) -> N
     assert _wrong(table, "steps", ["top age=80"]) == ""
     assert _wrong(table, "strata", ["region"]) == ""
     assert _wrong(table, "suppress", "1%") == ""
+    assert _wrong(table, "models", ["dp=1,scope=all"]) == ""  # ε needs no k
 
 
 def test_what_is_wrong_has_a_place_on_the_page(survey: pl.DataFrame) -> None:

@@ -233,7 +233,7 @@ class ReleaseChoices(Options):
         None, "What a column could hold, known without the data: 0..120, or all its values as F|M. The model "
         "dp needs it.",
         check=bounds, shape="by column", purpose=PROTECTION, value="COLUMN=LOW..HIGH",
-        accepts="Mapping[str, Sequence[Any] | str] | None",
+        accepts="Mapping[str, Sequence[Any] | str] | None", label="“What it could hold”",
     )  # fmt: skip
     intruder: str = option(
         "keys", "The intruder that models must hold against: one who knows the keys, or also the method.",

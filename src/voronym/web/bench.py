@@ -358,7 +358,8 @@ def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None
         made = Recipe(table.schema, **{**(beside or {}), **choice})
         if name == "device":
             choose(value)  # says why there is none
-        if name == "k" or (name == "models" and value):
+        asks = name == "k" or (name == "models" and value)
+        if asks and (made.private is None or made.required_k > 1):  # ε needs no k
             check_k(made.required_k, table.n)
     except VoronymError as error:
         label, sentence = DECLARED[name].label, str(error)
