@@ -27,7 +27,8 @@ EPSILONS = (0.1, 1.0, 3.0, 10.0)
 SIZES = (0.3, 1.0, 3.0)
 """Sizes of groups, as shares of the usual one."""
 RUNS, DELTA = 3, 1e-5
-FIGURES = ("means", "marginals", "correlations", "regression", "classifier")
+FIGURES = ("means", "marginals", "queries", "correlations", "regression", "classifier")
+QUERIES = 300
 
 
 def load(data: str) -> Any:
@@ -114,8 +115,31 @@ def synthetic(X: Any, y: Any, low: Any, high: Any, epsilons: Iterable[float]) ->
     }
 
 
+def queries(before: Any, after: Any) -> float:
+    """Return the mean error of counting queries, in percent of all records.
+
+    Each asks how many records are in random ranges of two columns, between quantiles of the originals and
+    half a step beyond: a release of means has no value that is 40 to the last digit.
+    """
+    rng, errors = np.random.default_rng(0), []
+    steps = [np.diff(np.unique(column)).min() / 2.0 for column in before.T]
+    for _ in range(QUERIES):
+        columns = rng.choice(before.shape[1], 2, replace=False)
+        ranges = [
+            np.quantile(before[:, column], np.sort(rng.random(2))) + np.array([-1, 1]) * steps[column]
+            for column in columns
+        ]
+        shares = []
+        for table in (before, after):
+            inside = [(table[:, column] >= low) & (table[:, column] <= high)
+                      for column, (low, high) in zip(columns, ranges, strict=True)]  # fmt: skip
+            shares.append(float(np.mean(inside[0] & inside[1])))
+        errors.append(100.0 * abs(shares[0] - shares[1]))
+    return float(np.mean(errors))
+
+
 def judged(train: Any, test: Any, made: Any) -> list[float]:
-    """Return the figures of a release: three errors, R² and area under the curve on held-out originals."""
+    """Return the figures of a release: four errors, R² and area under the curve on held-out originals."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
     from sklearn.pipeline import make_pipeline
@@ -142,7 +166,8 @@ def judged(train: Any, test: Any, made: Any) -> list[float]:
         model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)).fit(Y, v)
         area = float(roc_auc_score(w, model.decision_function(Z)))
     upper = moved[np.triu_indices(len(moved), 1)].mean()
-    return [means, float(np.mean(apart)), float(upper), float(max(1.0 - left, -1.0)), area]
+    asked = queries(np.column_stack([X, y]), np.column_stack([Y, v]))
+    return [means, float(np.mean(apart)), asked, float(upper), float(max(1.0 - left, -1.0)), area]
 
 
 class PrivateUse(Benchmark):
@@ -152,7 +177,8 @@ class PrivateUse(Benchmark):
     title = "Use of differentially private tables, mean of 3 releases (synthetic: one)"
     columns = {  # noqa: RUF012 - a constant of the class
         "data": "data", "method": "way", "epsilon": "ε", "k": "k", "means": "means", "marginals": "marginals",
-        "correlations": "correlations", "regression": "R²", "classifier": "AUC", "seconds": "seconds",
+        "queries": "queries (%)", "correlations": "correlations", "regression": "R²", "classifier": "AUC",
+        "seconds": "seconds",
     }  # fmt: skip
 
     def cases(self, *, quick: bool) -> Iterable[Case]:

@@ -349,5 +349,7 @@ def test_options_of_format_1_become_choices(given, moved):
 @pytest.mark.parametrize("number", [0, 3, "2", None])
 def test_a_format_that_is_not_known_is_refused(number):
     schema = vr.Schema.build(FRAME, **ROLES, drop_undeclared=True)
-    with pytest.raises(vr.InputError, match="the recipe (has no number of a format|was made by a newer voronym)"):
+    with pytest.raises(
+        vr.InputError, match=r"the recipe (has no number of a format|was made by a newer voronym)"
+    ):
         vr.Recipe.from_dict({"format": number, "schema": schema.to_dict()})

@@ -169,7 +169,9 @@ class _Search:
             base = self.base or completed(Request.of({**self.choices, **more}), self.frame)
             request = Request.of({**base.request.given, **more})
             self._table = request.table(self.frame) if self._table is None else self._table
-            release = released(self.frame, request, table=self._table, added=base.added, progress=tell)
+            release = released(
+                self.frame, request, table=self._table, added=base.added, progress=tell, trial=True
+            )
         self.base = base
         result = release.penalty
         return _Made(dict(more), release, {} if result is None else dict(result.by_key))

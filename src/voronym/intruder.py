@@ -184,7 +184,11 @@ def _in_order(made: Release) -> nw.DataFrame[Any]:
 
 
 def _ours(
-    release: Release, original: Any, aligned: bool | ArrayLike, recipe: Recipe | None, beside: dict[str, Any]
+    release: Release,
+    original: Any,
+    aligned: bool | ArrayLike,
+    recipe: Recipe | None,
+    beside: dict[str, Any],
 ) -> Scene:
     """Lay out a release of ours, with the originals that it has in memory or those given."""
     evidence = release._evidence

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import narwhals as nw
 import numpy as np
-from markupsafe import Markup
 
 from voronym.certify.front import COLUMNS, WIDEST, prove_briefly
 from voronym.certify.words import closeness
 from voronym.core.atomic import accompany, together
 from voronym.core.context import Context, ProgressCallback
-from voronym.core.display import chip, html_facts, html_table
 from voronym.core.figures import NOTHING, Figures
 from voronym.errors import GuaranteeError, InputError, WriteError, worded
 from voronym.evaluate.moved import KeyChange
@@ -28,7 +27,7 @@ from voronym.methods.figures import PrivateFigures
 from voronym.privacy import Finding, measure_within
 from voronym.problem import Problem
 from voronym.request.recipe import Recipe
-from voronym.result import Cost
+from voronym.result import Cost, Folder
 from voronym.space.published import PublishedPoints
 from voronym.steps.effect import Effect, Exposed
 from voronym.table.frame import as_frame
@@ -45,58 +44,6 @@ if TYPE_CHECKING:
     from voronym.attacks import Exposure
     from voronym.dossier import Dossier
     from voronym.report.plot import Plot
-
-_QUICK = 5_000
-"""Records up to which a notebook may ask for the gap unasked: a fraction of a second."""
-
-
-@dataclass(frozen=True)
-class Folder:
-    """Where a release in many files lies, and what its run read and wrote.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    rows, groups, files : int
-        Of the release. Groups that publish the same keys are one class in the files.
-    key_losses : mapping
-        Percent of each key's variance that is lost, as published.
-    seconds : mapping
-        Of each stage.
-    bytes_read, bytes_spilled, bytes_written : int
-        Of the data as they lie on the disk, of the work folder, of the release.
-    guarded_cells : int
-        Text cells that got a leading apostrophe, so that no spreadsheet runs them as a formula.
-    sampled : mapping
-        What was looked at in a sample only, in records.
-    """
-
-    path: Path
-    rows: int
-    groups: int | None
-    files: int
-    key_losses: Mapping[str, float] = field(default_factory=dict)
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    bytes_read: int = 0
-    bytes_spilled: int = 0
-    bytes_written: int = 0
-    guarded_cells: int = 0
-    sampled: Mapping[str, int] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data."""
-        return {
-            "path": str(self.path),
-            "rows": self.rows,
-            "groups": self.groups,
-            "files": self.files,
-            "key_losses": dict(self.key_losses),
-            "seconds": dict(self.seconds),
-            "bytes": {"read": self.bytes_read, "spilled": self.bytes_spilled, "written": self.bytes_written},
-            "guarded_cells": self.guarded_cells,
-            "sampled": dict(self.sampled),
-        }
 
 
 class Release:
@@ -264,6 +211,35 @@ class Release:
         """The masked table, in the dataframe library that the original came in; or the folder it lies in."""
         return self.folder.path if self.folder is not None else self._held.frame.to_native()
 
+    def frame(self, engine: str = "polars", **options: Any) -> Any:
+        """Return the masked table as a frame of an engine, lazily: files of a folder are read when it works.
+
+        Parameters
+        ----------
+        engine : str
+            "polars", "dask", "duckdb" or another engine that `narwhals` knows; "pyspark" needs its session,
+            too: ``release.frame("pyspark", session=session)``.
+        **options
+            For the engine's reader of Parquet or CSV files.
+
+        Examples
+        --------
+        >>> import voronym as vr
+        >>> table = vr.datasets.hospital(60)
+        >>> release = vr.anonymize(table, keys=["age", "weight"], k=3, drop_undeclared=True)
+        >>> release.frame().collect().shape
+        (60, 2)
+        """
+        backend: Any = engine  # narwhals lists the names that it knows, and says so of others
+        if self.folder is None:
+            return self._held.frame.lazy(backend=backend, **options).to_native()
+        kinds = {file.suffix for file in self.folder.path.iterdir()} & {".parquet", ".csv"}
+        if len(kinds) != 1:
+            raise InputError("only folders of Parquet or of CSV files become frames: read the files")
+        kind = kinds.pop()
+        scan = nw.scan_parquet if kind == ".parquet" else nw.scan_csv
+        return scan(str(self.folder.path / f"*{kind}"), backend=backend, **options).to_native()
+
     @property
     def rows(self) -> int:
         """The number of records."""
@@ -424,7 +400,7 @@ class Release:
         models = [
             m
             for m in self.recipe.required
-            if m.required is not None and (m.name != "k-anonymity" or units is not None)
+            if m.required is not None and (m.needs != "sizes" or units is not None)
         ]
         counted: list[int] = []
 
@@ -607,49 +583,6 @@ class Release:
         return f"Release({self.rows} records{files}, {self.risk.n_classes} classes, k={self.k}{stated})"
 
     def _repr_html_(self) -> str:
-        gap = self.gap if "gap" in vars(self) or (self.folder is None and self.rows <= _QUICK) else None
-        losses = {"information loss": self.information_loss, "lost by the groups": self.group_loss}
-        facts = html_facts(
-            [
-                ("records", self.rows),
-                ("groups", self.risk.n_classes),
-                ("smallest group", self.risk.k),
-                *((name, None if loss is None else f"{loss:.2f} %") for name, loss in losses.items()),
-                ("next to the best possible", None if gap is None else self.closeness),
-            ],
-            caption=f"Release by the method {self.recipe.method}",
-        )
-        promises = [
-            (
-                finding.model,
-                f"{finding.value:.4g}",
-                "" if finding.required is None else f"{finding.required:g}",
-                chip("holds", "green") if finding.required is not None else chip("measured"),
-            )
-            for finding in self.findings
-        ]
-        result = facts + html_table(["model", "value", "required", ""], promises)
-        return str(result + self._shown_ladder())
+        from voronym.report import release_html  # a layer above: only when asked for
 
-    def _shown_ladder(self) -> Markup:
-        """Return what intruders find as a table for a notebook; small tables are attacked for it."""
-        from voronym.dossier import ladder_of  # a layer above: only when asked for
-
-        if self.exposure is None and self._evidence is not None and self.rows <= _QUICK:
-            self._attack(Context())
-        made = None if self.exposure is None else ladder_of(self.exposure, self.schema.keys)
-        if made is None:
-            return Markup("")
-        rows = [
-            (
-                rung.knows,
-                chip(f"{rung.outcome.success:.0%}", "red" if rung.outcome.claims else "green"),
-                f"{rung.outcome.control:.0%}",
-                f"{rung.between[0]:.0%} to {rung.between[1]:.0%}",
-                rung.outcome.attack,
-            )
-            for rung in made.measured
-            if rung.outcome is not None
-        ]
-        head = ["an intruder who knows", "is right", "control", "interval", "by the attack"]
-        return html_table(head, rows, caption=made.sentence, wide=["an intruder who knows"])
+        return release_html(self)

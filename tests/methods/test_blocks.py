@@ -109,6 +109,21 @@ def test_models_hold_in_what_is_left_whole(tmp_path):
     assert release.figures.parts[1].groups < plain.figures.parts[1].groups
 
 
+@pytest.mark.parametrize("parts", [PARTS, ["income,expend: mdav", "roof,walls,sex: mdav"]])
+def test_models_are_enforced_in_the_way_that_is_asked_for(parts, tmp_path):
+    lost = {}
+    for way in ("merge", "swap"):
+        release, out = released(
+            survey(), tmp_path, blocks=parts, models=["t-closeness=0.35"], enforce=way, allow_loss=KEYS
+        )
+        own = out.groupby(KEYS, dropna=False)["ill"].value_counts(normalize=True).unstack(fill_value=0.0)
+        away = 0.5 * (own - out["ill"].value_counts(normalize=True)).abs().sum(axis=1)
+        assert away.max() <= 0.35 + 1e-9
+        assert smallest(out) >= 3
+        lost[way] = sum(part["loss"] or 0.0 for part in release.figures["parts"])
+    assert lost["swap"] < lost["merge"]
+
+
 @pytest.mark.parametrize(
     "parts",
     [
@@ -163,6 +178,9 @@ def test_refusals(tmp_path):
             released(survey(60), tmp_path, blocks=parts)
     with pytest.raises(InputError, match="leave out the method"):
         released(survey(60), tmp_path, method="mdav")
+    alone, asked = ["roof,walls,sex,income,expend: local-suppression"], {"models": ["p-sensitive=2"]}
+    with pytest.raises(InputError, match="leave out enforce"):
+        released(survey(60), tmp_path, blocks=alone, enforce="swap", **asked)
     with pytest.raises(InputError, match="needs the parts"):
         released(survey(60), tmp_path, method="blocks", blocks=())
 

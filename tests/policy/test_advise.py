@@ -14,8 +14,8 @@ import pytest
 import voronym as vr
 from voronym.advice import advise
 from voronym.cli import main
-from voronym.errors import InputError
-from voronym.policy import check
+from voronym.errors import GuaranteeError, InputError
+from voronym.policy import Policy, check
 from voronym.run.door import completed
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -91,3 +91,15 @@ def test_runs_on_large_tables_share_the_time(monkeypatch: pytest.MonkeyPatch) ->
         table, policy="internal-research", keys=["age"], drop_undeclared=True, seconds=1.0, time_limit=2.0
     )
     assert "--time-limit 2.0" in own.plain.command
+
+
+def test_trials_need_no_ledger(tmp_path: Path) -> None:
+    """A policy that demands one asks a person for it: nothing is published here."""
+    policy = tmp_path / "ours.toml"
+    text = Policy.load("internal-research").text
+    policy.write_text(f'{text}\n[[process]]\ndemand = "ledger"\nsays = "A ledger"\n', encoding="utf-8")
+    table = vr.datasets.hospital(60, seed=1)
+    roles = {"keys": ["age", "sex"], "drop_undeclared": True}
+    assert advise(table, policy=str(policy), seconds=0.001, **roles).plain.k >= 5
+    with pytest.raises(GuaranteeError, match="no ledger is given"):
+        vr.anonymize(table, policy=str(policy), **roles)

@@ -72,7 +72,9 @@ def test_heads() -> None:
     assert "the policy has no note" in refused(HEAD.replace('note = "no legal advice"\n', ""))
     assert "demands nothing" in refused(HEAD)
     assert "line 5: date must be a date" in refused(HEAD.replace("2026-01-31", '"today"'))
-    assert "line 1: the policy was made by a newer voronym" in refused(HEAD.replace("format = 1", "format = 7"))
+    assert "line 1: the policy was made by a newer voronym" in refused(
+        HEAD.replace("format = 1", "format = 7")
+    )
     assert "line 4: version must be a text" in refused(HEAD.replace('"1"', "1"))
 
 

@@ -25,6 +25,7 @@ from voronym.privacy import (
 from voronym.privacy.cells import count_runs, joint
 from voronym.privacy.distances import equal, ordered
 from voronym.privacy.p_sensitive import distinct
+from voronym.privacy.people import of_people, pairs
 
 
 def wrap(native):
@@ -219,3 +220,26 @@ def test_joint_levels_are_combinations():
     assert both.size == 3
     assert both.codes.tolist() == [0, 1, 2, 2]
     assert joint([column([1, 2])]).size == 2
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_judge_of_some_records_measures_them_as_that_of_all_does(several):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        people, rows = 12, 30
+        persons = np.concatenate([np.arange(people), rng.integers(0, people, rows - people)])
+        column = Levels("ill", rng.permutation(np.arange(rows) % 4), True, ("a", "b", "c", "d"))
+        model = TCloseness(0.3) if rng.random() < 0.5 else LDiversity(2)
+        judge, many = model.judge(column), rows
+        if several:
+            own, owner = pairs(column, persons)
+            judge, many = of_people(model.judge(own), owner, knows=True), people
+        chosen = rng.permutation(many)[: many // 2]
+        labels = rng.integers(0, 3, len(chosen))
+        labels[:3] = range(3)
+        of_all = np.full(many, 3)
+        of_all[chosen] = labels
+        some = judge.subset(chosen)
+        np.testing.assert_allclose(some.values(labels, 3), judge.values(of_all, 4)[:3], rtol=1e-12)
+        cell = np.flatnonzero(labels == 1)
+        assert some.value(some.levels.codes[cell]) == pytest.approx(judge.values(of_all, 4)[1])

@@ -1,14 +1,17 @@
 """k-anonymity, findings and the registry of models."""
 
 import json
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
+import voronym as vr
 from voronym.errors import InputError
 from voronym.privacy import Finding, KAnonymity, Model, base, models, parse_model, register
+from voronym.privacy.base import Needs
 from voronym.table import Table
 
 TABLE = {
@@ -79,6 +82,21 @@ def test_bad_texts_are_refused(text, message):
         parse_model(text)
 
 
+def test_every_model_says_what_the_house_asks():
+    table = vr.datasets.hospital(40, seed=1).select("age", "diagnosis")
+    seen = Table.build(table, keys=["age"], confidential=["diagnosis"])
+    for name in models():
+        model = parse_model(name)
+        assert isinstance(model, Model)
+        assert model.needs in get_args(Needs)
+        assert bool(model.judges(seen)) == model.merging
+        assert bool(model.row_judges(seen)) == model.confidential
+    assert parse_model("k-anonymity=5").group_size == 5
+    assert parse_model("mutual-information,joint=true").needs == "whole"
+    findings = [Finding(name, 1.0, 1.0, True) for name in ("k-anonymity", "dp", "t-closeness")]
+    assert [item.model for item in base.beyond_sizes(findings)] == ["t-closeness"]
+
+
 def test_a_new_model_joins_and_a_name_is_taken_once(monkeypatch):
     monkeypatch.setattr(base.MODELS, "_entries", dict(base.MODELS._entries))
 
@@ -87,6 +105,12 @@ def test_a_new_model_joins_and_a_name_is_taken_once(monkeypatch):
         """Holds always."""
 
     assert models()["always"] is Always
+    assert (Always.needs, Always.merging, Always.group_size, Always().judges(None)) == (
+        "groups",
+        False,
+        None,
+        (),
+    )
     assert base.summary(Always) == "Holds always."
     with pytest.raises(InputError, match="registered already"):
         register("k-anonymity")(Always)

@@ -84,6 +84,16 @@ PROMISES: dict[str, Promise] = {
         ),
         "both tables publish the same for equal draws, whose cost is at most ε; an auditor finds less than ε",
     ),
+    "dp-files": Promise(
+        "has two text files that differ in one record, and the draws",
+        ("dp/test_files.py::test_neighbouring_files_become_the_same_release",),
+        "the same lines and the same public page, in memory and over parts",
+    ),
+    "dp-resume": Promise(
+        "breaks a run off between the parts, and has it go on with other noise",
+        ("dp/test_release.py::test_what_goes_on_publishes_one_draw",),
+        "every row is of the first draw",
+    ),
     "fresh-noise": Promise(
         "knows the originals' generator and guesses the seed",
         (
@@ -195,6 +205,35 @@ PROMISES: dict[str, Promise] = {
             "promises/test_tails_between.py::test_a_corrected_income",
         ),
         "the income of 0 of 6 newcomers, leavers and corrected people each, to 1 % (6 of 6 without the rule)",
+    ),
+    "histories": Promise(
+        "keeps all releases, knows everybody's keys and who was in which table",
+        (
+            "history/test_random_histories.py::test_nobody_is_told_apart",
+            "history/test_random_histories.py::test_nobody_is_told_apart_in_two_hundred_histories",
+        ),
+        "no set below k in pairs and triples of 200 histories of ten months",
+    ),
+    "differences": Promise(
+        "keeps all releases, and takes sums of groups and tails off each other",
+        (
+            "history/test_random_histories.py::test_nobody_is_told_apart",
+            "history/test_random_histories.py::test_nobody_is_told_apart_in_two_hundred_histories",
+        ),
+        "no sum of 1 to k - 1 people in the same histories",
+    ),
+    "retire": Promise(
+        "the same, and recognises the rows of a person in all releases",
+        ("history/test_random_histories.py::test_nobody_is_told_apart",),
+        "no set below k in the histories that retire groups",
+    ),
+    "page-wiped": Promise(
+        "reads the disk after voronym ended, or was killed",
+        (
+            "web/test_desk.py::test_an_idle_desk_is_wiped_and_locked",
+            "web/test_desk.py::test_what_a_killed_server_left_is_wiped_by_the_next",
+        ),
+        "an empty folder",
     ),
     "means-between": Promise(
         "has two releases, knows all weights, and who is in which group",

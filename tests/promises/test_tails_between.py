@@ -93,7 +93,7 @@ def test_one_member_of_a_group_changes(column, keep, tmp_path):
         who = int(rng.integers(60))
         change = pl.col(column) * (1.5 if column == "weight" else 1.02)
         moved = table.with_columns(pl.when(pl.col("tag") == who).then(change).otherwise(column).alias(column))
-        told = []
+        shown_sums = []
         for part in (table, moved):
             try:
                 release = vr.anonymize(
@@ -106,11 +106,11 @@ def test_one_member_of_a_group_changes(column, keep, tmp_path):
                 break
             shown = pl.DataFrame(release.table).sort("tag")
             own = shown.filter(pl.col("income") == shown["income"][who])
-            told.append((own["tag"].to_list(), float((own["income"] * own["weight"]).sum())))
-        if len(told) == 2 and told[0][0] == told[1][0]:
+            shown_sums.append((own["tag"].to_list(), float((own["income"] * own["weight"]).sum())))
+        if len(shown_sums) == 2 and shown_sums[0][0] == shown_sums[1][0]:
             weights, incomes = (float(moved[name][who] - table[name][who]) for name in ("weight", "income"))
             true = weights * table["income"][who] + incomes * table["weight"][who]
-            close += abs((told[1][1] - told[0][1]) / true - 1) < 1e-4
+            close += abs((shown_sums[1][1] - shown_sums[0][1]) / true - 1) < 1e-4
     assert close == 0  # 2 or 3 of 3 without kept groups before
 
 

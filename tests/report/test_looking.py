@@ -16,6 +16,7 @@ from voronym.comparison import Comparison, Row
 from voronym.core.context import Context
 from voronym.dossier.other_k import MOST, other_k
 from voronym.errors import InputError
+from voronym.evaluate.moved import amount
 from voronym.problem import Problem
 from voronym.report import render, render_comparison
 from voronym.report.svg import percent
@@ -203,7 +204,7 @@ def test_the_first_page_has_the_figures_of_the_annex(release):
         assert f'<th scope="row">{loss.key}</th><td>{percent(loss.published)}</td>' in front
     for change in inside.changes:
         if change.distance is not None:
-            assert f"<td>{change.distance:,.3g}{change.unit}</td>" in front
+            assert f"<td>{amount(change.distance)}{change.unit}</td>" in front
     for finding in release.findings:
         assert f'<th scope="row">{finding.model}</th>' in front
 

@@ -29,7 +29,7 @@ def call(*words: object) -> tuple[int, str]:
 def test_a_folder_in_a_folder_out(data: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     code, said = call("anonymize", data, "-o", tmp_path / "out", *ROLES, "-k", 4, "--leaf", 1500, "--workers",
-                      1, "--save-recipe", recipe, "--json")  # fmt: skip
+                      1, "--step", "top age=80", "--save-recipe", recipe, "--json")  # fmt: skip
     told = json.loads(said)
     assert (code, told["rows"], told["k_counted"]) == (0, 6000, 4)
     code, said = call(
@@ -39,6 +39,7 @@ def test_a_folder_in_a_folder_out(data: Path, tmp_path: Path) -> None:
     assert "k-anonymity: 4, required 4" in said
     assert "required 4: holds" not in said  # it stands in front
     assert "sampled" not in said  # all were looked at
+    assert "age: values above 80 are published as the limit" in " ".join(said.split())
     assert rows(tmp_path / "out").equals(rows(tmp_path / "again"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import voronym as vr
@@ -59,3 +60,23 @@ def test_an_engine_that_is_not_there(data: Path, tmp_path: Path, monkeypatch: py
             data, output=tmp_path / "out", recipe=made.recipe, engine="dask", address="tcp://127.0.0.1:9"
         )
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_release_in_a_folder_becomes_a_frame_of_dask(tmp_path: Path, suffix: str) -> None:
+    pytest.importorskip("dask.dataframe")
+    table, asked = vr.datasets.hospital(60), {"keys": ["age", "weight"], "k": 3, "drop_undeclared": True}
+    (tmp_path / "in").mkdir()
+    store = pl.DataFrame.write_parquet if suffix == "parquet" else pl.DataFrame.write_csv
+    store(table[:30], tmp_path / "in" / f"a.{suffix}")
+    store(table[30:], tmp_path / "in" / f"b.{suffix}")
+    release = vr.anonymize(tmp_path / "in", output=tmp_path / "out", **asked)
+    frame = release.frame("dask")
+    assert type(frame).__module__.startswith("dask")
+    lazy = release.frame()
+    assert isinstance(lazy, pl.LazyFrame)
+    both = [pl.from_pandas(frame.compute()), lazy.collect()]
+    assert both[0].sort("age", "weight").equals(both[1].sort("age", "weight"))
+    assert min(both[0].group_by("age", "weight").len()["len"]) >= 3
+    assert vr.anonymize(table, **asked).frame("dask").shape[1] == 2

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voronym as vr
+from voronym.core import grammar
 from voronym.errors import InputError, SchemaError
 from voronym.steps import STEPS, Bottom, Noise, Recode, RecordSwap, Round, Shuffle, Suppress, Top, parse_step
 
@@ -118,3 +119,16 @@ def test_recipes_hold_steps(tmp_path):
     assert vr.Recipe(again.schema, steps="top age=90").steps == ("top age=90",)
     with pytest.raises(InputError, match="steps must be a text such as 'top age=90', or a list of them"):
         vr.Recipe(again.schema, steps=[90])
+
+
+@given(st.dictionaries(NAMES, st.text('abc=," 1', min_size=1).map(str.strip).filter(bool), max_size=4))
+def test_names_and_values_come_back(given_pairs):
+    typed = [f"{grammar.quoted(name)}={value}" for name, value in given_pairs.items()]
+    assert grammar.pairs(typed, "--importance") == given_pairs
+
+
+def test_a_wrong_pair_is_named_with_its_place():
+    with pytest.raises(InputError, match=r"--importance takes NAME=VALUE, not 'zip' \(entry 2 of 2\)"):
+        grammar.pairs(["age=2", "zip"], "--importance")
+    with pytest.raises(InputError, match="'foo', word 3, is no option of it"):
+        parse_step("top age=90 foo=2")

@@ -15,7 +15,8 @@ import psutil
 import pytest
 
 from voronym.errors import InputError
-from voronym.web.desk import Desk, Run, Table
+from voronym.web.attempts import Run
+from voronym.web.desk import Desk, Table
 from voronym.web.guard import Guard
 from voronym.web.intake import Limits
 from voronym.web.process import Process, Refused

@@ -178,9 +178,10 @@ def test_walks_agree(page: House) -> None:
 
 
 @pytest.mark.slow
-def test_many_long_walks_agree(page: House) -> None:
+@pytest.mark.parametrize("first", range(100, 300, 50))
+def test_many_long_walks_agree(page: House, first: int) -> None:
     with page.enter() as client:
-        check(page, client, range(100, 300), 30)
+        check(page, client, range(first, first + 50), 30)
 
 
 def _random(rng: random.Random) -> dict[str, Any]:
@@ -229,12 +230,15 @@ def drawn_is_released(seed: int, folder: Path) -> None:
     assert drawn["loss"] == loss
     assert (drawn["smallest"], drawn["groups"]) == (release.risk.k, release.risk.n_classes)
     assert drawn["changes"] == [str(change) for change in release.changes]
-    ladder = release.dossier(attacked=True).ladder
-    assert ladder is not None
-    # Another release has its rows in another random order, and attacks break ties by it.
-    assert [rung["outcome"]["success"] for rung in drawn["rungs"]] == pytest.approx(
-        [rung.outcome.success for rung in ladder.measured if rung.outcome is not None], abs=0.06
-    )
+    release.dossier(attacked=True)
+    assert release.exposure is not None
+    again = {outcome.attack: outcome.success for outcome in release.exposure.outcomes}
+    # Another release has its rows in another random order, and attacks break ties by it: so may the choice of
+    # the strongest of two that are about as strong, which is why each is compared with itself.
+    for rung in drawn["rungs"]:
+        outcome = rung["outcome"]
+        low, high = outcome["interval"]
+        assert low - 0.06 <= again[outcome["attack"]] - outcome["control"] <= high + 0.06
     made = bench.run(Wishes(told.append), settings=chosen.plain(), folder=str(folder), suffix=".csv")
     if release.information_loss is not None:
         assert made["figures"]["loss"] == drawn["loss"]

@@ -22,11 +22,7 @@ FILES = "it is taken from a file, and the page opens no files by their names"
 MACHINE = "it says how machines share the work over many parts, and never changes the release"
 NOT = {
     "facts": FILES,
-    "hierarchies": f"{FILES}; the step `recode COLUMN level=N` shortens codes",
     "population": FILES,
-    "keep_groups": "it needs a ledger, which is a file that stays",
-    "ledger": "it is a file that stays, and the page wipes all it has",
-    "strangers": "it belongs to a ledger",
     "address": MACHINE,
     "workers": MACHINE,
     "memory": "`voronym page --memory` sets it for all tables",
@@ -47,6 +43,7 @@ PLACES = {
     **{name: ("Protection", name) for name in ("k", "policy", "models", "intruder")},
     **{name: ("Protection, rules", name) for name in ("steps", "weights", "suppress")},
     "strata": ("Protection, rules", "stratum-2"),
+    "ledger": ("Protection, releases every month", "ledger"),
     **{name: ("Protection, method", name) for name in ("method", "time_limit", "seed", "device")},
     **{name: ("Protection, all other options", f"further-{name}") for name in FURTHER},
 }
@@ -57,7 +54,15 @@ def table_of(folder: Path) -> Table:
     datasets.hospital(40, seed=0).write_csv(folder / "people.csv")
     about = Bench().open(Wishes(lambda _: None), path=str(folder / "people.csv"), reading={}, limits=None)
     made = Table.__new__(Table)
-    given = {"id": "t", "about": about, "label": "people.csv", "runs": [], "reading": {}, "judging": False}
+    given = {
+        "id": "t",
+        "about": about,
+        "label": "people.csv",
+        "runs": [],
+        "reading": {},
+        "judging": False,
+        "book": None,
+    }
     vars(made).update(**given, path=folder / "people.csv", _process=None)
     made.journal = Journal(Settings.of_plain(about["settings"]))
     return made

@@ -297,7 +297,7 @@ def _model(text: str, made: Imported) -> Model | None:
 
 
 def _known(model: Model, schema: Schema) -> Model:
-    column = getattr(model, "column", None)
+    column = model.column
     if column not in schema.confidential:
         raise InputError(f"it is about {column!r}, which is no sensitive column of the project")
     return model

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from voronym.attacks.base import ATTACKS, KNOWLEDGE, Outcome
 from voronym.attacks.run import Exposure
+from voronym.core.grammar import quoted
 from voronym.core.jsonable import Plain
 from voronym.errors import Surface, hint, worded
-from voronym.steps.text import quoted
 
 QUICK = ("instant", "seconds")
 """The cost of attacks that are made unasked."""
@@ -79,7 +78,7 @@ class Rung(Plain):
         """What would help, in the words of the surface that reads."""
         return worded(self.advice)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the fields as plain types, with what would help in words."""
         given = super().to_dict()
         del given["advice"]

@@ -1,7 +1,8 @@
 """Post-randomisation of categorical columns, and what an analyst can still learn from them.
 
 PRAM publishes a category drawn from the row of a known transition matrix. Whoever knows the matrix can undo
-it on average: frequencies of the original follow by solving a linear system. Nobody can for one person.
+it on average: frequencies of the original follow by solving a linear system. For one person the matrix gives
+probabilities.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from voronym.cli import asking, common, declared, files, recipes, scale
 from voronym.cli.chosen import method_options
 from voronym.cli.made import show
 from voronym.cli.verbs import verb
+from voronym.core.grammar import name_of
 from voronym.errors import InputError
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ class Asked:
         pairs = given.pop("options", None)
         usual = "local-suppression" if given.get("like") == "sdcmicro" else "auto"
         method = given.get("method", usual) if self.recipe is None else self.recipe.method
-        if method == "auto" and any(text.partition("=")[0] == "dp" for text in given.get("models", ())):
+        if method == "auto" and any(name_of(text) == "dp" for text in given.get("models", ())):
             method = "dp"
         options = method_options(method, pairs or {}, self.own, columns, self.flags)
         return {**given, **({"options": options} if options else {})}

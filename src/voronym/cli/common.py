@@ -140,7 +140,7 @@ def say(message: str, *, word: str = "error", style: str = "bold red") -> None:
     out.print(text, soft_wrap=not out.is_terminal)
 
 
-def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+def _show_warning(message: object, *_: Any, **__: Any) -> None:
     say(str(message), word="warning", style="yellow")
 
 

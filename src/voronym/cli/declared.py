@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from voronym.cli import complete, files
+from voronym.core import grammar
 from voronym.core.options import Declared, Options, read_value
 from voronym.errors import InputError
 from voronym.request.choices import EVERY, ColumnChoices, ReleaseChoices, RunChoices
@@ -111,18 +112,8 @@ def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]
 
 
 def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
-    """Split ``name=value`` items."""
-    out: dict[str, str] = {}
-    for item in given or ():
-        name, sign, value = item.partition("=")
-        name = name.strip()
-        if not sign or not name or not value:
-            such = ", such as zip-populations=zips.csv" if option == "--facts" else ""
-            raise InputError(f"{option} takes NAME=VALUE{such}, not {item!r}")
-        if name in out:
-            raise InputError(f"{option} says {name!r} twice")
-        out[name] = value.strip()
-    return out
+    """Split ``name=value`` items of a flag."""
+    return grammar.pairs(given or (), option, "zip-populations=zips.csv" if option == "--facts" else "")
 
 
 def _models(typed: Sequence[str], _: Sequence[str]) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from voronym.cli import common
+from voronym.errors import worded
 
 if TYPE_CHECKING:
     from voronym.release import Release
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 SHOWN = 8
 """Solutions of uniform coding that are printed, at most."""
-Lines = Iterator[tuple[str, Any]]
+Lines = Iterator[tuple[str, object]]
 """Names and what is said beside them; one without a name goes on with the one before."""
 
 
@@ -31,9 +32,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         _promises(release, receipt, counted),
         _exposed(release),
         _intruders(release),
-        _losses(release),
-        _done(release),
-        _policy(release),
+        cost_lines(release),
         _files(release, receipt, counted, others),
     ):
         for name, text in part:
@@ -41,9 +40,17 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     common.console().print(grid)
 
 
+def cost_lines(release: Release) -> Lines:
+    """Say what became of the keys, what was done, and what a policy makes of it."""
+    for part in (_losses(release), _done(release), _policy(release)):
+        for name, text in part:
+            yield name, _visible(str(text))
+
+
 def _visible(text: str) -> str:
     """Return a text without characters that steer a terminal, which the name of a file may have."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
+    words = worded(text)
+    return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in words)
 
 
 def _promises(release: Release, receipt: WriteReceipt, counted: str) -> Lines:
@@ -103,9 +110,8 @@ def _losses(release: Release) -> Lines:
     for cost in release.costs[:-1] if len(release.costs) > 1 else ():
         word = "alone" if cost is release.costs[0] else "added"
         yield "", f"{cost.loss:.2f} % with {cost.guarantee} {word}"
-    if (
-        release.schema != release.recipe.schema and release.penalty is not None
-    ):  # ranges or gaps are published
+    ranged = release.schema != release.recipe.schema  # ranges or gaps are published
+    if ranged and release.penalty is not None:
         yield "detail lost", release.penalty
     if release.closeness is not None:
         yield "", release.closeness

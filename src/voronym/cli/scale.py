@@ -154,6 +154,7 @@ def show(made: Release, others: Sequence[Path] = ()) -> None:
     """Print what a release promises and what it cost."""
     from rich.table import Table
 
+    from voronym.cli.made import cost_lines
     from voronym.run.parts.outcome import spoken
 
     folder = made.folder
@@ -165,12 +166,8 @@ def show(made: Release, others: Sequence[Path] = ()) -> None:
     for finding in made.findings:
         result = str(finding).removesuffix(": holds")
         grid.add_row("holds" if finding.required is not None else "measured", result)
-    for number, change in enumerate(made.changes):
-        grid.add_row("" if number else "changed", str(change))
-    if made.information_loss is not None:
-        grid.add_row("information loss", f"{made.information_loss:.2f} % of the keys' variance, as published")
-    if made.group_loss is not None:
-        grid.add_row("", f"{made.group_loss:.2f} % before group means were rounded to real values")
+    for name, text in cost_lines(made):
+        grid.add_row(name, str(text))
     grid.add_row("counted in the files", f"k = {made.k}")
     for what, many_ in folder.sampled.items():
         if many_ < made.rows:

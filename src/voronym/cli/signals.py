@@ -13,7 +13,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any
 
 from voronym.core import startup
 
@@ -80,7 +79,7 @@ def leaving() -> Iterator[None]:
             signal.signal(number, _answer)
 
 
-def _answer(number: int, _: Any) -> None:
+def _answer(number: int, _: object) -> None:
     if _now.late:
         return
     if number == signal.SIGINT and _now.best and not _now.finish:

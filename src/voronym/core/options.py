@@ -263,7 +263,7 @@ def one_of(*choices: str) -> Check:
     return check
 
 
-def yes_or_no(name: str, value: Any) -> bool:
+def yes_or_no(name: str, value: object) -> bool:
     """Check for true or false."""
     import numpy as np  # late: the command line is read before it is loaded
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Any
 
 
-def leave(number: int = signal.SIGINT, _: Any = None) -> None:
+def leave(number: int = signal.SIGINT, _: object = None) -> None:
     """End the process; nothing has begun."""
     os.write(2, b"stopped: nothing was written\n")
     os._exit(128 + number)

@@ -136,7 +136,7 @@ def _tests(annotation: str) -> list[tuple[Test, str]] | None:
     return out
 
 
-def _is(name: str, value: Any) -> bool:
+def _is(name: str, value: object) -> bool:
     return any(base.__name__ == name for base in type(value).__mro__)
 
 
@@ -152,14 +152,14 @@ def _alternatives(annotation: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _check(name: str, value: Any, sorts: list[tuple[Test, str]], default: Any) -> None:
+def _check(name: str, value: Any, sorts: list[tuple[Test, str]], default: object) -> None:
     if value is default or any(test(value) for test, _ in sorts):
         return
     words = list(dict.fromkeys(word for _, word in sorts if word != "None" or len(sorts) == 1))
     raise InputError(f"{name} must be {' or '.join(words)}, not {_kind(value)}")
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     """Say what a value is, without quoting it: it may be somebody's."""
     for word, sort in (
         ("None", type(None)), ("a text", str), ("True or False", bool), ("a number with a point", float),

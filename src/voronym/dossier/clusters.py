@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
 from voronym.dossier.masks import Clusters, Epsilon
 from voronym.evidence import Evidence
 from voronym.records.figures import KeyFigures, RecordsFigures
+from voronym.records.front import Stirred
 from voronym.release import Release
 
 
 def clusters_of(release: Release, evidence: Evidence) -> Clusters | None:
     """Take the clusters before and after from the figures of the method records; None for others."""
     made, figures = evidence.masked, release.figures.of(RecordsFigures)
-    before, after = getattr(made, "before", None), getattr(made, "after", None)
-    if before is None or after is None or figures is None:
+    if not isinstance(made, Stirred) or made.before is None or made.after is None or figures is None:
         return None
     return Clusters(
         figures.clusters_before,
         figures.clusters_after,
-        dict(Counter(before.partition.sizes.tolist())),
-        dict(Counter(after.partition.sizes.tolist())),
+        dict(Counter(made.before.partition.sizes.tolist())),
+        dict(Counter(made.after.partition.sizes.tolist())),
         _epsilon(figures, made),
         figures.linkage.before,
         figures.divergence.repaired,
@@ -31,7 +30,7 @@ def clusters_of(release: Release, evidence: Evidence) -> Clusters | None:
     )
 
 
-def _epsilon(figures: RecordsFigures, made: Any) -> Epsilon:
+def _epsilon(figures: RecordsFigures, made: Stirred) -> Epsilon:
     far = {} if made.space is None else {field.name: field.far for field in made.space.fields}
     limits, free = [], []
     for name, entry in figures.columns.items():

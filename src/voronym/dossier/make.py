@@ -143,7 +143,7 @@ def limits_wanted(recipe: Recipe) -> bool:
 
     It is where the rule itself is randomised, and where a model limits what keys tell.
     """
-    return recipe.method == "channel" or any("mutual-information" in str(model) for model in recipe.models)
+    return recipe.method == "channel" or any(model.additive for model in recipe.required)
 
 
 def story_of(recipe: Recipe) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 
 from voronym.channel.figures import ChannelFigures, PublishedMatrix, RuleFigures
 from voronym.core.figures import Figures
+from voronym.core.grammar import pair
 from voronym.dossier.masks import Changed, Channel, Look, Matrix, Noise, Rule, Shape, Stirred
 from voronym.methods.figures import PrivateFigures
 from voronym.records.figures import ColumnFigures, KeyFigures, RecordsFigures
@@ -186,5 +187,5 @@ def public_choices(entries: Chosen) -> dict[str, Any]:
 
 
 def _without_folder(choice: str) -> str:
-    name, given, text = choice.partition("=")
-    return f"{name}={PurePath(text).name}" if given and name == "taxonomy" else choice
+    name, text = pair(choice)
+    return f"{name}={PurePath(text).name}" if text is not None and name == "taxonomy" else choice

@@ -7,7 +7,11 @@
 ``order``       groups by rank in a total order from a public point
 ``individual``  groups by rank in each column, whose noisy centres make a grid with noisy counts
 ``tree``        a k-d tree with drawn cuts
+``leaves``      what is counted and added up in its leaves
 ``presence``    a noisy number of rows, where it is private who is in the table at all
+
+Groupings see records through `Question`s whose answers are whole numbers that add up, so that records may be
+in many parts at many places.
 
 Two tables are neighbours where the values of one unit differ and the number of rows is public; or, with the
 help of `presence`, where one has a unit more. What each grouping's sums can change between neighbours is

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,82 @@ Floats = NDArray[np.float64]
 
 STEPS = 2**15
 """Half the steps into which a range is divided before sums are taken: sums are whole numbers."""
+
+QUESTIONS: dict[str, Callable[..., Ints]] = {}
+"""What groupings ask of records, by name."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about records: which, and the public figures that it needs.
+
+    Parameters
+    ----------
+    name : str
+        Of `QUESTIONS`. Counts and sums are whole numbers that add up over any parts of the records; a place
+        is a number for each record, which depends on that record alone.
+    public : mapping
+        Figures that were published, or depend on such figures alone.
+    """
+
+    name: str
+    public: Mapping[str, Any]
+
+    def of(self, records: Records) -> Ints:
+        """Return the answer of some records."""
+        return QUESTIONS[self.name](records, **self.public)
+
+
+def question(function: Callable[..., Ints]) -> Callable[..., Question]:
+    """Register a question, a function of records and public figures; calling it by the latter asks it."""
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    QUESTIONS[name] = function
+
+    def ask(**public: Any) -> Question:
+        return Question(name, public)
+
+    ask.__doc__ = function.__doc__
+    return ask
+
+
+class Population(Protocol):
+    """What a grouping sees of records, wherever they are: figures that add up, and public numbers."""
+
+    @property
+    def n(self) -> int:
+        """Number of records, which is public."""
+
+    @property
+    def d(self) -> int:
+        """Number of ordered columns."""
+
+    @property
+    def e(self) -> int:
+        """Number of nominal columns."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values the domains of nominal columns have."""
+
+    @property
+    def medians(self) -> tuple[int, ...]:
+        """The ordered columns of which cells publish medians."""
+
+    @property
+    def importance(self) -> Floats:
+        """How much each column counts."""
+
+    def add_up(self, asked: Question) -> Ints:
+        """Return the sum of the answers of all records."""
+
+    def place(self, asked: Question) -> Ints | Question:
+        """Return the cell of each record; or the question, where records are elsewhere."""
+
+    def together(self) -> Records:
+        """Return all records at one place."""
+
+    def resized(self, rows: int, salt: int) -> Population:
+        """Return as many records as are published, see `voronym.dp.presence`."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +118,11 @@ class Records:
     sizes: tuple[int, ...] = ()
     weights: tuple[float, ...] = ()
     medians: tuple[int, ...] = ()
+    kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What questions know of these records already."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kept", {})  # others have their own, where some fields are replaced
 
     @property
     def importance(self) -> Floats:
@@ -63,6 +144,24 @@ class Records:
         """Number of nominal columns."""
         return int(self.nominal.shape[1])
 
+    def add_up(self, asked: Question) -> Ints:
+        """Return the answer of all records."""
+        return asked.of(self)
+
+    def place(self, asked: Question) -> Ints:
+        """Return the cell of each record."""
+        return asked.of(self)
+
+    def together(self) -> Records:
+        """Return the records: they are at one place."""
+        return self
+
+    def resized(self, rows: int, salt: int) -> Population:
+        """Return as many records as are published, see `voronym.dp.presence`."""
+        from voronym.dp.presence import resized  # which stands on this
+
+        return resized(self, rows, salt)[0]
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -77,8 +176,9 @@ class Cells:
     counts : array of int
         Rows that publish each cell; they add up to n. Of groups by rank they are known beforehand, of other
         cells they are noisy. These three are all that is published.
-    of : array of int
-        The cell of each record before counts were met. Never published.
+    of : array of int, or Question
+        The cell of each record before counts were met; the question, where records are elsewhere. Never
+        published.
     spent : mapping
         What each part of the work cost.
     facts : mapping
@@ -88,7 +188,7 @@ class Cells:
     ordered: Floats
     nominal: Ints
     counts: Ints
-    of: Ints
+    of: Ints | Question
     spent: dict[str, float] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -110,7 +210,7 @@ class Grouping:
     """
 
     name: str
-    function: Callable[[Records, int, Budget], Cells]
+    function: Callable[[Population, int, Budget], Cells]
     sensitivity: str
     size: Callable[[int, int, float], int]
     summary: str = ""
@@ -121,17 +221,23 @@ GROUPINGS: Registry[Grouping] = Registry("insensitive grouping")
 
 def grouping(
     name: str, *, sensitivity: str, size: Callable[[int, int, float], int]
-) -> Callable[[Callable[[Records, int, Budget], Cells]], Callable[[Records, int, Budget], Cells]]:
+) -> Callable[[Callable[[Population, int, Budget], Cells]], Callable[[Population, int, Budget], Cells]]:
     """Register a grouping, a function ``(records, k, budget) -> Cells``."""
 
     def register(
-        function: Callable[[Records, int, Budget], Cells],
-    ) -> Callable[[Records, int, Budget], Cells]:
+        function: Callable[[Population, int, Budget], Cells],
+    ) -> Callable[[Population, int, Budget], Cells]:
         summary = (function.__doc__ or "").strip().split("\n", 1)[0]
         GROUPINGS.add(name, Grouping(name, function, sensitivity, size, summary))
         return function
 
     return register
+
+
+@question
+def count_found(records: Records, *, cells: Question, many: int) -> Ints:
+    """Count the records of each cell."""
+    return np.bincount(cells.of(records), minlength=many)
 
 
 def steps_of(inside: Floats) -> Ints:
@@ -209,14 +315,52 @@ def meet(of: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
     one in the order of cells where there is one. What is published, so many rows of each cell, does not
     depend on who goes.
     """
-    cells = len(counts)
-    have = np.bincount(of, minlength=cells)
+    (going,) = moves(np.bincount(of, minlength=len(counts))[None, :], counts, rng)
+    return moved(of, *going, rng)
+
+
+def moves(have: Ints, counts: Ints, rng: np.random.Generator) -> list[tuple[Ints, Ints]]:
+    """Return who goes from which cell to which, by part, so that each cell has the rows that are published.
+
+    Parameters
+    ----------
+    have : array of int, shape (parts, cells)
+        Records of each cell in each part.
+    counts : array of int
+        Rows that each cell publishes.
+    rng : numpy Generator
+        Chooses the parts from which records go. Nothing that is published depends on it.
+
+    Returns
+    -------
+    list of (array, array)
+        For each part, the cells that records leave, in ascending order, and those to which they go.
+    """
+    total = have.sum(axis=0)
+    lack = np.repeat(np.arange(len(counts)), np.maximum(counts - total, 0))
+    leave: list[list[Ints]] = [[np.empty(0, np.int64)] for _ in have]
+    enter: list[list[Ints]] = [[np.empty(0, np.int64)] for _ in have]
+    at = 0
+    for cell in np.flatnonzero(total > counts).tolist():
+        over = int(total[cell] - counts[cell])
+        shares = [over] if len(have) == 1 else rng.multivariate_hypergeometric(have[:, cell], over).tolist()
+        for part, many in enumerate(shares):
+            leave[part].append(np.full(many, cell, np.int64))
+            enter[part].append(lack[at : at + many])
+            at += many
+    return [(np.concatenate(a), np.concatenate(b)) for a, b in zip(leave, enter, strict=True)]
+
+
+def moved(of: Ints, leave: Ints, enter: Ints, rng: np.random.Generator) -> Ints:
+    """Return the cells of records once so many of some cells went to others, chosen at random."""
+    if not len(leave):
+        return of
+    cells = int(max(of.max(initial=0), leave.max())) + 1
+    have, going = np.bincount(of, minlength=cells), np.bincount(leave, minlength=cells)
     shuffled = rng.permutation(len(of))
     order = shuffled[np.argsort(of[shuffled], kind="stable")]
     start = np.concatenate([[0], np.cumsum(have)[:-1]])
     place = np.arange(len(of)) - np.repeat(start, have)
-    goes = order[place >= np.repeat(counts, have)]
-    lack = np.repeat(np.arange(cells), np.maximum(counts - have, 0))
     out = of.copy()
-    out[goes] = lack
+    out[order[place < np.repeat(going, have)]] = enter
     return out

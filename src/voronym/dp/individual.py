@@ -9,9 +9,20 @@ import numpy as np
 
 from voronym.core import later
 from voronym.dp.budget import Budget
-from voronym.dp.cells import STEPS, Cells, Floats, Ints, Records, grouping, steps_of, sums_of, whole_counts
+from voronym.dp.cells import (
+    STEPS,
+    Cells,
+    Floats,
+    Ints,
+    Population,
+    Records,
+    count_found,
+    grouping,
+    question,
+    steps_of,
+    whole_counts,
+)
 from voronym.dp.noise import noisy
-from voronym.dp.order import by_rank
 
 isotonic_regression = later.called("scipy.optimize", "isotonic_regression")
 
@@ -39,12 +50,34 @@ class Scale:
     cells: list[Floats | Ints]
     losses: Floats
 
-    def of(self, column: Floats | Ints, many: int) -> Ints:
-        """Return the cell of each value: a function of that value alone."""
-        cells = self.cells[many - 1]
-        if column.dtype.kind == "f":
-            return np.searchsorted(cells, column, side="left").astype(np.int64)
-        return np.asarray(cells[column], np.int64)
+
+@question
+def count_values(records: Records) -> Ints:
+    """Count the values of each nominal column, one column after the other."""
+    counts = [np.bincount(records.nominal[:, at], minlength=size) for at, size in enumerate(records.sizes)]
+    return np.concatenate([np.empty(0, np.int64), *counts])
+
+
+@question
+def count_steps(records: Records) -> Ints:
+    """Count the records at each step of each ordered column, shape (2 STEPS + 1, d)."""
+    out = np.empty((2 * STEPS + 1, records.d), np.int64)
+    for column in range(records.d):
+        places = steps_of(2.0 * records.ordered[:, column] - 1.0) + STEPS
+        out[:, column] = np.bincount(places, minlength=2 * STEPS + 1)
+    return out
+
+
+@question
+def find_cells(records: Records, *, many: list[int], cells: list[Floats | Ints]) -> Ints:
+    """Find the cell of each record in a grid whose scales are public."""
+    of = np.zeros(records.n, np.int64)
+    for number, (size, scale) in enumerate(zip(many, cells, strict=True)):
+        if number < records.d:
+            of = of * size + np.searchsorted(scale, records.ordered[:, number], side="left")
+        else:
+            of = of * size + np.asarray(scale, np.int64)[records.nominal[:, number - records.d]]
+    return of
 
 
 def _size(n: int, d: int, epsilon: float) -> int:
@@ -58,7 +91,7 @@ def _size(n: int, d: int, epsilon: float) -> int:
     "that cells are public, and one record leaves a cell and enters another",
     size=_size,
 )
-def individual(records: Records, k: int, budget: Budget) -> Cells:
+def individual(records: Population, k: int, budget: Budget) -> Cells:
     """Rank each column by itself; noisy centres make a grid, and its noisy counts join the columns.
 
     After Sánchez, Domingo-Ferrer, Martínez and Soria-Comas: Utility-preserving differentially private data
@@ -74,22 +107,25 @@ def individual(records: Records, k: int, budget: Budget) -> Cells:
     if d:
         scales += _ranked(records, k, d * part, budget)
         spent["sums"] = d * part
-    for column, size in enumerate(records.sizes):
-        counts = np.bincount(records.nominal[:, column], minlength=size)
+    held = np.split(records.add_up(count_values()), np.cumsum(records.sizes)[:-1]) if e else []
+    for column, counts in enumerate(held):
         drawn, _ = noisy(counts, 2, math.sqrt(2.0), part, pure=budget.pure)
         scales.append(_levels(whole_counts(drawn, records.n)))
         spent[f"values {column + 1}"] = part
     weighed = [scale.losses * weight for scale, weight in zip(scales, records.importance, strict=True)]
     many = allotted(weighed, records.n / k)
-    of = np.zeros(records.n, np.int64)
-    for number, (scale, cells) in enumerate(zip(scales, many, strict=True)):
-        values = records.ordered[:, number] if number < d else records.nominal[:, number - d]
-        of = of * cells + scale.of(values, cells)
-    total = math.prod(many)
-    tally = np.bincount(of, minlength=total).astype(np.float64)
+    public = {"many": many, "cells": [scale.cells[own - 1] for scale, own in zip(scales, many, strict=True)]}
+    of, total = records.place(find_cells(**public)), math.prod(many)
+    tally = np.array([records.n], np.float64)
     if total > 1:
         rest = share - sum(spent.values())
-        drawn, _ = noisy(tally.astype(np.int64), 2, math.sqrt(2.0), rest, pure=budget.pure)
+        drawn, _ = noisy(
+            records.add_up(count_found(cells=find_cells(**public), many=total)),
+            2,
+            math.sqrt(2.0),
+            rest,
+            pure=budget.pure,
+        )
         spent["counts"] = rest
         tally = drawn.astype(np.float64)
     kept = np.flatnonzero(tally >= k)
@@ -110,18 +146,27 @@ def individual(records: Records, k: int, budget: Budget) -> Cells:
     return Cells(ordered, nominal, counts, of, spent, facts)
 
 
-def ranked_sums(records: Records, groups: int) -> tuple[Ints, Ints]:
-    """Return the sums of the groups by rank of each ordered column, in steps, and the sizes of groups."""
+def ranked_sums(records: Population, groups: int) -> tuple[Ints, Ints]:
+    """Return the sums of the groups by rank of each ordered column, in steps, and the sizes of groups.
+
+    How many records are at each step says it all: the values of the records of each rank.
+    """
     size = records.n // groups
+    sizes = np.full(groups, size, np.int64)
+    sizes[-1] = records.n - size * (groups - 1)
+    ranks = np.concatenate([[0], np.cumsum(sizes)])
+    counts = records.add_up(count_steps())
     sums = np.empty((groups, records.d), np.int64)
     for column in range(records.d):
-        values = records.ordered[:, column]
-        of = by_rank(np.argsort(values, kind="stable"), size)
-        sums[:, column] = sums_of(of, groups, steps_of(2.0 * values[:, None] - 1.0))[:, 0]
-    return sums, np.bincount(of)
+        upto = np.concatenate([[0], np.cumsum(counts[:, column])])
+        total = np.concatenate([[0], np.cumsum(counts[:, column] * np.arange(-STEPS, STEPS + 1))])
+        at = np.searchsorted(upto, ranks, side="right") - 1  # the step at which the next record is
+        first = total[at] + (ranks - upto[at]) * (np.minimum(at, 2 * STEPS) - STEPS)
+        sums[:, column] = np.diff(first)
+    return sums, sizes
 
 
-def _ranked(records: Records, k: int, share: float, budget: Budget) -> list[Scale]:
+def _ranked(records: Population, k: int, share: float, budget: Budget) -> list[Scale]:
     """Return the scales of the ordered columns, from noisy centres of groups by rank."""
     epsilon = share if budget.pure else math.sqrt(2.0 * share)
     finest = max(1, min(FINEST, round(0.1 * epsilon * records.n / records.d), records.n // k))

@@ -20,8 +20,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 EXTRA = "differential privacy needs OpenDP, which draws the noise: pip install 'voronym[dp]'"
-_SLACK = 1e-9
-"""Relative difference that floating point leaves between a share and what a mechanism says it costs."""
+WIDER = 1.0 + 1e-9
+"""How much wider noise is than it must be: more than floating point loses, so that no share is exceeded."""
 
 
 def library() -> Any:
@@ -36,17 +36,17 @@ def library() -> Any:
 
 def laplace_scale(sensitivity: float, epsilon: float) -> float:
     """Return the scale of Laplace noise for sums that one record changes by so much in all."""
-    return sensitivity / epsilon
+    return WIDER * sensitivity / epsilon
 
 
 def gaussian_scale(sensitivity: float, rho: float) -> float:
     """Return the deviation of normal noise for sums that one record changes by so much, in length."""
-    return sensitivity / math.sqrt(2.0 * rho)
+    return WIDER * sensitivity / math.sqrt(2.0 * rho)
 
 
 def choice_scale(sensitivity: float, share: float, pure: bool) -> float:
     """Return the scale of the noise on scores of which the largest is reported."""
-    return 2.0 * sensitivity / (share if pure else math.sqrt(8.0 * share))
+    return WIDER * 2.0 * sensitivity / (share if pure else math.sqrt(8.0 * share))
 
 
 @lru_cache(maxsize=512)
@@ -70,7 +70,7 @@ def _largest(scale: float, pure: bool) -> Any:
 
 
 def _check(cost: float, share: float) -> None:
-    if cost > share * (1.0 + _SLACK):
+    if cost > share:
         raise VoronymError(f"a mechanism would cost {cost:g}, and its share of the budget is {share:g}")
 
 

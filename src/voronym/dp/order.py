@@ -7,7 +7,17 @@ import math
 import numpy as np
 
 from voronym.dp.budget import Budget
-from voronym.dp.cells import STEPS, Cells, Ints, Records, grouping, shrunk, steps_of, sums_of
+from voronym.dp.cells import (
+    STEPS,
+    Cells,
+    Ints,
+    Population,
+    Records,
+    grouping,
+    shrunk,
+    steps_of,
+    sums_of,
+)
 from voronym.dp.noise import largest, noisy
 
 
@@ -45,12 +55,15 @@ def _size(n: int, d: int, epsilon: float) -> int:
     "record for another: all sums may change",
     size=_size,
 )
-def order(records: Records, k: int, budget: Budget) -> Cells:
+def order(population: Population, k: int, budget: Budget) -> Cells:
     """Take groups of k by rank in a total order from a public reference point.
+
+    Ranks need all records at one place.
 
     Soria-Comas, Domingo-Ferrer, Sánchez and Martínez: Enhancing data utility in differential privacy via
     microaggregation-based k-anonymity. VLDB Journal 23 (2014).
     """
+    records = population.together()
     of = by_rank(total_order(records), k)
     counts = np.bincount(of)
     groups, d, e = len(counts), records.d, records.e

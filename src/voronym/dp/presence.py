@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from voronym.dp.budget import Budget
-from voronym.dp.cells import Ints, Records, steps_of
+from voronym.dp.cells import Ints, Population, Records, steps_of
 from voronym.dp.noise import noisy
 from voronym.errors import InputError
 
@@ -43,7 +43,7 @@ def counted(n: int, budget: Budget) -> tuple[int, float]:
     return max(int(drawn[0]), 1), share
 
 
-def resized(records: Records, rows: int, salt: int | None = None) -> tuple[Records, Ints]:
+def resized(records: Population, rows: int, salt: int | None = None) -> tuple[Population, Ints | None]:
     """Return as many records as are published, and the record behind each; -1 for those that fill up.
 
     Records of tables that differ by one are the same but for one that is replaced. What fills up is the
@@ -52,26 +52,35 @@ def resized(records: Records, rows: int, salt: int | None = None) -> tuple[Recor
 
     Parameters
     ----------
-    records : Records
-        All records.
+    records : Population
+        All records; the record behind each is None where they are elsewhere.
     rows : int
         How many are published.
     salt : int, optional
         Of the order; fresh by default.
     """
+    salt = secrets.randbits(63) if salt is None else salt
+    if not isinstance(records, Records):
+        return records.resized(rows, salt), None
     if records.n >= rows:
-        kept = np.sort(_salted_order(records, secrets.randbits(63) if salt is None else salt)[:rows])
+        kept = np.sort(salted_order(records, salt)[:rows])
         return replace(records, ordered=records.ordered[kept], nominal=records.nominal[kept]), kept
-    more = rows - records.n
+    fill = filling(records, rows - records.n)
     filled = replace(
         records,
-        ordered=np.concatenate([records.ordered, np.full((more, records.d), 0.5)]),
-        nominal=np.concatenate([records.nominal, np.zeros((more, records.e), np.int64)]),
+        ordered=np.concatenate([records.ordered, fill.ordered]),
+        nominal=np.concatenate([records.nominal, fill.nominal]),
     )
-    return filled, np.concatenate([np.arange(records.n), np.full(more, -1)])
+    return filled, np.concatenate([np.arange(records.n), np.full(fill.n, -1)])
 
 
-def _salted_order(records: Records, salt: int) -> Ints:
+def filling(records: Population, rows: int) -> Records:
+    """Return public records that fill up a table."""
+    ordered, nominal = np.full((rows, records.d), 0.5), np.zeros((rows, records.e), np.int64)
+    return Records(ordered, nominal, records.sizes, tuple(records.importance.tolist()), records.medians)
+
+
+def salted_order(records: Records, salt: int) -> Ints:
     """Return an order of records by a mix of their values with a salt, ties by the values themselves."""
     mixed = np.full(records.n, salt, np.uint64)
     columns = [*steps_of(records.ordered).T, *records.nominal.T]

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from voronym.core.atomic import placed
 from voronym.core.context import Context
+from voronym.core.grammar import listed, quoted
 from voronym.core.validate import checked
 from voronym.errors import InputError, WriteError, hint, worded
 from voronym.evaluate.population.front import find_population_risk
 from voronym.evaluate.population.suda import Suda, find_uniques
 from voronym.privacy.individual import household_risk
-from voronym.steps.text import listed, quoted
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.frame import NUMBERS
 from voronym.table.read import load

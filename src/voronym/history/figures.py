@@ -124,16 +124,21 @@ def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> i
     A group that has the same people as before, or none of them, tells nothing by its difference.
     """
     there = entry.groups >= 0
-    before, old = entry.people[there], entry.groups[there]
-    out = 0
-    for mine, own, who, theirs, their in (
-        (people, groups, np.flatnonzero(dominant), before, old),
-        (before, old, np.flatnonzero(entry.heavy[there]), people, groups),
-    ):
-        for person in who:
-            members = mine[own == own[person]]
-            inside = np.isin(theirs, members)
-            if inside.any():
-                others = theirs[np.isin(their, their[inside])]
-                out += not np.array_equal(members, others)
-    return out
+    now, then = (people, groups), (entry.people[there], entry.groups[there])
+    return _elsewhere(now, then, dominant) + _elsewhere(then, now, entry.heavy[there])
+
+
+def _elsewhere(mine: tuple[Prints, Ints], theirs: tuple[Prints, Ints], who: Bools) -> int:
+    """Return how many of some people are in a group that has some people of a group of theirs, not all."""
+    (people, groups), (others, other_groups) = mine, theirs
+    if not len(people) or not len(others):
+        return 0
+    place = np.minimum(np.searchsorted(others, people), len(others) - 1)
+    _, own, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    _, codes, their_sizes = np.unique(other_groups, return_inverse=True, return_counts=True)
+    seen = np.where(others[place] == people, codes[place], -1)
+    low, high = np.full(len(sizes), len(their_sizes)), np.full(len(sizes), -1)
+    np.minimum.at(low, own, seen)
+    np.maximum.at(high, own, seen)
+    same = (low == high) & (their_sizes[high] == sizes)
+    return int(who[((high >= 0) & ~same)[own]].sum())

@@ -1,4 +1,4 @@
-"""Who is behind the rows of a table: keyed fingerprints, from which nobody can read a value."""
+"""Who is behind the rows of a table: keyed fingerprints, which hold no value."""
 
 from __future__ import annotations
 

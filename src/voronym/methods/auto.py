@@ -27,6 +27,10 @@ SMALL, LARGEST = 6, 12
 number of groups to price grows steeply with k."""
 SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
+GLANCE = 100.0
+"""Proposals a record by means before groups are searched by what they publish: downhill, and short."""
+VISITED = 0.5
+"""Share of the visits by means, where the rest of the search is by what groups publish."""
 SHOWN = 0.6
 """The same share where groups publish modes: column generation proves, and finds nothing."""
 VISITS, DEAR = 2.5e7, 3e6
@@ -107,15 +111,19 @@ def _prove(problem: Problem, best: Partition, ctx: Context) -> tuple[Partition, 
 def _published(problem: Problem, records: PublishedPoints, ctx: Context) -> tuple[Partition, Bound | None]:
     """Search for groups that lose little as published.
 
-    First by their means, as if those were published: then nothing is lost that such a search would keep. From
-    there on by what is published.
+    First by their means, as if those were published, and only for a while: what is published needs most of
+    the search. From there on by what is published.
     """
     means = Problem(records.plain(), problem.k)
     if problem.n > QUICK:
         return _pairs(problem, ctx), None
     if not ctx.timed:
-        best = solve(means, ctx.part(0.0, 0.5))[0]
-        return records.best(best, _anneal(problem, best, ctx.part(0.5, 1.0))), None
+        if means.X.shape[1] == 1:  # whose optimum is known
+            best = solve(means, ctx.part(0.0, 0.2))[0]
+        else:
+            start = METHODS[records.begin or "mdav"].partition(means, ctx.part(0.0, 0.05))
+            best = _anneal(means, start, ctx.part(0.05, 0.2), GLANCE)
+        return records.best(best, _anneal(problem, best, ctx.part(0.2, 1.0))), None
     start = METHODS[records.begin or "mdav"].partition(means, ctx.part(0.0, 0.1))
     best, seconds = _first(means, start, ctx.part(0.1, 0.2))
     if seconds is None:
@@ -132,7 +140,8 @@ def _pairs(problem: Problem, ctx: Context) -> Partition:
     options = method.options()
     dear = problem.records.points is None or problem.weights is not None
     most = DEAR if dear else VISITS
-    each = min(options.sweeps, most * problem.k / problem.n)  # type: ignore[attr-defined]
+    share = VISITED if isinstance(problem.records, PublishedPoints) and not ctx.timed else 1.0
+    each = min(share * options.sweeps, most * problem.k / problem.n)  # type: ignore[attr-defined]
     return method.partition(problem, ctx, replace(options, sweeps=each))  # type: ignore[call-arg]
 
 

@@ -17,6 +17,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core import grammar
 from voronym.core.context import Context
 from voronym.core.figures import NOTHING
 from voronym.core.options import Options, read_value
@@ -37,7 +38,6 @@ from voronym.table.values import first_rows
 Ints = NDArray[np.int64]
 NAME = "blocks"
 """The method that runs the methods of the blocks."""
-_MARK = re.compile(r'"(?:[^"]|"")*"|[^"]')
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ class Block:
         >>> Block.parse("roof, walls: local-suppression exact=true")
         Block(columns=('roof', 'walls'), method='local-suppression', options={'exact': True})
         """
-        head, *rest = _split(text, ":", 1)
-        columns = tuple(_plain(name) for name in _split(head, ",") if name.strip())
+        head, *rest = grammar.split(text, ":", 1)
+        columns = tuple(grammar.unquoted(name.strip()) for name in grammar.split(head, ",") if name.strip())
         words = rest[0].split() if rest else []
         if not columns or not words:
             raise InputError(
                 f"a part is written COLUMNS: METHOD, such as 'roof,walls: local-suppression', not {text!r}"
             )
-        method, pairs = METHODS[words[0]], [word.partition("=") for word in words[1:]]
+        method = METHODS[words[0]]
         if not method.keeps_k or method.name == NAME:
             able = ", ".join(name for name, item in METHODS.items() if item.keeps_k and name != NAME)
             raise InputError(
@@ -82,7 +82,8 @@ class Block:
                 f"together. Take one of {able}; noise, PRAM and swaps are steps "
                 f"({hint('steps', 'pram job=0.2')})"
             )
-        options = {name.replace("-", "_"): read_value(value) for name, _, value in pairs}
+        given = grammar.pairs(words[1:], f"part {text!r}")
+        options = {name.replace("-", "_"): read_value(value) for name, value in given.items()}
         method.options.of(method.name, options)
         return cls(columns, method.name, options)
 
@@ -92,25 +93,8 @@ class Block:
         return f"{names}: {self.method}{more}"
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _split(text: str, mark: str, most: int = 0) -> list[str]:
-    """Split a text at a sign outside quotes."""
-    out, cuts = [""], 0
-    for sign in _MARK.findall(text):
-        if sign == mark and (most == 0 or cuts < most):
-            out.append("")
-            cuts += 1
-        else:
-            out[-1] += sign
-    return out
-
-
-def _plain(name: str) -> str:
-    name = name.strip()
-    return name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
 
 
 def check_blocks(blocks: Sequence[Block], keys: Sequence[str]) -> None:
@@ -224,11 +208,12 @@ def _grouped(
         here = here if whole else here.quiet()
         some = problem.subset(who)
         part = group(some, METHODS[choices.method], options, here)
-        asked = [*crowd.only(who).demands(k), *(demands if whole else ())]
-        part = make_obey(some, part, asked, here)
+        own = [(name, tuple(judge.subset(who) for judge in judges)) for name, judges in demands]
+        asked = [*crowd.only(who).demands(k), *(demands if whole else own)]
+        part = make_obey(some, part, asked, here, choices.enforce if demands else "merge")
         labels[who] = part.labels + many
         many, done = many + part.n_cells, done + len(who)
-    part = Partition(labels if whole else _unsplit(labels, of, demands))
+    part = Partition(labels)
     published = publish_groups(crowd, part, choices, k)
     rows = crowd.spread(part)
     frame = published.frame[rows.labels]
@@ -242,21 +227,6 @@ def _grouped(
         published_as=published.published_as,
         schema=published.schema,
     ), rows.labels
-
-
-def _unsplit(labels: Ints, classes: Ints, demands: Sequence[tuple[str, tuple[Any, ...]]]) -> Ints:
-    """Return the groups, and where one breaks a model the whole class in which it is, which does not."""
-    judges = [judge for _, own in demands for judge in own]
-    if not judges:
-        return labels
-    labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
-    many = int(labels.max()) + 1
-    bad = np.zeros(many, bool)
-    for judge in judges:
-        bad |= judge.severity(judge.values(labels, many)) > 0.0
-    broken = np.zeros(int(classes.max()) + 1, bool)
-    broken[classes[bad[labels]]] = True
-    return np.unique(np.where(broken[classes], many + classes, labels), return_inverse=True)[1].reshape(-1)
 
 
 def _released(

@@ -13,7 +13,7 @@ import numpy as np
 from voronym.core.context import Context
 from voronym.core.options import Options, by_column, entry_of, option
 from voronym.dp import GROUPINGS, Budget, Cells, Records, caught, meet, odds
-from voronym.dp.cells import Ints
+from voronym.dp.cells import Ints, Population, Question
 from voronym.dp.domain import Bounds, Domain, Range, bounds_of
 from voronym.dp.noise import library
 from voronym.dp.presence import counted, resized
@@ -21,7 +21,7 @@ from voronym.errors import InputError, hint
 from voronym.method import table_method
 from voronym.methods.figures import Private, PrivateFigures, PublicBounds
 from voronym.privacy import DifferentialPrivacy, parse_model
-from voronym.privacy.differential import REPLACE
+from voronym.privacy.differential import REPLACE, private_among
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Masked
 from voronym.table.hierarchy import Hierarchy
@@ -72,8 +72,7 @@ def dp(table: Table, ctx: Context, options: DifferentialOptions) -> Masked:
 
 def private_of(choices: ReleaseChoices) -> DifferentialPrivacy | None:
     """Return the promise of differential privacy, where one is asked for."""
-    named = (parse_model(text) for text in choices.models)
-    return next((model for model in named if isinstance(model, DifferentialPrivacy)), None)
+    return private_among(map(parse_model, choices.models))
 
 
 def unit_of(table: Table) -> str:
@@ -93,16 +92,25 @@ def rows_of(table: Table, model: DifferentialPrivacy) -> int:
             f"dp: a {unit} may have several rows, and the noise depends on how many: say the most that any "
             f"{unit} may have, such as {model},rows=5"
         )
-    codes = table.units.household if unit == "household" else table.units.person
-    many = np.bincount(np.asarray(codes))
-    over = int((many > model.rows).sum())
+    refuse_over(units_over(table, model.rows), unit, model.rows)
+    return model.rows
+
+
+def units_over(table: Table, rows: int) -> int:
+    """Return how many units have more rows than are allowed."""
+    assert table.units is not None  # noqa: S101 - for the type checker
+    codes = table.units.household if unit_of(table) == "household" else table.units.person
+    return int((np.bincount(np.asarray(codes)) > rows).sum())
+
+
+def refuse_over(over: int, unit: str, rows: int) -> None:
+    """Refuse units with more rows than are allowed."""
     if over:
         units = "people" if unit == "person" else "households"
         raise InputError(
-            f"dp: {over:,} {units if over > 1 else unit} have more than {model.rows} rows, the most that is "
+            f"dp: {over:,} {units if over > 1 else unit} have more than {rows} rows, the most that is "
             "allowed: allow more, or leave out some of their rows by a rule that does not look at others"
         )
-    return model.rows
 
 
 def cost_of(table: Table, model: DifferentialPrivacy) -> dict[str, float]:
@@ -147,62 +155,138 @@ def mask_private(
     library()
     bounds = public_bounds(table, model, options)
     rows = rows_of(table, model)
-    epsilon = model.epsilon
-    assert epsilon is not None  # noqa: S101 - a recipe refuses to be without
-    budget = Budget(epsilon, model.delta, rows)
     records, outside = encode(table, bounds)
-    lines = [bound.name for bound in bounds if isinstance(bound, Range)]
-    places = tuple(lines.index(name) for name in medians if name in lines)
-    records = replace(records, weights=column_weights(bounds, options), medians=places)
+    weights, places = column_weights(bounds, options), median_places(bounds, options, medians)
+    records = replace(records, weights=weights, medians=places)
     ctx.tell(0.3, whole=True)
-    grouping = AUTO if options.grouping == "auto" else options.grouping
-    if places and grouping != "tree":
-        raise InputError(
-            f"grouping {grouping!r} publishes means, and no medians: leave out the medians, or "
-            f"{hint('grouping')}"
-        )
-    cells, size, stayed = cells_of(records, model, budget, grouping, k)
+    cells, size, stayed = cells_of(records, model, budget_of(model, rows), grouping_of(options), k)
     ctx.tell(0.8, whole=True)
-    rng = np.random.default_rng()
-    of = meet(cells.of, cells.counts, rng)
+    assert not isinstance(cells.of, Question)  # noqa: S101 - records are here
+    of = meet(cells.of, cells.counts, np.random.default_rng())
     beside = None
     if stayed is not None:
         fills = np.flatnonzero(stayed < 0)
         beside = stayed.copy()
-        beside[fills] = np.resize(_first_rows(table), len(fills))
-    frame = _published(table if beside is None else table.rows(beside), bounds, cells, of)
-    facts = told(table, model, bounds, grouping, size, cells, rows)
+        beside[fills] = np.resize(first_rows(table), len(fills))
+    frame = published(table if beside is None else table.rows(beside), bounds, cells, of)
+    facts = told(
+        model,
+        bounds,
+        grouping_of(options),
+        size,
+        cells,
+        unit=unit_of(table),
+        rows=rows,
+        records=table.n,
+        columns=table.columns,
+    )
+    texts = sentences(facts, model, bounds, outside, len(frame.columns))
+    return Masked(
+        frame,
+        PrivateFigures(facts),
+        texts["notes"],
+        texts["log"],
+        public_notes=texts["public_notes"],
+        rows=beside,
+    )
+
+
+def sentences(
+    facts: Private,
+    model: DifferentialPrivacy,
+    bounds: list[Bounds],
+    outside: Sequence[int],
+    columns: int,
+) -> dict[str, tuple[str, ...]]:
+    """Return what is said of such a release of so many columns: notes, public ones, and what was done."""
     notes = tuple(
         f"{many:,} values of {item.name!r} were outside its bounds and count as the nearer bound"
         for item, many in zip(bounds, outside, strict=True)
         if many
     )
-    public = (KEPT_ALONE,) if model.scope == "keys" and len(bounds) < len(frame.columns) else ()
-    figures, log = PrivateFigures(facts), _log(facts)
-    return Masked(frame, figures, (*notes, *public), log, public_notes=public, rows=beside)
+    public = (KEPT_ALONE,) if model.scope == "keys" and len(bounds) < columns else ()
+    return {"notes": (*notes, *public), "log": _log(facts), "public_notes": public}
+
+
+def grouping_of(options: DifferentialOptions) -> str:
+    """Return the name of the grouping."""
+    return AUTO if options.grouping == "auto" else options.grouping
+
+
+def budget_of(model: DifferentialPrivacy, rows: int) -> Budget:
+    """Return what a release may cost, where a unit has so many rows at most."""
+    epsilon = model.epsilon
+    assert epsilon is not None  # noqa: S101 - a recipe refuses to be without
+    return Budget(epsilon, model.delta, rows)
+
+
+def median_places(
+    bounds: list[Bounds], options: DifferentialOptions, medians: Sequence[str]
+) -> tuple[int, ...]:
+    """Return the places of columns with medians among the ordered ones; refuse groupings without medians."""
+    lines = [bound.name for bound in bounds if isinstance(bound, Range)]
+    places = tuple(lines.index(name) for name in medians if name in lines)
+    if places and grouping_of(options) != "tree":
+        raise InputError(
+            f"grouping {grouping_of(options)!r} publishes means, and no medians: leave out the medians, or "
+            f"{hint('grouping')}"
+        )
+    return places
 
 
 def cells_of(
-    records: Records, model: DifferentialPrivacy, budget: Budget, grouping: str, k: int | None
+    records: Population, model: DifferentialPrivacy, budget: Budget, grouping: str, k: int | None
 ) -> tuple[Cells, int, Ints | None]:
     """Return the cells of a release, the size that groups have about, and the record behind each row.
 
     The last is None where all records are published, one row for each; -1 is a row that stands for nobody.
     """
-    chosen, stayed, spent = GROUPINGS[grouping], None, {}
-    rows = budget.rows
-    if model.hides_presence:
-        many, share = counted(records.n, budget)
-        records, stayed = resized(records, many)
-        spent["number of rows"] = share
-        budget = budget.after(share)
+    shown = shown_records(records, model, budget)
+    cells, size = cells_in(shown, grouping, k)
+    return cells, size, shown.stayed
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The records of which a release is made, and what is left to spend on them.
+
+    Parameters
+    ----------
+    records : Population
+        All; or as many as a noisy count says.
+    budget : Budget
+        What is left.
+    stayed : array of int, optional
+        The record behind each row, -1 for nobody; None where all are published, or are elsewhere.
+    spent : mapping
+        What the count cost.
+    """
+
+    records: Population
+    budget: Budget
+    stayed: Ints | None = None
+    spent: Mapping[str, float] | None = None
+
+
+def shown_records(records: Population, model: DifferentialPrivacy, budget: Budget) -> Shown:
+    """Return all records, or as many as a noisy count says where it is private how many there are."""
+    if not model.hides_presence:
+        return Shown(records, budget)
+    many, share = counted(records.n, budget)
+    sized, stayed = resized(records, many)
+    return Shown(sized, budget.after(share), stayed, {"number of rows": share})
+
+
+def cells_in(shown: Shown, grouping: str, k: int | None) -> tuple[Cells, int]:
+    """Return the cells of records, and the size that groups have about."""
+    chosen, records, rows = GROUPINGS[grouping], shown.records, shown.budget.rows
     # k counts units, and a group of k times the most rows of a unit has k of them; a row that stands for
     # nobody is counted as one of somebody's
-    most = rows + (stayed is not None and rows > 1)
+    most = rows + (shown.spent is not None and rows > 1)
     width = records.d + records.e
-    size = k * most if k is not None else chosen.size(records.n, width, budget.epsilon / rows)
-    cells = chosen.function(records, max(min(size, records.n), 1), budget)
-    return replace(cells, spent=spent | cells.spent), size, stayed
+    size = k * most if k is not None else chosen.size(records.n, width, shown.budget.epsilon / rows)
+    cells = chosen.function(records, max(min(size, records.n), 1), shown.budget)
+    return replace(cells, spent={**(shown.spent or {}), **cells.spent}), size
 
 
 def public_width(bounds: Sequence[Any]) -> float:
@@ -232,7 +316,7 @@ def column_weights(bounds: list[Bounds], options: DifferentialOptions) -> tuple[
     return weights
 
 
-def _first_rows(table: Table) -> Ints:
+def first_rows(table: Table) -> Ints:
     """Return a row of each unit."""
     if table.units is None:
         return np.arange(table.n)
@@ -262,7 +346,7 @@ def encode(table: Table, bounds: list[Bounds]) -> tuple[Records, list[int]]:
     )
 
 
-def _published(
+def published(
     table: Table, bounds: list[Bounds], cells: Cells, of: np.ndarray[Any, np.dtype[np.int64]]
 ) -> nw.DataFrame[Any]:
     """Return the table with what its cells publish."""
@@ -281,17 +365,23 @@ def _published(
 
 
 def told(
-    table: Table,
     model: DifferentialPrivacy,
     bounds: list[Bounds],
     grouping: str,
     size: int,
     cells: Cells,
+    *,
+    unit: str,
     rows: int,
+    records: int,
+    columns: Sequence[str],
 ) -> Private:
-    """Return what everybody may know about such a release: nothing here depends on the data but its noise."""
-    epsilon, delta, unit = float(model.epsilon or 0.0), model.delta, unit_of(table)
-    kept = [name for name in table.columns if name not in {item.name for item in bounds}]
+    """Return what everybody may know about such a release: nothing here depends on the data but its noise.
+
+    ``rows`` are the most of a unit; ``records`` and ``columns`` are those of the table.
+    """
+    epsilon, delta = float(model.epsilon or 0.0), model.delta
+    kept = [name for name in columns if name not in {item.name for item in bounds}]
     budget = Budget(epsilon, delta, rows)
     return Private(
         epsilon=epsilon,
@@ -311,7 +401,7 @@ def told(
         bounds=tuple(PublicBounds(bound.name, bound.says, bound.origin) for bound in bounds),
         odds=odds(epsilon),
         caught=caught(epsilon, delta),
-        not_private=tuple(_not_private(table, model, unit, kept)),
+        not_private=tuple(_not_private(records, model, unit, kept)),
     )
 
 
@@ -334,16 +424,19 @@ def in_strata(made: Sequence[Private], strata: Sequence[str]) -> Private:
     )  # fmt: skip
 
 
-def _not_private(table: Table, model: DifferentialPrivacy, unit: str, kept: list[str]) -> list[str]:
+def _not_private(records: int, model: DifferentialPrivacy, unit: str, kept: list[str]) -> list[str]:
     """Return what the promise does not cover."""
-    out = ["the names, kinds and order of the columns, and their declared bounds"]
+    out = [
+        "the names, kinds and order of the columns, their types (whole numbers, or decimals and their "
+        "sign), and their declared bounds"
+    ]
     if model.hides_presence:
         if unit != "row":
             out.append(f"that no {unit} has more than {model.rows} rows")
     elif unit == "row":
-        out.append(f"the number of rows, {table.n:,}, and so that somebody is in the table at all")
+        out.append(f"the number of rows, {records:,}, and so that somebody is in the table at all")
     else:
-        out.append(f"the number of rows, {table.n:,}, and how many of them each {unit} has")
+        out.append(f"the number of rows, {records:,}, and how many of them each {unit} has")
     if kept:
         out.append(
             f"{', '.join(kept)}: published as they were, row by row, beside the keys; who recognises a row "

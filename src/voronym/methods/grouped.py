@@ -127,7 +127,7 @@ def mask_by_groups(
     if strata and kept is None:
         if together:
             raise InputError("strata do not go with pseudonyms of households: leave out one of the two")
-        obeyed = any(model.required is not None and getattr(model, "merging", False) for model in models)
+        obeyed = any(model.required is not None and model.merging for model in models)
         part, costs, parts = _within_strata(
             table, crowd, problem, shown, choices, options, models, equal, ctx
         )
@@ -268,10 +268,14 @@ def group(problem: Problem, method: Method, options: Options, ctx: Context) -> P
 
 
 def make_obey(
-    problem: Problem, part: Partition, demands: Sequence[tuple[str, tuple[Judge, ...]]], ctx: Context
+    problem: Problem,
+    part: Partition,
+    demands: Sequence[tuple[str, tuple[Judge, ...]]],
+    ctx: Context,
+    how: str = "merge",
 ) -> Partition:
     """Return groups that obey what is demanded."""
-    return _obey(problem, part, demands, "merge", ctx)[0] if demands else part
+    return _obey(problem, part, demands, how, ctx)[0] if demands else part
 
 
 def publish_groups(crowd: Crowd, part: Partition, choices: ReleaseChoices, k: int) -> Published:
@@ -285,16 +289,16 @@ def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[J
     What no partition can obey is refused here, before the work.
     """
     for model in models:
-        column = getattr(model, "column", None)
+        column = model.column
         if column is not None and column not in table.confidential:
             raise InputError(
                 f"{model.name} is about confidential columns, and {column!r} is not declared as one; "
                 f"these are: {', '.join(table.confidential) or 'none'}"
             )
     demands: list[tuple[str, tuple[Judge, ...]]] = [
-        (str(model), tuple(_share(judge, table) for judge in model.judges(table)))  # type: ignore[attr-defined]
+        (str(model), tuple(_share(judge, table) for judge in model.judges(table)))
         for model in models
-        if model.required is not None and getattr(model, "merging", False)
+        if model.required is not None and model.merging
     ]
     refuse_impossible([judge for _, judges in demands for judge in judges])
     return demands

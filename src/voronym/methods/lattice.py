@@ -30,7 +30,6 @@ from voronym.methods.figures import LatticeFigures, Recoding, Uniform
 from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.privacy.cells import Judge
-from voronym.privacy.confidential import ConfidentialModel
 from voronym.ranges.ladder import Ladder, ladders
 from voronym.ranges.publish import ranged_schema
 from voronym.request.choices import ReleaseChoices
@@ -271,8 +270,7 @@ def lattice(
     """
     del options  # there are none
     columns = ladders(table, choices.hierarchies or {})
-    judges = [one for model in models if isinstance(model, ConfidentialModel) and model.required is not None
-              for one in model.row_judges(table)]  # fmt: skip
+    judges = [one for model in models if model.required is not None for one in model.row_judges(table)]
     given = importance_of(table, choices)
     weights = np.array([float(given.get(column.name, 1.0)) for column in columns])
     if weights.sum() <= 0.0:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from voronym.core.jsonable import Plain, plain
 from voronym.policy.base import SECTIONS, Item
@@ -109,7 +108,7 @@ class Checklist(Plain):
         """What a person has to decide, each once."""
         return tuple(dict.fromkeys(item.decide for item in self.items if item.decide))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain, JSON-able types."""
         return {
             **super().to_dict(),

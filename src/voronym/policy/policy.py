@@ -14,7 +14,7 @@ from typing import Any
 from voronym.core.formats import check_format
 from voronym.core.registry import meant
 from voronym.errors import InputError
-from voronym.policy import columns, groups, others  # noqa: F401 - importing registers
+from voronym.policy import codes, columns, groups, others  # noqa: F401 - importing registers
 from voronym.policy.base import SECTIONS, Demand, demand_of, text
 from voronym.policy.columns import ColumnDemand
 from voronym.policy.recognise import check_word

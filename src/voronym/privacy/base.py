@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from voronym.core.registry import Registry
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.table.table import Table
+
+if TYPE_CHECKING:
+    from voronym.privacy.cells import Judge
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,10 @@ def _finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
+Needs = Literal["sizes", "groups", "whole", "method"]
+"""What a model must see: the sizes of groups; each group; the table as a whole; or how it was made."""
+
+
 @runtime_checkable
 class Model(Protocol):
     """A privacy model: it measures the released, decoded table, never the internals of a method.
@@ -95,7 +105,13 @@ class Model(Protocol):
     A model is built by its class, or by ``parse`` from the text behind the ``=`` in ``"name=text"``. Each
     model reads its own text, so a model may have several parameters. ``str`` gives the whole text back, so
     that ``parse_model(str(m)) == m``: recipes rely on it.
+
+    What a model does not say of itself, it gets from `DEFAULTS` when it is registered; those that derive
+    from `voronym.privacy.text.TextModel` inherit it.
     """
+
+    unasked: ClassVar[bool]
+    """Whether the table alone is enough to measure, so that it is measured where nobody asked for it."""
 
     @property
     def name(self) -> str:
@@ -116,15 +132,95 @@ class Model(Protocol):
         """Build the model from the text behind ``=``; None where there was none."""
         ...
 
+    @property
+    def needs(self) -> Needs:
+        """What it must see of a table."""
+        ...
+
+    @property
+    def additive(self) -> bool:
+        """Whether its value is a sum over groups, so that no group keeps it by itself."""
+        ...
+
+    @property
+    def confidential(self) -> bool:
+        """Whether it is about confidential columns, and compares groups with the whole table."""
+        ...
+
+    @property
+    def column(self) -> str | None:
+        """The confidential column that it is about; None for all, or for a model about none."""
+        ...
+
+    @property
+    def weights(self) -> str | None:
+        """The column of sampling weights that it reads."""
+        ...
+
+    @property
+    def group_size(self) -> int | None:
+        """The size of groups that it asks for, where that is all it asks."""
+        ...
+
+    @property
+    def merging(self) -> bool:
+        """Whether groups are merged until it holds: then it has judges."""
+        ...
+
+    @property
+    def strength(self) -> int:
+        """Where models are listed, the weaker promises come first."""
+        ...
+
+    def of_sizes(
+        self,
+        size: NDArray[np.int64],
+        many: NDArray[np.int64],
+        records: int,
+        keys: Sequence[str],
+        counted: str | None = None,
+    ) -> Finding:
+        """Return the finding from how many groups there are of each size; of models that need no more."""
+        ...
+
+    def judges(self, table: Table) -> tuple[Judge, ...]:
+        """Return what enforcement asks of groups of people, or of rows where these are people."""
+        ...
+
+    def row_judges(self, table: Table) -> tuple[Judge, ...]:
+        """Return what enforcement asks of groups of rows."""
+        ...
+
 
 MODELS: Registry[type[Model]] = Registry("privacy model")
 M = TypeVar("M", bound=type[Model])
+
+
+def _none(model: Model, table: Table) -> tuple[Judge, ...]:  # noqa: ARG001 - whatever the table
+    """Return no judges: groups are not changed for the model."""
+    return ()
+
+
+def _unsized(model: Model, *sizes: object, **more: object) -> Finding:
+    """Refuse to measure by the sizes of groups alone."""
+    raise NotImplementedError(f"{model.name} needs more than the sizes of groups")
+
+
+DEFAULTS: Mapping[str, object] = {
+    "needs": "groups", "additive": False, "confidential": False, "column": None, "weights": None,
+    "group_size": None, "merging": False, "unasked": True, "strength": 9,
+    "judges": _none, "row_judges": _none, "of_sizes": _unsized,
+}  # fmt: skip
+"""What is taken for granted of a model that says nothing else."""
 
 
 def register(name: str) -> Callable[[M], M]:
     """Register a class of models under the name that users type; it becomes its ``name``."""
 
     def add(cls: M) -> M:
+        for said, usual in DEFAULTS.items():
+            if not hasattr(cls, said):
+                setattr(cls, said, usual)
         MODELS.add(name, cls)
         cls.name = name  # type: ignore[method-assign, assignment]
         return cls
@@ -157,6 +253,15 @@ def parse_model(text: str) -> Model:
     if equals and not value:
         raise InputError(f"{text!r} has nothing behind '='; write {name}=VALUE, or {name} to measure only")
     return cls.parse(value if equals else None)
+
+
+def beyond_sizes(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the promises for which groups were changed: those that look at what is in them."""
+    return [
+        finding
+        for finding in findings
+        if finding.required is not None and parse_model(finding.model).needs not in ("sizes", "method")
+    ]
 
 
 def summary(cls: type[Model]) -> str:

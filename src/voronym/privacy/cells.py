@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, overload
 
@@ -100,6 +100,10 @@ class Levels:
     def area(self) -> NDArray[Any]:
         """Sums of `below` up to each level, shape (m + 1,)."""
         return np.concatenate([np.zeros(1, self.below.dtype), np.cumsum(self.below)])
+
+    def subset(self, records: Ints) -> Levels:
+        """Return some of the records, with the counts of all of them."""
+        return replace(self, codes=self.codes[records], total=self.counts)
 
     def binned(self, bins: int) -> Levels:
         """Return at most so many levels of about equal frequency; equal values stay together.
@@ -366,6 +370,10 @@ class Judge:
     def total(self) -> Ints:
         """Records of each level in the whole table, shape (m,)."""
         return self.levels.counts
+
+    def subset(self, records: Ints) -> Judge:
+        """Return the judge of partitions of some records, who are compared with the whole table as before."""
+        return replace(self, levels=self.levels.subset(records))
 
     def value(self, codes: Ints) -> float:
         """Measure one cell, from the levels of its records; O(c log m) for c records."""

@@ -27,6 +27,7 @@ class ConfidentialModel(TextModel):
     """
 
     column: str | None
+    confidential: ClassVar[bool] = True
     merging: ClassVar[bool] = True  # type: ignore[misc]
     knows: ClassVar[bool] = False
     """Whether, of people with several values each, a value that all people of a class have counts as the only

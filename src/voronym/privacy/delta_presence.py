@@ -11,7 +11,7 @@ import numpy as np
 from voronym.core.promise import meets
 from voronym.core.validate import checked
 from voronym.errors import InputError
-from voronym.privacy.base import Finding, register
+from voronym.privacy.base import Finding, Needs, register
 from voronym.privacy.k_map import population_of
 from voronym.privacy.text import TextModel, number
 from voronym.table.read import load
@@ -50,6 +50,7 @@ class DeltaPresence(TextModel):
     delta-presence: 1
     """
 
+    needs: ClassVar[Needs] = "whole"
     strength: ClassVar[int] = 1
     unasked: ClassVar[bool] = False
     delta: float | None = None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
 from voronym.core.validate import checked
 from voronym.errors import InputError
-from voronym.privacy.base import Finding, register
+from voronym.privacy.base import Finding, Model, Needs, register
 from voronym.privacy.text import TextModel, number, whole
 from voronym.table.table import Table
 
@@ -64,6 +65,7 @@ class DifferentialPrivacy(TextModel):
     dp=1,scope=all
     """
 
+    needs: ClassVar[Needs] = "method"
     strength: ClassVar[int] = 20
     unasked: ClassVar[bool] = False
     epsilon: float | None = None
@@ -112,3 +114,8 @@ class DifferentialPrivacy(TextModel):
             },
             about=f"{about}of {'the keys' if self.scope == 'keys' else 'all columns'}, by how it was made",
         )
+
+
+def private_among(models: Iterable[Model]) -> DifferentialPrivacy | None:
+    """Return the promise of differential privacy among models; None without one."""
+    return next((model for model in models if isinstance(model, DifferentialPrivacy)), None)

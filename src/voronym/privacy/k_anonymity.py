@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.errors import InputError
-from voronym.privacy.base import Finding, register
+from voronym.privacy.base import Finding, Needs, register
 from voronym.privacy.text import TextModel, whole
 from voronym.table.table import Table
 
@@ -48,8 +48,14 @@ class KAnonymity(TextModel):
     ({'size': 1, 'classes': 1, 'records': 1},)
     """
 
+    needs: ClassVar[Needs] = "sizes"
     strength: ClassVar[int] = 0
     k: int | None = None
+
+    @property
+    def group_size(self) -> int | None:  # type: ignore[override]
+        """The size of groups that it asks for."""
+        return self.k
 
     def __post_init__(self) -> None:
         if isinstance(self.k, str):  # only `parse` reads texts

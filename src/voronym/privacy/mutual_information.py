@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from voronym._kernels import verdict
 from voronym.core.validate import checked
 from voronym.errors import InputError
-from voronym.privacy.base import register
+from voronym.privacy.base import Needs, register
 from voronym.privacy.cells import Floats, Judge, Levels, Rule, count_runs, joint
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.information import contributions, estimate
@@ -84,6 +84,7 @@ class MutualInformation(ConfidentialModel):
     mutual-information: 1 (ill, bits)
     """
 
+    additive: ClassVar[bool] = True
     strength: ClassVar[int] = 5
     bound: float | None = None
     unit: str = "nats"
@@ -98,12 +99,17 @@ class MutualInformation(ConfidentialModel):
             raise InputError(f"{self.name}: no unit is called {self.unit!r}; there are: {', '.join(UNITS)}")
         if self.bins != "distinct":
             self._set(bins=whole(self.name, "bins", self.bins, least=2))
-        given: Any = self.joint
+        given: object = self.joint
         if given not in (True, False, "true", "false"):
             raise InputError(f"{self.name}: joint is true or false, not {given!r}")
         self._set(joint=given in (True, "true"))
         if self.joint and self.column is not None:
             raise InputError(f"{self.name}: joint takes all confidential columns; leave out column")
+
+    @property
+    def needs(self) -> Needs:  # type: ignore[override]
+        """What it must see: columns that are taken together have levels that no part knows alone."""
+        return "whole" if self.joint else "groups"
 
     def levels(self, table: Table) -> tuple[Levels, ...]:
         """Return the columns as levels, binned where there are many, together where ``joint``."""

@@ -79,6 +79,19 @@ class OfPeople(Judge):
     sets: tuple[Ints, ...] = field(repr=False, default=())
     knows: bool = False
 
+    def subset(self, records: Ints) -> OfPeople:
+        """Return the judge of partitions of some people, who are compared with the whole table as before."""
+        place = np.full(len(self.levels.codes), -1, np.int64)
+        place[records] = np.arange(len(records))
+        kept = np.flatnonzero(place[self.owner] >= 0)
+        kept = kept[np.argsort(place[self.owner[kept]], kind="stable")]
+        return replace(
+            self,
+            levels=self.levels.subset(records),
+            plain=self.plain.subset(kept),
+            owner=place[self.owner[kept]],
+        )
+
     def value(self, codes: Ints) -> float:
         """Measure one cell, from the sets of its people."""
         sets = [self.sets[code] for code in np.asarray(codes, np.int64)]

@@ -8,52 +8,21 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.core.grammar import comma_parts, in_quotes, name_of, value_of, written_value
 from voronym.errors import InputError
-from voronym.privacy.base import Model, models
+from voronym.privacy.base import Finding, Model, Needs, models
+from voronym.table.table import Table
 
-_OPENS = re.compile(r'\s*(?:[^\s=",]+\s*=\s*){1,2}"')
-"""A part whose value begins with a quote: ``option="`` or, at the head of a model, ``name=option="``."""
-_QUOTED = re.compile(r'"((?:[^"]|"")*)"\s*(?=,|\Z)')
-
-
-def _parts(text: str) -> list[str]:
-    """Split at the commas that do not stand in quotes."""
-    out, at = [], 0
-    while at <= len(text):
-        opens = _OPENS.match(text, at)
-        if opens is None:
-            end = text.find(",", at)
-            end = len(text) if end < 0 else end
-        else:
-            quoted = _QUOTED.match(text, opens.end() - 1)
-            if quoted is None:
-                raise InputError(
-                    f"{text}: a quote is opened and not closed before the next comma or the end; "
-                    'put the whole name in quotes, and write a quote in it twice: column="a ""b"""'
-                )
-            end = quoted.end()
-        out.append(text[at:end])
-        at = end + 1
-    return out
-
-
-def _quote(value: str) -> str:
-    """Return a value in quotes where it would not be read back as it is."""
-    begins_a_model = any(part.strip() in models() for part in value.split(",")[1:])
-    if "=" in value or value.startswith('"') or value != value.strip() or begins_a_model:
-        return '"' + value.replace('"', '""') + '"'
-    return value
-
-
-def _unquote(value: str) -> str:
-    match = _QUOTED.fullmatch(value)
-    return value if match is None else match[1].replace('""', '"')
+if TYPE_CHECKING:
+    from voronym.privacy.cells import Judge
 
 
 def listed_models(given: object) -> list[Model | str]:
@@ -93,8 +62,8 @@ def split_models(given: Sequence[str]) -> list[str]:
     out: list[str] = []
     for text in given:
         begun = False
-        for part in _parts(text):
-            if not begun or part.partition("=")[0].strip() in known:
+        for part in comma_parts(text):
+            if not begun or name_of(part) in known:
                 if part.strip():
                     out.append(part)
                     begun = True
@@ -112,29 +81,34 @@ def read_options(name: str, text: str | None, options: Collection[str]) -> tuple
     value: str | None = None
     result: dict[str, str] = {}
     last: str | None = None
-    for i, part in enumerate([] if text is None else _parts(text)):
+    at = 1
+    for i, part in enumerate([] if text is None else comma_parts(text)):
+        here, at = at, at + len(part) + 1
         head, equals, rest = part.partition("=")
         head = head.strip()
         if equals and head in options:
             if head in result:
                 raise InputError(f"{name}={text}: {head} is given twice")
-            result[head], last = rest, None if _QUOTED.fullmatch(rest.strip()) else head
+            result[head], last = rest, None if in_quotes(rest.strip()) else head
         elif last is not None:
             result[last] += "," + part
         elif equals or i > 0:
             raise InputError(
-                f"{name}={text}: {part.strip()!r} is no option of {name}; there are: {', '.join(options)}"
+                f"{name}={text}: {part.strip()!r} is no option of {name}; there are: {', '.join(options)} "
+                f"(character {here} behind {name}=)"
             )
         else:
             value = part.strip() or None
-    return value, {key: _unquote(kept.strip()) for key, kept in result.items()}
+    return value, {key: value_of(kept.strip()) for key, kept in result.items()}
 
 
 def write_options(name: str, value: str | None, **options: object) -> str:
     """Return the text that `read_options` reads; options that are None are left out."""
     parts = [] if value is None else [value]
     texts = {key: str(kept).lower() if isinstance(kept, bool) else str(kept) for key, kept in options.items()}
-    parts += [f"{key}={_quote(text)}" for key, text in texts.items() if options[key] is not None]
+    parts += [
+        f"{key}={written_value(text, models())}" for key, text in texts.items() if options[key] is not None
+    ]
     return f"{name}={','.join(parts)}" if parts else name
 
 
@@ -180,12 +154,34 @@ class TextModel:
     """
 
     name: ClassVar[str] = ""
-    strength: ClassVar[int] = 9
-    """Where models are listed, the weaker promises come first."""
+    needs: ClassVar[Needs] = "groups"
+    additive: ClassVar[bool] = False
+    confidential: ClassVar[bool] = False
+    column: str | None = None
+    weights: str | None = None
+    group_size: int | None = None
     merging: bool = False
-    """Whether groups are merged until it holds; then there are ``judges``."""
     unasked: ClassVar[bool] = True
-    """Whether the table alone is enough to measure, so that it is measured where nobody asked for it."""
+    strength: ClassVar[int] = 9
+
+    def of_sizes(
+        self,
+        size: NDArray[np.int64],
+        many: NDArray[np.int64],
+        records: int,
+        keys: Sequence[str],
+        counted: str | None = None,
+    ) -> Finding:
+        """Refuse to measure by the sizes of groups alone."""
+        raise NotImplementedError(f"{self.name} needs more than the sizes of groups")
+
+    def judges(self, table: Table) -> tuple[Judge, ...]:  # noqa: ARG002 - of no table
+        """Return no judges: groups are not changed for the model."""
+        return ()
+
+    def row_judges(self, table: Table) -> tuple[Judge, ...]:  # noqa: ARG002
+        """Return no judges: groups are not changed for the model."""
+        return ()
 
     @property
     def required(self) -> float | None:

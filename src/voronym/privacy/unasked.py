@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from voronym.privacy.base import MODELS, Model
-from voronym.privacy.confidential import ConfidentialModel
 
 
 def unasked(asked: Sequence[Model], *, confidential: bool, notes: list[str]) -> list[Model]:
@@ -21,15 +20,11 @@ def unasked(asked: Sequence[Model], *, confidential: bool, notes: list[str]) -> 
         Gets a sentence about those that were left out.
     """
     known = {model.name for model in asked}
-    rest = [
-        cls.parse(None)
-        for name, cls in MODELS.items()
-        if name not in known and getattr(cls, "unasked", True)  # plug-ins need not say it
-    ]
-    rest.sort(key=lambda model: (getattr(model, "strength", 9), model.name))
+    rest = [cls.parse(None) for name, cls in MODELS.items() if name not in known and cls.unasked]
+    rest.sort(key=lambda model: (model.strength, model.name))
     if confidential:
         return rest
-    gone = [model.name for model in rest if isinstance(model, ConfidentialModel)]
+    gone = [model.name for model in rest if model.confidential]
     if gone:
         notes.append(f"not measured, since no confidential column is named: {', '.join(gone)}")
     return [model for model in rest if model.name not in gone]

@@ -1,4 +1,4 @@
-"""Maps of a quantizer's cells as SVG: where cells are, and nobody's own point."""
+"""Maps of a quantizer's cells as SVG: cells and their centroids."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.grammar import pair
 from voronym.core.validate import checked
 from voronym.errors import InputError, VoronymError
 from voronym.space.field import Field
@@ -94,16 +95,16 @@ def _metric(column: Column, choice: Choice | None) -> Metric:
 
 def _named(column: Column, choice: str) -> Metric:
     """Return a metric from its name, or from its name and what it needs: ``taxonomy=tree.csv``."""
-    name, given, text = choice.partition("=")
+    name, text = pair(choice)
     made = metrics()[name]
     if name == "rank":
-        return Rank([level.strip() for level in text.split("<")] if given else column.categories)
+        return Rank(column.categories if text is None else [level.strip() for level in text.split("<")])
     try:
-        built: Metric = made(*([_number(text)] if given else []))
+        built: Metric = made(*([] if text is None else [_number(text)]))
     except TypeError:
         raise InputError(
             f"the metric {name!r} of column {column.name!r} takes nothing after its name"
-            if given
+            if text is not None
             else f"the metric {name!r} of column {column.name!r} needs more than its name: write "
             f"{name}=... or build it with voronym.records.{made.__name__}(...)"
         ) from None

@@ -118,7 +118,7 @@ class RecordsFigures(Figures):
     blend: str
     share: float
     """Records that may be in small clusters where epsilon is chosen, as a share."""
-    columns: Mapping[str, ColumnFigures]
+    columns: Mapping[str, ColumnFigures | KeyFigures]  # both are named, so that both can be stored
     divergence: DivergenceFigures
     centroid_shift: Mapping[str, float]
     """The largest distance between a cluster's centre before and after newcomers, by key."""

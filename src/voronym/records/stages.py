@@ -116,9 +116,9 @@ class Stages:
         """How many masked records have a combination of keys that their cluster had before stirring."""
         return intact(self.middle.partition.labels, self.blended.codes, self.shuffled.codes)
 
-    def _columns(self) -> dict[str, ColumnFigures]:
+    def _columns(self) -> dict[str, ColumnFigures | KeyFigures]:
         """Return what happened to each column."""
-        out: dict[str, ColumnFigures] = {}
+        out: dict[str, ColumnFigures | KeyFigures] = {}
         for k, entry in enumerate(self.space.fields):
             spread = self.space.maps[k]
             out[entry.name] = KeyFigures(

@@ -104,7 +104,8 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
     wide = 1 if problem.records.points is None else problem.records.points.shape[1]
     most = min(pace.kicks * problem.n, KICKS, EFFORT / (problem.k**2 * wide))
     kicks = None if ctx.timed and pace.kicks else int(most * share)
-    return exchange(problem, best, ctx.part(1.0 - POLISH, 1.0), ExchangeOptions(iterations=kicks))
+    polish = ExchangeOptions(neighbours=pace.near, iterations=kicks)
+    return exchange(problem, best, ctx.part(1.0 - POLISH, 1.0), polish)
 
 
 def _round(
@@ -117,6 +118,9 @@ def _round(
     unit = sweeps
     if ctx.timed:
         unit = ctx.left * min(ctx.threads, len(rows)) / sum(map(len, rows))
+    alone, near = len(rows[0]) == problem.n, None
+    if alone and len(rows) > 1 and not ctx.timed:  # chains of the same records share their neighbours
+        near = problem.records.unit().neighbours(boldness.candidates, ctx.quiet())
     chains = [
         Chain(
             problem.subset(inside),
@@ -125,10 +129,10 @@ def _round(
             seed=int(ctx.rng.integers(1, 2**63)),
             budget=unit * len(inside),
             ctx=ctx,
+            near=near,
         )
         for inside in rows
     ]
-    alone = len(rows[0]) == problem.n
     first = problem.loss(part)
 
     def tell() -> None:

@@ -57,6 +57,8 @@ class Chain:
         Proposals, or seconds where the context has a deadline.
     ctx : Context
         The wish to finish.
+    near : array of int, shape (n, K), optional
+        The nearest records of each, where they are known already.
     """
 
     def __init__(
@@ -68,8 +70,9 @@ class Chain:
         seed: int,
         budget: float,
         ctx: Context,
+        near: Ints | None = None,
     ) -> None:
-        self.problem, self.boldness, self.ctx = problem, boldness, ctx
+        self.problem, self.boldness, self.ctx, self._near = problem, boldness, ctx, near
         self.pace = problem.records.pace
         self.best = Partition(labels).labels.copy()
         self.gained = self.done = 0.0  # share of the cost that was saved, share of the work that is done
@@ -84,7 +87,9 @@ class Chain:
         self._first = self._cost = self._least = float(work.costs.sum())
         if schedule.COLD * (self._first / n) <= 0.0:  # nothing is lost, or so little that no heat is as small
             return
-        near = work.records.neighbours(self.boldness.candidates, self.ctx.quiet())
+        near = self._near
+        if near is None:
+            near = work.records.neighbours(self.boldness.candidates, self.ctx.quiet())
         if near is None:
             return
         self._search = exchange.make(near, len(work.cells.sizes), self._seed | 1)

@@ -147,7 +147,8 @@ class ModelCells:
             kicks = None if ctx.timed else int(np.ceil(KICKS * visits * problem.n))
             part = Partition(labels, k=self.k)
             if part.n_cells > 1 and not ctx.over:
-                part = exchange(problem, part, here, ExchangeOptions(iterations=kicks))
+                near = self.records.pace.near_in_blocks
+                part = exchange(problem, part, here, ExchangeOptions(neighbours=near, iterations=kicks))
             return part.labels, 0
 
         self._in_blocks(work, ctx)

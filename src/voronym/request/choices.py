@@ -85,7 +85,7 @@ def trees(name: str, value: Any) -> dict[str, Any]:
     }
 
 
-def path(name: str, value: Any) -> str:
+def path(name: str, value: object) -> str:
     """Check for a file or a folder."""
     if not isinstance(value, (str, os.PathLike)):
         raise InputError(f"{name} must be a path, not {value!r}")

@@ -25,6 +25,7 @@ from voronym.method import METHODS
 from voronym.methods.blocks import NAME as BLOCKS
 from voronym.methods.blocks import Block
 from voronym.privacy import DifferentialPrivacy, KAnonymity, Model, parse_model
+from voronym.privacy.differential import private_among
 from voronym.request.choices import ReleaseChoices
 from voronym.request.upgrade import FORMAT, upgraded
 from voronym.steps import ColumnStep, Recode, parse_step
@@ -135,13 +136,13 @@ class Recipe(ReleaseChoices):
     @property
     def required(self) -> tuple[Model, ...]:
         """The privacy models that are counted in a release: k-anonymity, and those named in the recipe."""
-        named = tuple(model for model in self._named if not isinstance(model, DifferentialPrivacy))
+        named = tuple(model for model in self._named if model.needs != "method")
         return named if self.k is None else (KAnonymity(self.k), *named)
 
     @property
     def private(self) -> DifferentialPrivacy | None:
         """The promise of differential privacy, which is kept by how a release is made; None without one."""
-        return next((model for model in self._named if isinstance(model, DifferentialPrivacy)), None)
+        return private_among(self._named)
 
     @property
     def promises(self) -> tuple[Model, ...]:
@@ -186,8 +187,12 @@ class Recipe(ReleaseChoices):
     @property
     def required_k(self) -> int:
         """The largest k that is asked for, by ``k`` or by a model; 1 asks for nothing."""
-        asked = [model.k for model in self.required if isinstance(model, KAnonymity)]
-        return max((k for k in asked if k is not None), default=1)
+        return max((model.group_size or 1 for model in self.required), default=1)
+
+    @property
+    def judged_whole(self) -> bool:
+        """Whether a model looks at the table as a whole, and not group by group."""
+        return any(model.needs == "whole" for model in self.required)
 
     def __repr__(self) -> str:
         result = ", ".join(f"{name} {value}" for name, value in self._facts() if value is not None)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from voronym.core.grammar import name_of
 from voronym.errors import InputError, hint
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
@@ -99,7 +100,7 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("models",),
-        lambda recipe: sum(text.partition("=")[0].strip() == "dp" for text in recipe.models) > 1,
+        lambda recipe: sum(name_of(text) == "dp" for text in recipe.models) > 1,
         lambda _: "dp is asked for twice: a release has one ε",
     ),
     Rule(
@@ -188,7 +189,7 @@ RULES: list[Rule] = [
     Rule(
         ("blocks", "models"),
         lambda recipe: bool(recipe.blocks)
-        and any(model.name == "mutual-information" for model in recipe.required),
+        and any(model.additive for model in recipe.required),
         lambda _: "mutual-information is a sum over all groups, which parts make one after the other: take a "
         "model that every group keeps by itself, such as t-closeness, or leave out the parts",
     ),
@@ -241,6 +242,13 @@ RULES: list[Rule] = [
         "knows the method learns from it: leave out enforce, or choose the intruder 'keys'",
     ),
     Rule(
+        ("blocks", "enforce"),
+        lambda recipe: bool(recipe.blocks) and recipe.enforce not in ("auto", "blind")
+        and not any(METHODS[name].groups for name in recipe.methods),
+        lambda recipe: f"{recipe.enforce!r} changes groups of near records until models hold, and no part "
+        "makes such groups: leave out enforce, or mask a part by 'mdav' or 'auto'",
+    ),
+    Rule(
         ("method", "keep_groups"),
         lambda recipe: recipe.keep_groups and _perturbs(recipe),
         lambda recipe: f"method {recipe.method!r} makes no groups that could keep what they published: take "
@@ -255,7 +263,7 @@ RULES: list[Rule] = [
     Rule(
         ("models", "keep_groups"),
         lambda recipe: recipe.keep_groups
-        and any(model.name == "mutual-information" for model in recipe.required),
+        and any(model.additive for model in recipe.required),
         lambda _: "mutual-information is a sum over all groups, and those that are kept do not change: leave "
         "out keep_groups, or take a model that every group keeps by itself, such as t-closeness",
     ),

@@ -169,6 +169,7 @@ def released(
     added: tuple[Added, ...] = (),
     started: float | None = None,
     progress: ProgressCallback | None = None,
+    trial: bool = False,
 ) -> Release:
     """Make the release of a table in memory, of a request that its policy has completed.
 
@@ -188,6 +189,8 @@ def released(
         When the run began; now, where it is not given.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
+    trial : bool
+        Whether nothing will be published.
     """
     begun = now() if started is None else started
     if recipe is None:
@@ -198,7 +201,16 @@ def released(
         table = Table.of(data, recipe.schema)
         declared = recipe.schema.identifiers
     booking = _booking(request.run.ledger, data, recipe, declared, strangers=request.run.strangers)
-    return _in_memory(table, recipe, booking, added, begun, progress)
+    ctx = Context(
+        seed=recipe.seed,
+        time_limit=recipe.time_limit,
+        progress=progress,
+        started=begun,
+        device=choose(recipe.device),
+    )
+    release = make_release(table, recipe, ctx, booking, added, trial=trial)
+    ctx.done()
+    return release
 
 
 @contextmanager
@@ -216,27 +228,6 @@ def _no_empty_ledger(ledger: str | Path | None) -> Iterator[None]:
 
 _BESIDE = ("-journal", "-wal", "-shm")
 """What a database keeps beside its file."""
-
-
-def _in_memory(
-    table: Table,
-    recipe: Recipe,
-    booking: Booking | None,
-    added: tuple[Added, ...],
-    started: float,
-    progress: ProgressCallback | None,
-) -> Release:
-    """Make the release of a table in memory."""
-    ctx = Context(
-        seed=recipe.seed,
-        time_limit=recipe.time_limit,
-        progress=progress,
-        started=started,
-        device=choose(recipe.device),
-    )
-    release = make_release(table, recipe, ctx, booking, added)
-    ctx.done()
-    return release
 
 
 def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:

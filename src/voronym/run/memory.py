@@ -55,6 +55,8 @@ def make_release(
     ctx: Context,
     booking: Booking | None = None,
     added: Sequence[Added] = (),
+    *,
+    trial: bool = False,
 ) -> Release:
     """Mask a table by a recipe, measure what came out, and build the release.
 
@@ -74,6 +76,8 @@ def make_release(
         it is written.
     added : sequence of Added
         What a policy chose, because nobody else did: its checklist tells it.
+    trial : bool
+        Whether nothing will be published: then a policy that demands a ledger asks a person for it.
     """
     clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
@@ -194,7 +198,7 @@ def make_release(
             Facts.of(policy, recipe.facts),
             added,
             rows=given,
-            ledger=booking is not None,
+            ledger=None if trial else booking is not None,
             context=ctx.part(0.95, 1.0, stage="judging"),
         )
     return release
@@ -208,6 +212,9 @@ def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.i
     source = table.source
     if source is not None:
         source = source.released(original.frame, masked.frame, table.keys, order)
+        figures = masked.figures.of(PrivateFigures)
+        if figures is not None:  # not even the number of digits may come from the data
+            source = source.neutral([item.column for item in figures.private.bounds])
     return shuffled.like(tidy(shuffled.frame), source).typed(masked.schema)
 
 
@@ -226,15 +233,17 @@ def _check_history(
         "method": recipe.method,
         "steps": list(recipe.steps),
         "plain": masked.schema is None,
+        "drawn": sorted(booking.drawn),
     }
     part = _books_of(recipe, masked, frame, about, table.n)
     homes = None if table.units is None else table.units.household
     true = not METHODS[recipe.method].groups and mean is None and not (recipe.publish or {})
     shown = frame.select([*keys, *([mean] if mean else [])])
     booking.check(part, shown, k=recipe.required_k, about=about, homes=homes, computed=not true)
-    noisy = (
+    noisy: tuple[str, ...] = (
         (noise_note(booking, recipe.method),) if not recipe.makes_groups and recipe.private is None else ()
     )
+    noisy += again_drawn(booking)
     release.warnings = (*noisy, *booking.notes(chosen="dissolved" in recipe.given), *release.warnings)
     release.booking = booking
 
@@ -253,6 +262,21 @@ def noise_note(booking: Booking, method: str) -> str:
     return (
         f"{sentence}. {again:,} rows are of people who were released by {method!r} before: noise "
         "that is drawn afresh for the same values is averaged away"
+    )
+
+
+def again_drawn(booking: Booking) -> tuple[str, ...]:
+    """Say where steps draw at random for people for whom an earlier release did, too."""
+    drawn = booking.drawn
+    earlier = [entry for entry in booking.entries if drawn & set(entry.about.get("drawn", ()))]
+    again = [np.isin(booking.rows, entry.people) for entry in earlier]
+    rows = int(np.logical_or.reduce(again).sum()) if again else 0
+    if not rows:
+        return ()
+    return (
+        f"{rows:,} rows are of people for whom an earlier release drew {', '.join(sorted(drawn))} at random: "
+        f"who takes the mean of all {len(earlier) + 1} releases is nearer to the truth than any of them. "
+        "Publish the column less often, or by rounding",
     )
 
 

@@ -33,7 +33,7 @@ def has_parts(data: Any) -> bool:
         return False
 
 
-def engine_of_frame(data: Any) -> str | None:
+def engine_of_frame(data: object) -> str | None:
     """Return the engine whose distributed frame this is: "dask", "spark", or None."""
     room = type(data).__module__.partition(".")[0]
     if room in ("dask", "dask_expr") and hasattr(data, "to_parquet"):
@@ -43,7 +43,7 @@ def engine_of_frame(data: Any) -> str | None:
     return None
 
 
-def is_frame(data: Any) -> bool:
+def is_frame(data: object) -> bool:
     """Whether a source is a table in memory or a plan of one, not the name of files."""
     return not isinstance(data, (str, os.PathLike, list, tuple))
 

@@ -89,7 +89,9 @@ def square_distances(X: Array, Y: Array) -> Array:
 
     Not by the expansion with inner products: that loses digits, and equal points would not be at 0.
     """
-    out = np.zeros((len(X), len(Y)))
+    out, apart = np.zeros((len(X), len(Y))), np.empty((len(X), len(Y)))
     for j in range(X.shape[1]):
-        out += np.square(X[:, j, None] - Y[None, :, j])
+        np.subtract(X[:, j, None], Y[None, :, j], out=apart)
+        np.square(apart, out=apart)
+        out += apart
     return out

@@ -94,7 +94,7 @@ class PublishedPoints(Points):
         What groups publish.
     """
 
-    pace = Pace(chains=2, kicks=4.0, triples=0.25, speed=4e6, least=300.0)
+    pace = Pace(chains=2, kicks=4.0, triples=0.25, speed=4e6, least=300.0, near=12, near_in_blocks=8)
     by_squares = False
 
     def __init__(self, space: Space, X: Array, points: Array | None, shown: Shown) -> None:
@@ -105,13 +105,15 @@ class PublishedPoints(Points):
 
     def plain(self) -> Points:
         """Return the same points with the cost of their means."""
-        return Points(self.space, self.X, self.points)
+        return self._sharing(Points(self.space, self.X, self.points))
 
     def unit(self) -> PublishedPoints:
         """Return the points divided by the largest magnitude."""
         largest = float(np.abs(self.points - self.points.mean(axis=0)).max())
         factor = 1.0 / largest if largest > 0.0 else 1.0
-        return PublishedPoints(self.space, self.X, self.points * factor, self.shown.scaled(factor))
+        made = PublishedPoints(self.space, self.X, self.points * factor, self.shown.scaled(factor))
+        made._near = self._near  # as for `Points`
+        return made
 
     def subset(self, rows: Ints) -> PublishedPoints:
         """Return some of the records."""

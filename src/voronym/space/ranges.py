@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -126,7 +125,7 @@ class Spans(Records):
         """Return a record of each group that is near to its others: a range is no record."""
         return self.space.centroids(self.X, part.labels, part.n_cells)
 
-    def stand_ins(self, model: Any, cells: Cells) -> Array:  # noqa: ARG002 - the model has no centroids
+    def stand_ins(self, model: object, cells: Cells) -> Array:  # noqa: ARG002 - the model has no centroids
         """Return a member of each group under change."""
         member = np.where(cells.sizes > 0, cells.members[np.minimum(cells.start, len(cells.members) - 1)], 0)
         return np.ascontiguousarray(self.X[member])

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Literal, TypeVar
 import narwhals as nw
 import numpy as np
 
+from voronym.core import grammar
 from voronym.core.chance import masking
 from voronym.core.options import option, read_value
 from voronym.core.registry import Registry, meant
 from voronym.core.validate import checked
 from voronym.errors import InputError, SchemaError
-from voronym.steps import text as _text
 from voronym.steps.effect import Effect, Seen
 from voronym.table.classes import equivalence_classes
 from voronym.table.frame import listing
@@ -141,7 +141,7 @@ class ColumnStep(ABC):
 
     def __str__(self) -> str:
         value = None if self.main is None else getattr(self, self.main)
-        head = _text.listed(self.columns) + ("" if value in (None, ()) else f"={_written(value)}")
+        head = grammar.listed(self.columns) + ("" if value in (None, ()) else f"={_written(value)}")
         more = [
             f"{item.name}={_written(getattr(self, item.name))}"
             for item in _own(type(self))
@@ -207,7 +207,7 @@ def parse_step(text: str) -> ColumnStep:
     >>> str(parse_step('after round "net income"=1000'))
     'after round "net income"=1000'
     """
-    result = _text.words(text)
+    result = grammar.words(text)
     when: When = "before"
     if result and result[0] in ("before", "after") and len(result) > 1:
         when = "after" if result.pop(0) == "after" else "before"
@@ -216,27 +216,29 @@ def parse_step(text: str) -> ColumnStep:
     cls = STEPS[result[0]]
     if len(result) < 2:
         raise InputError(f"step {cls.name!r} needs the columns that it is about: {cls.usage()}")
-    head, *value = _text.split(result[1], "=", 1)
+    head, *value = grammar.split(result[1], "=", 1)
     given: dict[str, Any] = {}
     own = {item.name: item for item in _own(cls)}
     if value and value[0]:
         if cls.main is None:
             raise InputError(f"step {cls.name!r} takes no value behind its columns: {cls.usage()}")
         given[cls.main] = _read(value[0], own[cls.main])
-    for word in result[2:]:
-        name, *rest = _text.split(word, "=", 1)
+    for place, word in enumerate(result[2:], 3):
+        name, *rest = grammar.split(word, "=", 1)
         if name not in own or name in given or not rest:
             outcome = (
                 "is given twice" if name in given else "has no value" if name in own else "is no option of it"
             )
-            raise InputError(f"step {cls.name!r}: {unquoted_short(name)} {outcome}: {cls.usage()}")
+            raise InputError(
+                f"step {cls.name!r}: {unquoted_short(name)}, word {place}, {outcome}: {cls.usage()}"
+            )
         given[name] = _read(rest[0], own[name])
-    return cls(_text.names(head), when, **given)
+    return cls(grammar.names(head), when, **given)
 
 
 def unquoted_short(word: str) -> str:
     """Return a word of a step for a message."""
-    return repr(_text.unquoted(word)[:40])
+    return repr(grammar.unquoted(word)[:40])
 
 
 def _own(cls: type[ColumnStep]) -> list[Any]:
@@ -246,19 +248,19 @@ def _own(cls: type[ColumnStep]) -> list[Any]:
 def _read(word: str, of: Any) -> Any:
     """Read a value of a field: a list where it takes one, else a number, a truth value or a text."""
     if of.metadata.get("shape") == "columns":
-        return _text.names(word)
-    plain = _text.unquoted(word)
+        return grammar.names(word)
+    plain = grammar.unquoted(word)
     value = plain if word.startswith('"') else read_value(plain)
     return value if isinstance(value, (str, int, float, bool)) else plain
 
 
 def _written(value: Any) -> str:
     if isinstance(value, tuple):
-        return _text.listed(value)
+        return grammar.listed(value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        word = _text.quoted(value)
+        word = grammar.quoted(value)
         return f'"{value}"' if word == value and not isinstance(read_value(value), str) else word
     return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 

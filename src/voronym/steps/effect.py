@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +121,7 @@ class Effect:
         """Say how many of the unique records are what they seem, where that is not all of them."""
         return "" if self.true == unique else f" ({self.true:,} of them with all values true)"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the effect as plain, JSON-able types."""
         return {**asdict(self), "idle": self.idle}
 

@@ -48,7 +48,7 @@ def _opened(path: Any, encoding: str) -> Any:
     return open(path, encoding=encoding, newline="")  # noqa: PTH123
 
 
-def count_columnar(path: Any, keys: list[str], kind: str) -> tuple[int, int]:
+def count_columnar(path: object, keys: list[str], kind: str) -> tuple[int, int]:
     """Return (rows, size of the smallest combination of keys) of a "parquet" or "arrow" file."""
     return _answer(Counter(zip(*_columns(str(path), list(keys), kind), strict=True)))
 
@@ -69,7 +69,7 @@ def count_statistical(path: Any, keys: list[str], kind: str) -> tuple[int, int]:
     return _answer(Counter(zip(*columns, strict=True)))
 
 
-def count_excel(path: Any, keys: list[str]) -> tuple[int, int]:
+def count_excel(path: object, keys: list[str]) -> tuple[int, int]:
     """Return (rows, size of the smallest combination of keys) of the first sheet of a spreadsheet."""
     import fastexcel
 

@@ -125,7 +125,7 @@ def _usual_column(name: str, column: Any) -> Any:
     return None
 
 
-def _names(table: Any) -> list[str]:
+def _names(table: object) -> list[str]:
     return [str(name) for name in getattr(table, "column_names", getattr(table, "columns", []))]
 
 

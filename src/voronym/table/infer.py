@@ -242,8 +242,6 @@ def _role(column: Values, *, dates: bool) -> tuple[Role, str]:
         return "identifier", f"{distinct} distinct values, too many for a key"
     if _is_weight(column):
         return "other", WEIGHT
-    if observed == 0:
-        return "other", "it is empty"
     if distinct == 1 and observed == len(column):
         return "other", "one value for everybody: it tells nobody apart"
     if _CONFIDENTIAL.search(name):

@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.table.dialect import Dialect, Reading
+from voronym.table.numerals import Number
 from voronym.table.rebuild import rebuild
 from voronym.table.spelling import Spelling
 
@@ -111,6 +112,21 @@ class Source:
                 picked = nw.from_native(column.gather(order), series_only=True)
                 raw[name] = rebuild(picked).to_native()
         return replace(self, raw=raw)
+
+    def neutral(self, names: Collection[str]) -> Source:
+        """Return a source that writes some columns in a form which no single value of theirs decides.
+
+        How many digits stand behind the sign, whether thousands are parted, how days and quotes are written:
+        one record is enough to change that. What all cells share stays, the decimal sign and what is around
+        every number.
+        """
+        made = {}
+        for name, spelling in self.spellings.items():
+            form = spelling.form if name in names else None
+            number = Number(form.decimal, "", form.prefix, form.suffix) if isinstance(form, Number) else None
+            made[name] = Spelling(number, ranges=spelling.ranges) if name in names else spelling
+        raw = {name: texts for name, texts in self.raw.items() if name not in names}
+        return replace(self, spellings=made, raw=raw)
 
     def says(self) -> str:
         """Return how the file was read, in a line."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from voronym.errors import InputError, VoronymError
-from voronym.web import screens
-from voronym.web.desk import Desk, Run, Table
+from voronym.web import intake, screens
+from voronym.web.attempts import Run
+from voronym.web.desk import Desk, Table
 
 FORM, FIELDS = 4 << 20, 40_000
 """Bytes and fields of a form, at most."""
@@ -63,6 +66,27 @@ async def form_of(request: Request) -> dict[str, str]:
         if isinstance(error, VoronymError):
             raise
         raise InputError("the form could not be read; load the page again") from None
+
+
+async def uploaded(
+    request: Request, reading: Mapping[str, Any] | None = None, *, judging: bool = False
+) -> Table:
+    """Take a file, whose bytes are the body, and put it on the desk; nothing is left of one that fails."""
+    desk = desk_of(request)
+    label = intake.label_of(request.query_params.get("name", ""))
+    intake.check_suffix(label)
+    folder = desk.place()
+    try:
+        await intake.receive(request.stream(), folder / label, desk.limits.sent)
+    except BaseException:
+        folder.rmdir()
+        raise
+    return await desk.add(folder / label, label, folder, desk.limits, reading, judging=judging)
+
+
+def beside(error: VoronymError, field: str) -> JSONResponse:
+    """Answer with a sentence beside the field that it is about."""
+    return JSONResponse({"error": error.worded("page"), "field": field}, 422)
 
 
 def go(place: str) -> RedirectResponse:

@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from voronym.errors import VoronymError
-from voronym.web import answers, judge, runs, tables
+from voronym.web import answers, judge, ledger, runs, tables
 from voronym.web.desk import Desk
 
 
@@ -32,6 +32,8 @@ def build(desk: Desk) -> Starlette:
         Route("/t/{table}/protect", tables.protect, methods=["GET", "POST"]),
         Route("/t/{table}/sketch", tables.sketch),
         Route("/t/{table}/recipe", tables.own_recipe, methods=["POST"]),
+        Route("/t/{table}/ledger", ledger.upload, methods=["POST"]),
+        Route("/t/{table}/ledger/change", ledger.change, methods=["POST"]),
         Route("/t/{table}/keep", tables.keep, methods=["POST"]),
         Route("/t/{table}/state", tables.state),
         Route("/t/{table}/command", tables.command),

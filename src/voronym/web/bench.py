@@ -18,6 +18,7 @@ from voronym.attacks.ladder import quick_attacks
 from voronym.comparison import compare
 from voronym.core.atomic import together
 from voronym.core.context import FinishEarly, Progress
+from voronym.core.grammar import name_of
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
 from voronym.intruder import attack, expose
@@ -38,9 +39,11 @@ from voronym.table.schema import Schema
 from voronym.table.source import source_of
 from voronym.table.table import Table
 from voronym.table.units import Units
+from voronym.web.book import NEEDS, copied, copy_to, entries_of, packed
 from voronym.web.forms import PLAIN
 from voronym.web.intake import check_columns, check_lines, check_unpacked
 from voronym.web.judged import told_of
+from voronym.web.levels import levels
 from voronym.web.preview import preview
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import told
@@ -69,7 +72,7 @@ class Wishes:
         def step(given: Progress) -> None:
             done = start + given.done * (stop - start)
             self.tell(
-                {"step": {"stage": given.stage, "done": done, "loss": given.loss, "bound": given.bound}}
+                {"progress": {"stage": given.stage, "done": done, "loss": given.loss, "bound": given.bound}}
             )
             self.check()
             if self.finish and given.loss is not None:  # before, there is nothing to finish with
@@ -184,9 +187,14 @@ class Bench:
             "alone": result,
             "more": more,
             "counted": "people" if units is None else units.counted,
+            "levels": levels(self.frame, chosen.hierarchies),
         }
 
-    def check(self, _: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
+    def ledger(self, _: Wishes, *, path: str) -> list[dict[str, Any]]:
+        """Return the releases in a ledger that was given."""
+        return entries_of(path)
+
+    def check(self, _: Wishes, *, settings: Mapping[str, Any], ledger: bool = True) -> dict[str, Any]:
         """Return what is wrong with settings, by field; nothing is run."""
         chosen = Settings.of_plain(settings)
         errors: dict[str, str] = {}
@@ -207,6 +215,9 @@ class Bench:
                 errors |= wrong
             else:
                 sound[name] = chosen.get(name)
+        if not ledger and (without := [name for name in NEEDS if name in chosen.choices]):
+            said = ", ".join(name.replace("_", " ") for name in without)
+            errors["ledger"] = f"{said}: this is about earlier releases, which a ledger knows: open one below"
         named = chosen.policy is not None  # it says which k
         if not errors and chosen.k is None and METHODS[chosen.method].keeps_k and not named:
             errors["k"] = "k must be a whole number, 1 or more: say how many people are to look alike"
@@ -226,12 +237,15 @@ class Bench:
         given = {name: chosen.get(name) for name in ReleaseChoices.names() if name in chosen.choices}
         return Recipe(schema, **{**given, "models": tuple(split_models(chosen.models))}).to_toml()
 
-    def preview(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
+    def preview(
+        self, wishes: Wishes, *, settings: Mapping[str, Any], ledger: list[str] | None = None
+    ) -> dict[str, Any]:
         """Tell what a release by these choices would be; it is kept for a run by the same ones."""
         chosen, self._made = Settings.of_plain(settings), None
-        release, whole = preview(self.frame, chosen, wishes.tell, wishes.check)
+        with copied(ledger[0]) if ledger else contextlib.nullcontext() as book:
+            release, whole = preview(self.frame, chosen, wishes.tell, wishes.check, book)
         if (
-            whole and release.recipe.makes_groups and release.recipe.private is None
+            whole and not ledger and release.recipe.makes_groups and release.recipe.private is None
         ):  # else each run draws again
             self._made = (chosen, release)
         return {}
@@ -263,28 +277,40 @@ class Bench:
         )
         return told_of(exposure, risk(self.frame, keys), keys)
 
-    def run(self, wishes: Wishes, *, settings: Mapping[str, Any], folder: str, suffix: str) -> dict[str, Any]:
+    def run(
+        self,
+        wishes: Wishes,
+        *,
+        settings: Mapping[str, Any],
+        folder: str,
+        suffix: str,
+        ledger: list[str] | None = None,
+    ) -> dict[str, Any]:
         """Make a release, write it with its recipe and reports, and return what to show of it."""
         chosen, place = Settings.of_plain(settings), Path(folder)
         refuse_files(chosen)
         given = {**chosen.choices, "models": split_models(chosen.models)}
+        if ledger:
+            given["ledger"] = copy_to(place, ledger[0])
         with together():
             kept = self._made
-            if kept is not None and kept[0] == chosen:
+            if kept is not None and kept[0] == chosen and not ledger:
                 release = kept[1]
             else:
                 release = anonymize(self.frame, **given, progress=wishes.progress(0.0, 0.6))
             wishes.finish = False  # granted
-            wishes.tell({"step": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
+            wishes.tell({"progress": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
             receipt = release.write(place / f"release{suffix}")
             release.recipe.save(place / "recipe.toml")
             expose(release)  # which the report shows, and the page as well
             dossier = release.dossier(progress=wishes.progress(0.65, 0.95), attacked=True)
-            wishes.tell({"step": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
+            wishes.tell({"progress": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
             release.report(place / "report.html")
             release.report(place / "report-public.html", audience="public")
             wishes.check()
-            return told(release, dossier, receipt, self.frame)
+        if ledger:  # entered when all else is in its place
+            packed(place, f"release{suffix}", ledger[1])
+        return told(release, dossier, receipt, self.frame)
 
 
 def _alone(frame: pl.DataFrame, keys: list[str], units: Units | None) -> tuple[int, int]:
@@ -311,7 +337,7 @@ def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) 
         if wrong:
             return {name: "\n".join(dict.fromkeys(wrong))}
     if name == "models":
-        own = [model for model in value if str(model).partition("=")[0] in PLAIN]
+        own = [model for model in value if name_of(str(model)) in PLAIN]
         rest = [model for model in value if model not in own]
         parts = {"secrets": own, "models": rest}
         out = {
@@ -369,7 +395,7 @@ def _bars(column: pl.Series) -> list[int]:
         return []
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return a cell as it is shown, cut where it is long."""
     result = "–" if value is None else str(value)
     return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

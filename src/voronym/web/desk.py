@@ -8,7 +8,6 @@ import secrets
 import shutil
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -16,6 +15,8 @@ from typing import Any
 from voronym.errors import InputError
 from voronym.table.formats import FORMATS, by_suffix
 from voronym.table.packing import suffix_of
+from voronym.web.attempts import Run, Sketch
+from voronym.web.book import Book
 from voronym.web.intake import Limits
 from voronym.web.journal import Journal
 from voronym.web.process import Process, Refused
@@ -24,65 +25,6 @@ from voronym.web.settings import Settings
 WAITING, TABLES = 3, 4
 PATIENCE = 0.7
 """Seconds that a task has to end by itself when it is cancelled."""
-OVER = ("done", "failed", "cancelled")
-
-
-@dataclass
-class Run:
-    """One attempt at a release."""
-
-    number: int
-    settings: Settings
-    folder: Path
-    state: str = "waiting"
-    step: dict[str, Any] = field(default_factory=lambda: {"stage": "waiting", "done": 0.0})
-    loss: float | None = None
-    bound: float | None = None
-    steps: int = 0
-    started: float = 0.0
-    seconds: float = 0.0
-    error: str = ""
-    kind: str = ""
-    shown: dict[str, Any] = field(default_factory=dict)
-    task: list[int] = field(default_factory=list)
-    wished: str = ""
-    reading: dict[str, Any] = field(default_factory=dict)
-    """How the table was read then."""
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing more happens to it."""
-        return self.state in OVER
-
-    def hear(self, result: dict[str, Any]) -> None:
-        """Remember where it stands; losses and bounds stay on view when a later step has none."""
-        step = result.get("step")
-        if step is not None:
-            self.step, self.steps = step, self.steps + 1
-            self.loss = step["loss"] if step["loss"] is not None else self.loss
-            self.bound = step["bound"] if step["bound"] is not None else self.bound
-
-
-@dataclass
-class Sketch:
-    """What a release by the choices of now would be, so far: its figures, and the loss at other k."""
-
-    settings: Settings
-    points: dict[int, dict[str, Any]] = field(default_factory=dict)
-    shown: dict[str, Any] = field(default_factory=dict)
-    """Figures, rows and ladder at the k chosen; those of the whole table take the place of a sample's."""
-    sample: dict[str, int] = field(default_factory=dict)
-    over: bool = False
-    error: str = ""
-    task: list[int] = field(default_factory=list)
-    work: asyncio.Task[None] | None = None
-
-    def hear(self, result: dict[str, Any]) -> None:
-        """Take a point, or all figures; what is measured better takes the place of what was there."""
-        if "point" in result:
-            self.points[result["point"]["k"]] = result["point"]
-        self.shown = result.get("shown", self.shown)
-        self.sample = result.get("sample", self.sample)
 
 
 class Table:
@@ -101,6 +43,8 @@ class Table:
         """Whether it is a release to be judged, and not a table to be released."""
         self.original: Path | None = None
         self.judged: dict[str, Any] = {}
+        self.book: Book | None = None
+        """The ledger of earlier releases."""
         self._process: Process | None = None
         self._gone = False
         self._lock = asyncio.Lock()
@@ -188,7 +132,8 @@ class Table:
     async def _draw(self, sketch: Sketch) -> None:
         try:
             process = await self.worker()
-            await process.ask("preview", sketch.hear, sketch.task, settings=sketch.settings.plain())
+            given = {"settings": sketch.settings.plain(), "ledger": _plain(self.book)}
+            await process.ask("preview", sketch.hear, sketch.task, **given)
         except Refused as error:
             sketch.error = "" if error.kind == "Cancelled" else str(error)
         sketch.over = True
@@ -200,6 +145,11 @@ class Table:
         if sketch is not None and not sketch.over and sketch.task and self._process is not None:
             await self._process.wish(sketch.task[0], "cancel")
 
+    async def remember(self, book: Book | None) -> None:
+        """Take another ledger, or none: what was drawn is drawn again."""
+        await self._stop_sketch()
+        self.book = book
+
     async def pause_sketch(self) -> None:
         """Give up a picture that is not whole: a run needs the processor."""
         if self.sketch is not None and not self.sketch.over:
@@ -209,13 +159,14 @@ class Table:
         """Do a run to its end."""
         await self.pause_sketch()
         run.state, run.started = "running", monotonic()
-        run.step = {"stage": "starting", "done": 0.0, "loss": None, "bound": None}
+        run.progress = {"stage": "starting", "done": 0.0, "loss": None, "bound": None}
         try:
             process = await self.worker()
             if run.wished == "cancel":
                 raise Refused("cancelled: nothing was made", "Cancelled")
             run.folder.mkdir(mode=0o700)
-            given = {"settings": run.settings.plain(), "folder": str(run.folder), "suffix": self.suffix}
+            place = {"folder": str(run.folder), "suffix": self.suffix, "ledger": _plain(run.book)}
+            given = {"settings": run.settings.plain(), **place}
             run.shown = await process.ask("run", run.hear, run.task, **given)
             run.state = "done"
         except Refused as error:
@@ -270,6 +221,11 @@ class Table:
         if self.sketch is not None and self.sketch.work is not None:
             await asyncio.gather(self.sketch.work, return_exceptions=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _plain(book: Book | None) -> list[str] | None:
+    """Return what a worker is told of a ledger: where it is, and what it is called."""
+    return None if book is None else [book.path, book.label]
 
 
 async def _itself(process: Process) -> Process:
@@ -371,6 +327,7 @@ class Desk:
             )
         number = len(table.runs) + 1
         run = Run(number, table.settings, table.folder / f"run-{number}", reading=dict(table.reading))
+        run.book = table.book
         table.runs.append(run)
         self._queue.append((table, run))
         if self._loop is None or self._loop.done():

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from voronym.core.grammar import name_of, pair
 from voronym.core.options import read_value
 from voronym.request.command import ROLES
 from voronym.request.wording import DECLARED
+from voronym.web.levels import text_of, tree_of
 from voronym.web.settings import Settings, number
 
 TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet")
 ALLOWED = {"near": "allow_near_unique", "loss": "allow_loss", "join": "allow_unit_columns"}
 PLAIN = {"p-sensitive": "2", "t-closeness": "0.3"}
 """Models that have fields of their own, and what stands there at first."""
-OF_COLUMN = ("publish", "importance", "widths", "bounds", "metrics")
+OF_COLUMN = ("publish", "importance", "widths", "bounds", "metrics", "hierarchies")
 """Choices by column that have a field at each column."""
 FURTHER = (
     "blocks", "options", "space", "enforce", "ends", "publish_weights", "sampling_fraction", "headroom",
-    "dissolved", "waiting", "changed", "leaf", "rounds", "drop_undeclared",
+    "dissolved", "waiting", "changed", "keep_groups", "strangers", "leaf", "rounds", "drop_undeclared",
 )  # fmt: skip
 """Choices without a place of their own: their fields are made from their declarations."""
 Fields = Mapping[str, str]
@@ -92,6 +94,8 @@ def _by_column(fields: Fields, before: Settings, names: Sequence[str]) -> dict[s
 
 
 def _typed(choice: str, text: str) -> Any:
+    if choice == "hierarchies":
+        return tree_of(text)
     return number(text) if choice in ("importance", "widths") else text.strip()
 
 
@@ -122,6 +126,9 @@ def column_fields(settings: Settings, names: Sequence[str]) -> dict[str, str]:
             out[f"{what}-{i}"] = "1" if name in settings.get(choice) else ""
         for choice in OF_COLUMN:
             value = settings.get(choice).get(name, "")
+            if choice == "hierarchies":
+                out[f"{choice}-{i}"] = text_of(value)
+                continue
             ends = isinstance(value, (list, tuple))
             out[f"{choice}-{i}"] = (
                 ("..".join if _bare(value) else "|".join)(map(str, value)) if ends else str(value)
@@ -191,8 +198,7 @@ def _read(name: str, text: str) -> Any:
     if shape == "texts":
         return lines
     if shape == "by column":
-        pairs = [line.partition("=") for line in lines]
-        return {key.strip(): _value(value) for key, _, value in pairs}
+        return {key: _value(value or "") for key, value in map(pair, lines)}
     if shape == "switch":
         return bool(text) or None
     return text.strip() if text.strip().endswith("%") else number(text)
@@ -219,8 +225,8 @@ def _written(name: str, value: Any) -> str:
 
 def protection_fields(settings: Settings, names: Sequence[str]) -> dict[str, str]:
     """Return the fields that the form for the protection shows: `protection_of` gives them back."""
-    given = dict(str(model).partition("=")[::2] for model in settings.models)
-    rest = [str(model) for model in settings.models if str(model).partition("=")[0] not in PLAIN]
+    given = dict(pair(str(model)) for model in settings.models)
+    rest = [str(model) for model in settings.models if name_of(str(model)) not in PLAIN]
     plain = {name: settings.get(name) for name in ("k", "time_limit", "seed")}
     out = {
         "rules": "1",

@@ -141,7 +141,7 @@ def _changed(name: str, old: Any, new: Any) -> list[str]:
     return [f"{label}: {_short(old)} → {_short(new)}"]
 
 
-def _listed(value: Any) -> bool:
+def _listed(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from voronym.errors import VoronymError
 from voronym.request.wording import declaration, words
 from voronym.web import intake, screens
-from voronym.web.answers import desk_of, form_of, go, table_of
+from voronym.web.answers import beside, form_of, go, table_of, uploaded
 from voronym.web.desk import Table
 
 ROLES = ("key", "confidential")
@@ -20,19 +20,10 @@ ROLES = ("key", "confidential")
 
 async def upload(request: Request) -> Response:
     """Take a release, whose bytes are the body, and read it."""
-    desk = desk_of(request)
     try:
-        label = intake.label_of(request.query_params.get("name", ""))
-        intake.check_suffix(label)
-        folder = desk.place()
-        try:
-            await intake.receive(request.stream(), folder / label, desk.limits.sent)
-        except BaseException:
-            folder.rmdir()
-            raise
-        table = await desk.add(folder / label, label, folder, desk.limits, judging=True)
+        table = await uploaded(request, judging=True)
     except VoronymError as error:
-        return _told(error, "judge")
+        return beside(error, "judge")
     return JSONResponse({"go": f"/t/{table.id}/judge"})
 
 
@@ -50,7 +41,7 @@ async def original(request: Request) -> Response:
         await intake.receive(request.stream(), folder / label, table.desk.limits.sent)
         table.original = folder / label
     except VoronymError as error:
-        return _told(error, "original")
+        return beside(error, "original")
     return JSONResponse({"go": f"/t/{table.id}/judge"})
 
 
@@ -69,9 +60,9 @@ async def judge(request: Request) -> Response:
     keys, secret = ([name for name, role in chosen.items() if role == which] for which in ROLES)
     given = {"path": str(table.path), "keys": keys, "confidential": secret}
     limits = {"unpacked": table.desk.limits.unpacked, "columns": table.desk.limits.columns}
-    beside = None if table.original is None else str(table.original)
+    original_path = None if table.original is None else str(table.original)
     try:
-        answer = await table.ask("judge", **given, original=beside, limits=limits)
+        answer = await table.ask("judge", **given, original=original_path, limits=limits)
     except VoronymError as error:
         return _show(table, chosen, 422, {"judge": error.worded("page")})
     table.judged = {**answer, "roles": chosen, "command": _command(table, keys, secret)}
@@ -93,7 +84,3 @@ def _command(table: Table, keys: list[str], secret: list[str]) -> str:
         given["original"] = Path(table.original).name
     typed = [word for name, value in given.items() for word in words(declaration(name), value)]
     return shlex.join(["voronym", "attack", table.label, *typed])
-
-
-def _told(error: VoronymError, field: str) -> JSONResponse:
-    return JSONResponse({"error": error.worded("page"), "field": field}, 422)

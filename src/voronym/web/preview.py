@@ -19,6 +19,7 @@ from voronym.privacy import split_models
 from voronym.release import Release
 from voronym.report.rungs import rungs
 from voronym.run.door import anonymize
+from voronym.web.book import MONTHLY
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import rows_of
 
@@ -34,7 +35,11 @@ Tell = Callable[[dict[str, Any]], None]
 
 
 def preview(
-    frame: pl.DataFrame, chosen: Settings, tell: Tell, check: Callable[[], None]
+    frame: pl.DataFrame,
+    chosen: Settings,
+    tell: Tell,
+    check: Callable[[], None],
+    ledger: str | None = None,
 ) -> tuple[Release, bool]:
     """Tell what would come of choices: a quick look at first, then the release itself.
 
@@ -48,6 +53,8 @@ def preview(
         Hears "sample", "point" (the loss at one k) and "shown" (all figures at the k chosen).
     check : callable
         Raises where the work should end.
+    ledger : str, optional
+        That of earlier releases, for the release itself: samples and other k are tried without it.
 
     Returns
     -------
@@ -55,7 +62,8 @@ def preview(
         The release, and whether it is of the whole table.
     """
     refuse_files(chosen)
-    given = {**chosen.choices, "models": split_models(chosen.models)}
+    whole_given = {**chosen.choices, "models": split_models(chosen.models)}
+    given = {name: value for name, value in whole_given.items() if name not in MONTHLY}
     hasty = {**given, "method": "mdav"} if chosen.method == "auto" and chosen.time_limit is None else given
     first = sampled(frame, chosen, QUICK, QUICK)
     rest = sampled(frame, chosen, MANY, SAMPLE)
@@ -74,7 +82,10 @@ def preview(
             tell({"point": _point(k, made, exact=False)})
             guess[k] = _loss(made) or 0.0
     whole = len(rest) == len(frame)
-    final = anonymize(rest, **given, progress=lambda _: check())
+    if whole:
+        final = anonymize(rest, **whole_given, ledger=ledger, progress=lambda _: check())
+    else:
+        final = anonymize(rest, **given, progress=lambda _: check())
     check()
     tell({"shown": figures(final, rest, whole=whole, of=len(frame))})
     tell({"point": _point(chosen.k, final, exact=whole)})
@@ -199,7 +210,7 @@ def _moved(before: pl.Series, after: Any, order: Any) -> Any:
     ).to_numpy() * 1.0
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     result = "–" if value is None else str(value)
     return result if len(result) <= 32 else result[:31] + "…"
 

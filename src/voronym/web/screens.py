@@ -10,16 +10,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
+from voronym.core.grammar import name_of
 from voronym.report import write
 from voronym.report.svg import clean, percent
 from voronym.request.wording import DECLARED
 from voronym.web import draw
-from voronym.web.desk import Desk, Run, Sketch, Table
+from voronym.web.attempts import Run, Sketch
+from voronym.web.desk import Desk, Table
 from voronym.web.forms import FURTHER, OF_COLUMN, PLAIN, column_fields, kept, protection_fields
 from voronym.web.journal import difference
 from voronym.web.settings import Settings
 
-STEPS = (
+SCREENS = (
     ("read", "File"),
     ("roles", "Columns"),
     ("protect", "Protection"),
@@ -53,7 +55,7 @@ def environment() -> Environment:
         "names": write.names, "share": write.share, "decimal": write.decimal, "method": draw.plain_name,
         "markup": Markup, "lines": _lines, "histogram": draw.histogram,
     }  # fmt: skip
-    made.globals |= {"steps": STEPS, "role_words": ROLE_WORDS, "kinds": KINDS}
+    made.globals |= {"screens": SCREENS, "role_words": ROLE_WORDS, "kinds": KINDS}
     return made
 
 
@@ -64,7 +66,7 @@ def _lines(text: str) -> Markup:
 
 def show(template: str, status: int = 200, **data: Any) -> HTMLResponse:
     """Return a page."""
-    given = {"table": None, "step": "", "errors": {}, **data}
+    given = {"table": None, "screen": "", "errors": {}, **data}
     return HTMLResponse(environment().get_template(template).render(given), status)
 
 
@@ -79,7 +81,13 @@ def read(
     """Show how the file was read, to be corrected, and its first rows."""
     reading = table.reading if typed is None else typed
     return show(
-        "read.html", status, table=table, step="read", about=table.about, reading=reading, errors=errors or {}
+        "read.html",
+        status,
+        table=table,
+        screen="read",
+        about=table.about,
+        reading=reading,
+        errors=errors or {},
     )
 
 
@@ -89,7 +97,7 @@ def roles(table: Table, status: int = 200, errors: dict[str, str] | None = None)
         "roles.html",
         status,
         table=table,
-        step="roles",
+        screen="roles",
         errors=_beside(table, errors or {}),
         **_columns(table),
     )
@@ -157,19 +165,19 @@ def _protection(table: Table, errors: dict[str, str] | None) -> dict[str, Any]:
         "used": bool(chosen.publish or chosen.strata or chosen.weights or chosen.steps
                      or chosen.choices.get("suppress")),
         "further_used": any(chosen.choices.get(name) for name in FURTHER),
-        "rest": [model for model in chosen.models if str(model).partition("=")[0] not in PLAIN],
+        "rest": [model for model in chosen.models if name_of(str(model)) not in PLAIN],
         "error_names": names,
     }  # fmt: skip
 
 
 def protect(table: Table, status: int = 200, errors: dict[str, str] | None = None) -> HTMLResponse:
     """Show the protection, with what it would cost."""
-    return show("protect.html", status, table=table, step="protect", **_protection(table, errors))
+    return show("protect.html", status, table=table, screen="protect", **_protection(table, errors))
 
 
 def bench(table: Table) -> HTMLResponse:
     """Show columns, table, risk and loss side by side."""
-    return show("bench.html", table=table, step="bench", **{**_columns(table), **_protection(table, None)},
+    return show("bench.html", table=table, screen="bench", **{**_columns(table), **_protection(table, None)},
                 column_values=column_fields(table.settings, table.names))  # fmt: skip
 
 
@@ -199,7 +207,7 @@ def sketch(result: Sketch, table: Table) -> HTMLResponse:
 
 def running(table: Table, run: Run, ahead: int) -> HTMLResponse:
     """Show a run at work, or one that came to nothing."""
-    return show("run.html", table=table, step="result", run=run, ahead=ahead)
+    return show("run.html", table=table, screen="result", run=run, ahead=ahead)
 
 
 def progress(table: Table, run: Run, ahead: int, elapsed: float) -> HTMLResponse:
@@ -218,7 +226,7 @@ def result(table: Table, run: Run, other: Run | None, command: str) -> HTMLRespo
     """Show a release: what it promises, what it cost, how it looks."""
     done = [item for item in table.runs if item.state == "done"]
     return show(
-        "result.html", table=table, step="result", run=run, other=other, done=done, command=command,
+        "result.html", table=table, screen="result", run=run, other=other, done=done, command=command,
         shown=run.shown, figures=run.shown["figures"],
         differs="" if other is None else difference(other.settings, run.settings),
     )  # fmt: skip

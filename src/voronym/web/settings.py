@@ -17,7 +17,7 @@ from voronym.request.wording import DECLARED
 from voronym.steps import parse_step
 from voronym.table.schema import Schema
 
-KEPT = (*ColumnChoices.names(), *ReleaseChoices.names())
+KEPT = (*ColumnChoices.names(), *ReleaseChoices.names(), "strangers")
 """The choices that the page keeps, whether it has a field for them or a recipe gave them."""
 
 
@@ -88,13 +88,15 @@ class Settings:
         """Build settings from a recipe; one that names further files is refused."""
         settings = cls.of_schema(recipe.schema).having(**recipe.given)
         refuse_files(settings)
-        if recipe.keep_groups:
-            raise InputError(
-                "the recipe builds on a ledger, which the page does not keep: use the command line"
-            )
         return settings
 
-    def command(self, source: str, reading: Mapping[str, Any], release: str = "release.csv") -> str:
+    def command(
+        self,
+        source: str,
+        reading: Mapping[str, Any],
+        release: str = "release.csv",
+        ledger: str | None = None,
+    ) -> str:
         """Return the command line that does the same.
 
         Examples
@@ -104,6 +106,7 @@ class Settings:
         voronym anonymize people.csv -o release.csv --key age --identifier name -k 3 --decimal ,
         """
         words = ["voronym", "anonymize", source, "-o", release, *words_of(self.choices)]
+        words += [] if ledger is None else words_of({"ledger": ledger})
         return shlex.join([*words, *reading_words(reading)])
 
 

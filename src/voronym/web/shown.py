@@ -131,6 +131,6 @@ def _texts(row: tuple[Any, ...]) -> list[str]:
     return [_text(value) for value in row]
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     result = "–" if value is None else str(value)
     return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from voronym.errors import InputError, VoronymError
 from voronym.request.recipe import Recipe
-from voronym.web import intake, screens
-from voronym.web.answers import NotThere, body_of, desk_of, form_of, go, table_of
+from voronym.web import screens
+from voronym.web.answers import NotThere, beside, body_of, desk_of, form_of, go, table_of, uploaded
 from voronym.web.forms import columns_of, patched, protection_of, reading_of
 from voronym.web.settings import Settings
 
@@ -46,26 +46,12 @@ async def logo(_: Request) -> Response:
     return Response((HERE / "static" / "logo.svg").read_text("utf-8"), media_type="image/svg+xml")
 
 
-def _told(error: VoronymError, field: str) -> JSONResponse:
-    return JSONResponse({"error": error.worded("page"), "field": field}, 422)
-
-
 async def upload(request: Request) -> Response:
     """Take a table, whose bytes are the body, and read it."""
-    desk = desk_of(request)
     try:
-        label = intake.label_of(request.query_params.get("name", ""))
-        intake.check_suffix(label)
-        folder = desk.place()
-        try:
-            await intake.receive(request.stream(), folder / label, desk.limits.sent)
-        except BaseException:
-            folder.rmdir()
-            raise
-        reading = reading_of(request.query_params)
-        table = await desk.add(folder / label, label, folder, desk.limits, reading)
+        table = await uploaded(request, reading_of(request.query_params))
     except VoronymError as error:
-        return _told(error, "file")
+        return beside(error, "file")
     return JSONResponse({"go": f"/t/{table.id}/read"})
 
 
@@ -104,7 +90,7 @@ async def recipe(request: Request) -> Response:
     try:
         desk_of(request).recipe = await _recipe(request)
     except VoronymError as error:
-        return _told(error, "recipe")
+        return beside(error, "recipe")
     return JSONResponse({"go": "/"})
 
 
@@ -174,7 +160,9 @@ async def state(request: Request) -> Response:
 async def command(request: Request) -> Response:
     """Return the command line that does what is chosen now."""
     table = table_of(request)
-    return PlainTextResponse(table.settings.command(table.label, table.reading, f"release{table.suffix}"))
+    ledger = None if table.book is None else table.book.label
+    given = (table.label, table.reading, f"release{table.suffix}", ledger)
+    return PlainTextResponse(table.settings.command(*given))
 
 
 async def turn(request: Request) -> Response:
@@ -231,6 +219,7 @@ async def alone(request: Request) -> Response:
     texts = {"alone": sentence, "several": screens.several(table, chosen)}
     for i, column in enumerate(table.about["columns"]):
         texts[f"more-{i}"] = _singled(result["more"].get(column["name"]))
+        texts[f"levels-{i}"] = result["levels"].get(column["name"], "")
     return JSONResponse({"set": texts})
 
 
@@ -259,7 +248,7 @@ async def protect(request: Request) -> Response:
         table.journal.keep(protection_of(fields, table.settings, table.names))
     chosen = table.settings
     try:
-        result = await table.ask("check", settings=chosen.plain())
+        result = await table.ask("check", settings=chosen.plain(), ledger=table.book is not None)
         errors = result["errors"]
         if not errors and ticket in table.tickets:
             return go(f"/t/{table.id}/run/{table.tickets[ticket].number}")
@@ -290,7 +279,7 @@ async def own_recipe(request: Request) -> Response:
             await table.open(dict(made.reading))
         table.journal.keep(Settings.of_recipe(made), words="taken from a recipe")
     except VoronymError as error:
-        return _told(error, "recipe")
+        return beside(error, "recipe")
     return JSONResponse({"go": f"/t/{table.id}/roles"})
 
 

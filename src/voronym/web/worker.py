@@ -22,7 +22,7 @@ from voronym.core.clock import on_compiling
 from voronym.errors import VoronymError, speaking
 from voronym.web.bench import Bench, Wishes
 
-DO = ("open", "alone", "check", "recipe", "preview", "judge", "run")
+DO = ("open", "alone", "check", "recipe", "preview", "judge", "ledger", "run")
 LEAST = 0.08
 """Seconds between two steps of a task that are told."""
 
@@ -83,16 +83,16 @@ class Worker:
 
 
 def _sparing(tell: Any) -> Any:
-    """Return a teller that leaves out steps that follow the last one too soon."""
+    """Return a teller that leaves out progress that follows the last one too soon."""
     at, stage = -LEAST, ""
 
     def spare(result: dict[str, Any]) -> None:
         nonlocal at, stage
-        step = result.get("step")
-        if step is not None:
-            if monotonic() - at < LEAST and step["stage"] == stage:
+        progress = result.get("progress")
+        if progress is not None:
+            if monotonic() - at < LEAST and progress["stage"] == stage:
                 return
-            at, stage = monotonic(), step["stage"]
+            at, stage = monotonic(), progress["stage"]
         tell(result)
 
     return spare

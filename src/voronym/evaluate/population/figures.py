@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,7 +176,7 @@ class PopulationRisk(PopulationFigures):
             **{field.name: getattr(self, field.name) for field in fields(PopulationFigures)}
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain, JSON-able types, without the risks of single records."""
         return self.figures.to_dict()
 

@@ -126,7 +126,7 @@ def find_population_risk(
 
 
 def _check(
-    keys: tuple[str, ...], weights: str | None, fraction: float | None, population: Any, threshold: float
+    keys: tuple[str, ...], weights: str | None, fraction: float | None, population: object, threshold: float
 ) -> None:
     if not keys:
         raise InputError("no key column is named; name the columns that an intruder may know")

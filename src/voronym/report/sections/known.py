@@ -10,6 +10,7 @@ from itertools import islice
 from voronym.dossier import Dossier, Public
 from voronym.errors import hint, spoken, worded
 from voronym.evaluate.disclosed import Disclosed
+from voronym.privacy.base import beyond_sizes
 from voronym.report.bars import Range, ranges
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
@@ -60,12 +61,7 @@ def intruder(d: Dossier, public: Public) -> Data:
     return {
         "linked": None if d.inside is None else d.inside.linkage,
         "worst": _worst(d),
-        "models": [
-            finding
-            for finding in public.findings
-            if finding.required is not None
-            and finding.model not in ("k-anonymity", "dp")  # which change no groups
-        ],
+        "models": beyond_sizes(public.findings),
     }
 
 

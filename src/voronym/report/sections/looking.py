@@ -8,6 +8,7 @@ from voronym.dossier import Dossier
 from voronym.dossier.other_k import OtherK
 from voronym.dossier.places import PlaceMap
 from voronym.dossier.rows import Samples, Unfolded
+from voronym.privacy.base import beyond_sizes
 from voronym.report.atlas import atlas
 from voronym.report.section import Data, section
 from voronym.report.squares import ladder
@@ -108,10 +109,6 @@ def another(d: Dossier, other_k: OtherK) -> Data:
         "table": Table.of(("k", "information loss", "chance to pick the right record"), rows),
         "found": other_k,
         "sampled": other_k.records < d.public.records,
-        "models": [
-            finding
-            for finding in d.public.findings
-            if finding.required is not None and finding.model != "k-anonymity"
-        ],
+        "models": beyond_sizes(d.public.findings),
         "share": share(other_k.records / max(1, d.public.records)),
     }

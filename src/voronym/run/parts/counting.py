@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from voronym.privacy import Finding, Model
-from voronym.privacy.k_anonymity import KAnonymity
 from voronym.privacy.verdict import verdict
 from voronym.privacy.within import worst_of
 from voronym.run.parts import spill
@@ -83,7 +82,7 @@ def count(
         Whether classes of one confidential value are counted, too.
     """
     alone = _alone(frame, list(schema.keys), schema.confidential) if report else {}
-    if all(isinstance(model, KAnonymity) for model in models) and not {PERSON, HOME} & set(frame.columns):
+    if all(model.needs == "sizes" for model in models) and not {PERSON, HOME} & set(frame.columns):
         return {**_plain(frame, list(schema.keys), models, strata), "alone": alone}
     table = _table(frame, schema, totals)
     heads = table.heads
@@ -106,9 +105,7 @@ def _plain(
     """Count the rows behind each combination of keys, and nothing else."""
     held = frame.group_by(keys).len()
     size, many = np.unique(held["len"].to_numpy().astype(np.int64), return_counts=True)
-    measured: list[Finding] = [
-        model.of_sizes(size, many, len(frame), keys) for model in models if isinstance(model, KAnonymity)
-    ]
+    measured: list[Finding] = [model.of_sizes(size, many, len(frame), keys) for model in models]
     del strata  # a class lies in one stratum, and the smallest of all is that of the worst
     return {
         "rows": len(frame),

@@ -27,11 +27,12 @@ from voronym.policy.counted import count_files
 from voronym.policy.judge import judge_folder
 from voronym.policy.policy import Policy
 from voronym.privacy import Finding
-from voronym.release import Folder, Release
+from voronym.release import Release
 from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.request.rules import check_parts
+from voronym.result import Folder
 from voronym.run import checks
 from voronym.run.parts import spill
 from voronym.run.parts.database import is_database
@@ -163,10 +164,11 @@ def _judged(job: Job, release: Release, added: Sequence[Added]) -> Checklist:
 
 def _enter_ledger(job: Job, lead: Engine, target: Path) -> None:
     """Enter the release in its ledger: the folder gets its name and the ledger its entry, or neither."""
-    entry = lead.course.answers["published"][0].get("entry")
-    if job.ledger is not None and entry is not None:
-        ledger = Ledger.open(job.ledger)
-        accompany(Entering(ledger, entry, target, digest_of(job.release), len(ledger.entries)))
+    answer = lead.course.answers["published"][0]
+    if job.ledger is not None and answer.get("entry") is not None:
+        # It was checked against the releases that were there then, and no others may have come since.
+        ledger, seen = Ledger.open(job.ledger), answer["seen"]
+        accompany(Entering(ledger, answer["entry"], target, digest_of(job.release), seen))
 
 
 def job_of(

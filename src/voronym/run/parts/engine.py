@@ -27,9 +27,10 @@ from voronym.run.parts.job import FILE, LEAF, Job, answer_path, needed
 from voronym.run.parts.learn import Stratum, arrays_of, merge_counts, whole_counts
 from voronym.run.parts.leaves import travels
 from voronym.run.parts.outcome import spoken, too_little
+from voronym.run.parts.private import mask_merged, merges
 from voronym.run.parts.runners import Runner
 from voronym.run.parts.source import Dataset, is_parquet, survey
-from voronym.run.parts.texts import Layout, layout_of
+from voronym.run.parts.texts import layout_of
 from voronym.run.parts.whole import needs_all
 from voronym.run.parts.writing import kept_names
 from voronym.steps.effect import Effect
@@ -146,7 +147,10 @@ class Engine:
         else:
             self.meet(data, recipe)
             self._columns(recipe)
-            if needs_all(recipe, ledger=job.ledger is not None):
+            if merges(recipe, ledger=job.ledger is not None):
+                self.course.answers["published"] = answers = [mask_merged(self)]
+                tasks = job.pieces
+            elif needs_all(recipe, ledger=job.ledger is not None):
                 self.course.answers["published"] = answers = self._stage("mask", 1)
                 tasks = job.pieces
                 sent = sum(answer["rows"] for answer in self._stage("joined", tasks))
@@ -314,7 +318,7 @@ class Engine:
 
     def _refuse_alike(self) -> None:
         """Refuse text files in which the values of a column that a model looks at would look alike."""
-        layout: Layout = self.job.recall("layout")
+        layout = self.job.layout
         if layout.text:
             for known in self.job.coding.judged.values():
                 layout.refuse_alike(known.every)
@@ -344,7 +348,7 @@ class Engine:
         self._forget("published", int(job.recall("published")))
         self._exposed(recipe)
         findings: tuple[Finding, ...]
-        if data.rows <= job.leaf or judged_whole(recipe):
+        if data.rows <= job.leaf or recipe.judged_whole:
             findings, self.course.sizes, columns, self.course.sealed = self._stage("measure", 1)[0]
             rows = sum(answer["rows"] for answer in written)
             shapes = [columns]
@@ -434,7 +438,8 @@ class Engine:
                  "bucket": "sorting", "tally": "counting", "levels": "reading", "known": "reading",
                  "meet": "bringing people together", "columns": "changing columns", "mask": "masking",
                  "joined": "sharing out", "score": "choosing", "leave": "leaving out",
-                 "later": "changing columns"}  # fmt: skip
+                 "later": "changing columns", "bounded": "reading", "answer": "adding up",
+                 "last": "counting", "private": "masking"}  # fmt: skip
         base, _, turn = name.partition("@")
         result = words.get(base, f"grouping, round {int(turn or 0) + 1} of {self.job.rounds}")
         if tasks < 2:
@@ -462,11 +467,6 @@ class Engine:
                 path.unlink()
                 self.course.bytes_spilled += size
                 self._there = max(self._there - size, 0)
-
-
-def judged_whole(recipe: Recipe) -> bool:
-    """Whether a model looks at the table as a whole, and not class by class."""
-    return any(getattr(model, "joint", False) or model.name == "delta-presence" for model in recipe.required)
 
 
 def _budget(answers: Sequence[Mapping[Stratum, Any]], share: float) -> dict[Stratum, float]:

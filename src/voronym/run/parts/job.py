@@ -16,12 +16,12 @@ from typing import Any
 
 from voronym.core.context import Context
 from voronym.errors import VoronymError, hint, speaking
-from voronym.privacy.confidential import ConfidentialModel
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.run.parts import spill, store
 from voronym.run.parts.coding import Coding
 from voronym.run.parts.source import Dataset
+from voronym.run.parts.texts import Layout
 from voronym.table.encoders.levels import KnownLevels
 from voronym.table.schema import Schema
 from voronym.table.totals import Totals
@@ -155,6 +155,16 @@ class Job:
         return self.schema if shape.schema is None else shape.schema
 
     @property
+    def layout(self) -> Layout:
+        """How the files of the release are written; of private columns nothing that the data decide."""
+        layout: Layout = self.recall("layout")
+        if not self.decided("recipe") or self.recipe.private is None or layout.source is None:
+            return layout
+        every = self.recipe.private.scope == "all"
+        names = [column.name for column in self.recipe.schema if every or column.role == "key"]
+        return replace(layout, source=layout.source.neutral(names))
+
+    @property
     def pieces(self) -> int:
         """How many pieces the data are read in."""
         return int(self.recall("pieces")) if self.decided("pieces") else len(self.dataset.parts)
@@ -172,7 +182,7 @@ class Job:
     @property
     def judged(self) -> tuple[str, ...]:
         """The columns that models compare with the whole data set."""
-        judging = [model for model in self.recipe.required if isinstance(model, ConfidentialModel)]
+        judging = any(model.confidential for model in self.recipe.required)
         return self.recipe.schema.confidential if judging else ()
 
     @property
@@ -257,6 +267,7 @@ def perform(work: str, name: str, number: int) -> Any:
     """Do one task, wherever this is, and return its answer; at once, where it was done before."""
     import voronym.run.parts.measuring
     import voronym.run.parts.portrait
+    import voronym.run.parts.private
     import voronym.run.parts.whole
     import voronym.run.parts.writing  # noqa: F401 - the stages, which register themselves
     from voronym.run.parts.folders import check_ours
@@ -289,6 +300,10 @@ def allow_stored() -> None:
     """Allow what a work folder holds: values of these classes, and nothing else."""
     from voronym.core.figures import kinds
     from voronym.dossier.parts import Dossier
+    from voronym.dp.cells import Cells, Question
+    from voronym.dp.domain import Domain, Range
+    from voronym.dp.leaves import Turn
+    from voronym.evaluate.moved import KeyChange
     from voronym.history.ledger import Entry
     from voronym.privacy.base import Finding
     from voronym.request.choices import ColumnChoices, ReleaseChoices, RunChoices
@@ -297,7 +312,6 @@ def allow_stored() -> None:
     from voronym.run.parts.learn import Cuts
     from voronym.run.parts.leaves import Shape
     from voronym.run.parts.source import Part
-    from voronym.run.parts.texts import Layout
     from voronym.steps.effect import Effect
     from voronym.table.dialect import Dialect, Reading
     from voronym.table.exact import Moments
@@ -311,6 +325,7 @@ def allow_stored() -> None:
     store.stored(
         Job, Request, ColumnChoices, ReleaseChoices, RunChoices, Recipe, Schema, Column, Dataset, Part,
         Layout, Dialect, Reading, Source, Spelling, Number, Moment, Moments, LevelCounts, NumberSummary,
-        PlaceSummary, Tree, Cuts, Shape, Finding, Effect, Cost, Entry, *store.classes_of(Dossier),
+        PlaceSummary, Tree, Cuts, Shape, Finding, Effect, Cost, Entry, Cells, Question, Turn, Range,
+        Domain, KeyChange, *store.classes_of(Dossier),
         *(part for kind in kinds() for part in store.classes_of(kind)),
     )  # fmt: skip

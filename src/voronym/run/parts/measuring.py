@@ -21,7 +21,6 @@ from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, Measurement, measure, schema_of
 from voronym.evaluate.risk import Risk
 from voronym.privacy import Model, listed_models, parse_model
-from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.unasked import unasked
 from voronym.request.choices import ColumnChoices, RunChoices
 from voronym.request.recipe import Recipe
@@ -157,7 +156,7 @@ def measure_parts(
 def _rest(asked: Sequence[Model], schema: Schema, notes: list[str]) -> list[Model]:
     """Return the models that were not asked for and can be measured class by class."""
     for model in asked:
-        if model.name == "delta-presence" or getattr(model, "joint", False):
+        if model.needs == "whole":
             raise InputError(f"{model.name} looks at the table as a whole: measure a single table for it")
     return unasked(asked, confidential=bool(schema.confidential), notes=notes)
 
@@ -166,7 +165,7 @@ def _counted(lead: Engine, data: Dataset, schema: Schema, wanted: Sequence[Model
     """Do the stages; return what was counted in each bucket."""
     job = lead.job
     buckets = buckets_of(data.rows)
-    required = tuple(model for model in wanted if isinstance(model, ConfidentialModel))
+    required = tuple(model for model in wanted if model.confidential)
     recipe = Recipe(schema, models=tuple(map(str, required)))
     decided = {"recipe": recipe, "measured": schema, "models": [str(model) for model in wanted],
                "buckets": buckets}  # fmt: skip

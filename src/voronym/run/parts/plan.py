@@ -16,7 +16,6 @@ import polars as pl
 from voronym.core.context import Context
 from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
-from voronym.privacy.confidential import ConfidentialModel
 from voronym.problem import Problem
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
@@ -182,7 +181,7 @@ def _bytes(frame: pl.DataFrame, recipe: Recipe, rounds: int) -> tuple[float, flo
     schema = recipe.schema
     kept = [name for name in frame.columns if schema[name].role != "identifier"]
     codes = [name for name in schema.keys if schema[name].kind in ("nominal", "ordinal")]
-    judging = any(isinstance(model, ConfidentialModel) for model in recipe.required)
+    judging = any(model.confidential for model in recipe.required)
     judged = schema.confidential if judging else ()
     held = {name: _size(frame[name]) for name in kept}
     published = sum(held.values())

@@ -18,7 +18,6 @@ from voronym.evaluate.pair import numbers, plain
 from voronym.run.parts import spill
 from voronym.run.parts.job import Job, stage
 from voronym.run.parts.pieces import read_piece
-from voronym.run.parts.texts import Layout
 from voronym.run.parts.writing import file_of, kept_names
 from voronym.table.read import read
 from voronym.table.schema import Schema
@@ -40,7 +39,7 @@ def released(job: Job, number: int) -> Table | None:
     path = file_of(job, number)
     if not path.exists():
         return None
-    layout: Layout = job.recall("layout")
+    layout = job.layout
     if layout.text:
         frame = read_again(read(path, **layout.reading()), kept_names(job), ())
     else:

@@ -14,7 +14,8 @@ from voronym.dossier.parts import Dossier, Inside, Loss
 from voronym.evaluate.disclosed import Disclosed, by_chance, in_order
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility, utility
-from voronym.release import Folder, Release
+from voronym.release import Release
+from voronym.result import Folder
 from voronym.run.parts import counting, portrait
 from voronym.run.parts.engine import Engine
 from voronym.table.table import Table

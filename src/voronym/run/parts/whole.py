@@ -44,8 +44,8 @@ def needs_all(recipe: Recipe, *, ledger: bool) -> bool:
     method = METHODS[recipe.method]
     blind = (recipe.intruder == "method" or recipe.enforce == "blind") and bool(recipe.models)
     together = recipe.schema.pseudonyms and recipe.schema.household is not None
-    joint = any(getattr(model, "joint", False) or model.name == "delta-presence" for model in recipe.required)
-    return not method.groups or blind or together or ledger or recipe.keep_groups or joint
+    whole = together or recipe.judged_whole
+    return not method.groups or blind or whole or ledger or recipe.keep_groups
 
 
 def _context(job: Job) -> Any:
@@ -74,6 +74,7 @@ def _answer(release: Release, rows: int) -> dict[str, Any]:
         "shape": Shape(release.schema, tuple(release._held.columns)),
         "entry": None if release.booking is None else release.booking.entry,
         "ledger": None if release.booking is None else release.booking.figures,
+        "seen": 0 if release.booking is None else len(release.booking.entries),
     }
 
 
@@ -154,7 +155,7 @@ def _stayed(release: Release, rows: int) -> Ints:
 
 def _needed(recipe: Recipe, confidential: tuple[str, ...]) -> set[str]:
     """Return the columns that masking looks at."""
-    named = {getattr(model, name, None) for model in recipe.required for name in ("weights", "column")}
+    named = {name for model in recipe.required for name in (model.weights, model.column)}
     if recipe.private is not None and recipe.private.scope == "all":
         named |= set(recipe.schema.other)
     return {*recipe.schema.keys, *confidential, *(name for name in (recipe.weights, *named) if name)}

@@ -13,12 +13,13 @@ import polars as pl
 from voronym.core.atomic import digest_of
 from voronym.errors import GuaranteeError
 from voronym.privacy import Finding, measure_within
+from voronym.privacy.base import beyond_sizes
 from voronym.run.parts import counting, spill
 from voronym.run.parts.coding import HOME, PERSON, closed
 from voronym.run.parts.job import Job, stage
 from voronym.run.parts.learn import judged_counts
 from voronym.run.parts.pieces import UNITS, Piece, run_on_columns
-from voronym.run.parts.texts import ALIKE, Layout
+from voronym.run.parts.texts import ALIKE
 from voronym.table import tidy
 from voronym.table.read import read
 from voronym.table.source import read_again
@@ -99,7 +100,7 @@ def write(job: Job, number: int) -> dict[str, int]:
         spill.spill(job.path("units", number), beside, np.zeros(len(beside), np.int64), 1)
     clean: pl.DataFrame = tidy(nw.from_native(frame.select(kept_names(job)), eager_only=True)).to_native()
     clean = clean.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
-    layout: Layout = job.recall("layout")
+    layout = job.layout
     with spill.whole(file_of(job, number)) as temporary:
         guarded = layout.write(clean, temporary)
     return {"rows": len(clean), "bytes": file_of(job, number).stat().st_size, "guarded": guarded}
@@ -113,11 +114,11 @@ def sort(job: Job, number: int) -> dict[str, Any]:
         return {"rows": 0, "columns": None, "sealed": {}}
     sealed = {path.name: digest_of(path)}  # before it is read: what is counted is what gets the name
     schema, buckets = job.recipe.schema, int(job.recall("buckets"))
-    weighed = [getattr(model, "weights", None) for model in job.recipe.required]
+    weighed = [model.weights for model in job.recipe.required]
     also = [*(schema.confidential if job.judged or job.report else ())]
     also += sorted({name for name in weighed if isinstance(name, str)} - {*also})
     columns = [*schema.keys, *(name for name in also if name not in schema.keys)]
-    layout: Layout = job.recall("layout")
+    layout = job.layout
     frame, names = layout.read(path, kept_names(job), columns)
     if job.path("units", number).exists():
         beside = spill.gather([job.path("units", number)], 0, 1)[0]
@@ -135,7 +136,7 @@ def count(job: Job, number: int) -> dict[str, Any]:
     if not frames:
         return counting.nothing()
     frame = pl.concat(frames)
-    layout: Layout = job.recall("layout")
+    layout = job.layout
     if layout.text:
         known = job.released_totals.levels
         frame = frame.with_columns(
@@ -155,7 +156,7 @@ def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], l
     numbers = [number for number in range(int(job.recall("files"))) if file_of(job, number).exists()]
     paths = [file_of(job, number) for number in numbers]
     sealed = {path.name: digest_of(path) for path in paths}
-    layout: Layout = job.recall("layout")
+    layout = job.layout
     if layout.text:  # as one who reads the file would see it
         texts = [read(path, **layout.reading()) for path in paths]
         frames = [read_again(text, kept_names(job), recipe.schema.keys) for text in texts]
@@ -172,6 +173,6 @@ def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], l
         known = {what: closed(units[name]) for what, name in UNITS.items() if name in units.columns}
         table = table.like(table.frame, units=Units(**known))
     findings = tuple(measure_within(model, table, recipe.strata) for model in recipe.required)
-    if layout.text and any(not finding.holds and finding.model != "k-anonymity" for finding in findings):
+    if layout.text and any(not finding.holds for finding in beyond_sizes(findings)):
         raise GuaranteeError(ALIKE.format(name=", ".join(recipe.schema.confidential)))
     return findings, Counter(table.heads.tolist()), frame.columns, sealed

@@ -1,0 +1,73 @@
+"""What was tried with a table: runs, and the picture of what a run would come to."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from voronym.web.book import Book
+from voronym.web.settings import Settings
+
+OVER = ("done", "failed", "cancelled")
+
+
+@dataclass
+class Run:
+    """One attempt at a release."""
+
+    number: int
+    settings: Settings
+    folder: Path
+    state: str = "waiting"
+    progress: dict[str, Any] = field(default_factory=lambda: {"stage": "waiting", "done": 0.0})
+    loss: float | None = None
+    bound: float | None = None
+    reports: int = 0
+    started: float = 0.0
+    seconds: float = 0.0
+    error: str = ""
+    kind: str = ""
+    shown: dict[str, Any] = field(default_factory=dict)
+    task: list[int] = field(default_factory=list)
+    wished: str = ""
+    reading: dict[str, Any] = field(default_factory=dict)
+    """How the table was read then."""
+    book: Book | None = None
+    """The ledger that it was made with."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more happens to it."""
+        return self.state in OVER
+
+    def hear(self, result: dict[str, Any]) -> None:
+        """Remember where it stands; losses and bounds stay on view when a later report has none."""
+        progress = result.get("progress")
+        if progress is not None:
+            self.progress, self.reports = progress, self.reports + 1
+            self.loss = progress["loss"] if progress["loss"] is not None else self.loss
+            self.bound = progress["bound"] if progress["bound"] is not None else self.bound
+
+
+@dataclass
+class Sketch:
+    """What a release by the choices of now would be, so far: its figures, and the loss at other k."""
+
+    settings: Settings
+    points: dict[int, dict[str, Any]] = field(default_factory=dict)
+    shown: dict[str, Any] = field(default_factory=dict)
+    """Figures, rows and ladder at the k chosen; those of the whole table take the place of a sample's."""
+    sample: dict[str, int] = field(default_factory=dict)
+    over: bool = False
+    error: str = ""
+    task: list[int] = field(default_factory=list)
+    work: asyncio.Task[None] | None = None
+
+    def hear(self, result: dict[str, Any]) -> None:
+        """Take a point, or all figures; what is measured better takes the place of what was there."""
+        if "point" in result:
+            self.points[result["point"]["k"]] = result["point"]
+        self.shown = result.get("shown", self.shown)
+        self.sample = result.get("sample", self.sample)

@@ -1,0 +1,83 @@
+"""Releases every month on the page: the ledger comes as an upload, and goes with the release.
+
+The page keeps no files, so the ledger that somebody gives is never changed. A run works on a copy, enters its
+release there, and puts both into one download: whoever takes the release has the ledger that knows it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from voronym.history.ledger import Ledger
+from voronym.request.rules import BEFORE
+
+NEW = "releases.ledger"
+NEEDS = (*BEFORE, "keep_groups", "strangers")
+"""Choices that nothing can be done with, without a ledger."""
+MONTHLY = (*NEEDS, "headroom", "dissolved")
+"""Choices about earlier releases."""
+
+
+@dataclass(frozen=True)
+class Book:
+    """The ledger of a table.
+
+    Parameters
+    ----------
+    label : str
+        What it is called.
+    path : str
+        The file that was given; empty where a ledger begins.
+    entries : list of dict
+        The releases in it.
+    """
+
+    label: str = NEW
+    path: str = ""
+    entries: list[dict[str, Any]] = field(default_factory=list)
+
+
+def entries_of(path: str) -> list[dict[str, Any]]:
+    """Return what is shown of the releases in a ledger."""
+    with copied(path) as copy:
+        return [
+            {
+                "number": entry.number,
+                "made": entry.made[:10],
+                "people": entry.released,
+                "waiting": entry.waiting,
+                "k": entry.k,
+                "keys": [str(name) for name in entry.about.get("keys", ())],
+            }
+            for entry in Ledger(copy).entries
+        ]
+
+
+@contextmanager
+def copied(path: str) -> Iterator[str]:
+    """Give the place of a copy that is taken away again; of a ledger that begins, the place alone."""
+    with TemporaryDirectory() as folder:
+        yield copy_to(Path(folder), path)
+
+
+def copy_to(folder: Path, path: str) -> str:
+    """Copy a ledger into a folder, and return where it is."""
+    target = folder / NEW
+    if path:
+        shutil.copyfile(path, target)
+        target.chmod(0o600)
+    return str(target)
+
+
+def packed(folder: Path, release: str, label: str) -> None:
+    """Put a release and its ledger into one download."""
+    with zipfile.ZipFile(folder / "release.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(folder / release, release)
+        archive.write(folder / NEW, NEW if label == release else label)

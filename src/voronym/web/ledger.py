@@ -1,0 +1,37 @@
+"""The forms for the ledger of earlier releases."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from voronym.errors import VoronymError
+from voronym.web import intake
+from voronym.web.answers import form_of, go, table_of
+from voronym.web.book import Book
+
+LARGE = 256 * intake.MEGA
+
+
+async def upload(request: Request) -> Response:
+    """Take the ledger of earlier releases, whose bytes are the body; it replaces another one."""
+    table = table_of(request)
+    try:
+        label = intake.label_of(request.query_params.get("name", ""))
+        folder = table.folder / "ledger"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        taken = folder / f"taken-{len(list(folder.iterdir()))}"
+        await intake.receive(request.stream(), taken, LARGE)
+        entries = await table.ask("ledger", path=str(taken))
+        await table.remember(Book(label, str(taken), entries))
+    except VoronymError as error:
+        return JSONResponse({"error": error.worded("page"), "field": "ledger"}, 422)
+    return JSONResponse({"go": f"/t/{table.id}/protect#ledger"})
+
+
+async def change(request: Request) -> Response:
+    """Begin a ledger, or do without one."""
+    table = table_of(request)
+    begun = (await form_of(request)).get("what") == "new"
+    await table.remember(Book() if begun else None)
+    return go(f"/t/{table.id}/protect#ledger")
