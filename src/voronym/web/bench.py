@@ -207,7 +207,8 @@ class Bench:
                 errors |= wrong
             else:
                 sound[name] = chosen.get(name)
-        named = chosen.policy is not None  # it says which k
+        private = any(str(model).partition("=")[0].strip() == "dp" for model in chosen.models)
+        named = chosen.policy is not None or private  # a policy says which k, and ε needs none
         if not errors and chosen.k is None and METHODS[chosen.method].keeps_k and not named:
             errors["k"] = "k must be a whole number, 1 or more: say how many people are to look alike"
         names = ("allow_near_unique", "allow_loss", "allow_unit_columns", "k")
