@@ -218,7 +218,8 @@ class Bench:
         if not ledger and (without := [name for name in NEEDS if name in chosen.choices]):
             said = ", ".join(name.replace("_", " ") for name in without)
             errors["ledger"] = f"{said}: this is about earlier releases, which a ledger knows: open one below"
-        named = chosen.policy is not None  # it says which k
+        private = any(str(model).partition("=")[0].strip() == "dp" for model in chosen.models)
+        named = chosen.policy is not None or private  # a policy says which k, and ε needs none
         if not errors and chosen.k is None and METHODS[chosen.method].keeps_k and not named:
             errors["k"] = "k must be a whole number, 1 or more: say how many people are to look alike"
         names = ("allow_near_unique", "allow_loss", "allow_unit_columns", "k")
