@@ -166,7 +166,7 @@ class Table:
                 raise Refused("cancelled: nothing was made", "Cancelled")
             run.folder.mkdir(mode=0o700)
             place = {"folder": str(run.folder), "suffix": self.suffix, "ledger": _plain(run.book)}
-            given = {"settings": run.settings.plain(), **place}
+            given: dict[str, Any] = {"settings": run.settings.plain(), **place}
             run.shown = await process.ask("run", run.hear, run.task, **given)
             run.state = "done"
         except Refused as error:
