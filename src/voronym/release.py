@@ -283,14 +283,15 @@ class Release:
         >>> release.frame().collect().shape
         (60, 2)
         """
+        backend: Any = "pyspark" if engine == "spark" else engine
         if self.folder is None:
-            return self._held.frame.lazy(backend=engine, **options).to_native()
+            return self._held.frame.lazy(backend=backend, **options).to_native()
         kinds = {file.suffix for file in self.folder.path.iterdir()} & {".parquet", ".csv"}
         if len(kinds) != 1:
             raise InputError("only folders of Parquet or of CSV files become frames: read the files")
         kind = kinds.pop()
         scan = nw.scan_parquet if kind == ".parquet" else nw.scan_csv
-        return scan(str(self.folder.path / f"*{kind}"), backend=engine, **options).to_native()
+        return scan(str(self.folder.path / f"*{kind}"), backend=backend, **options).to_native()
 
     @property
     def rows(self) -> int:
