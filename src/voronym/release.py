@@ -230,7 +230,8 @@ class Release:
         >>> release.frame().collect().shape
         (60, 2)
         """
-        backend: Any = engine  # narwhals lists the names that it knows, and says so of others
+        # narwhals lists the names that it knows, and says so of others.
+        backend: Any = "pyspark" if engine == "spark" else engine
         if self.folder is None:
             return self._held.frame.lazy(backend=backend, **options).to_native()
         kinds = {file.suffix for file in self.folder.path.iterdir()} & {".parquet", ".csv"}
