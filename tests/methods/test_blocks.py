@@ -120,7 +120,7 @@ def test_models_are_enforced_in_the_way_that_is_asked_for(parts, tmp_path):
         away = 0.5 * (own - out["ill"].value_counts(normalize=True)).abs().sum(axis=1)
         assert away.max() <= 0.35 + 1e-9
         assert smallest(out) >= 3
-        lost[way] = sum(part["loss"] or 0.0 for part in release.figures["parts"])
+        lost[way] = sum(part.loss or 0.0 for part in release.figures.parts)
     assert lost["swap"] < lost["merge"]
 
 

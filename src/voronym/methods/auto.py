@@ -27,8 +27,9 @@ SMALL, LARGEST = 6, 12
 number of groups to price grows steeply with k."""
 SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
-GLANCE = 100.0
-"""Proposals a record by means before groups are searched by what they publish: downhill, and short."""
+GLANCE, FEW = 100.0, 500
+"""Proposals a record by means before groups are searched by what they publish: downhill, and short; and the
+records up to which the whole search by means takes no time that anybody notices."""
 VISITED = 0.5
 """Share of the visits by means, where the rest of the search is by what groups publish."""
 SHOWN = 0.6
@@ -118,7 +119,7 @@ def _published(problem: Problem, records: PublishedPoints, ctx: Context) -> tupl
     if problem.n > QUICK:
         return _pairs(problem, ctx), None
     if not ctx.timed:
-        if means.X.shape[1] == 1:  # whose optimum is known
+        if problem.n <= FEW or means.X.shape[1] == 1:  # of one column the optimum is known
             best = solve(means, ctx.part(0.0, 0.2))[0]
         else:
             start = METHODS[records.begin or "mdav"].partition(means, ctx.part(0.0, 0.05))
