@@ -306,7 +306,7 @@ class _Search:
         for name, members in groups[:2]:
             best = min(
                 (entry for entry in self.made if entry not in taken),
-                key=lambda one: one.over(members),
+                key=lambda run: run.over(members),
                 default=plain,
             )
             if best.over(members) > plain.over(members):

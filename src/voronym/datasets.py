@@ -237,10 +237,11 @@ def _find(name: str) -> Path:
         path = Path(place) / f"{name}.csv"
     if not path.is_file():
         raise ReadError(f"there is no {name}.csv in the folder that VORONYM_DATA names")
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != _SHA256[name]:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != _SHA256[name]:
         raise ReadError(
-            f"{name}.csv is not the reference file: its SHA-256 begins {found[:12]}, not {_SHA256[name][:12]}"
+            f"{name}.csv is not the reference file: its SHA-256 begins {digest[:12]}, "
+            f"not {_SHA256[name][:12]}"
         )
     return path
 

@@ -168,11 +168,11 @@ def _mixed(rng: np.random.Generator, n: int) -> Mixed:
 
 def _check_one(method: Method, space: Space, X: Points, k: int) -> None:
     before = X.copy()
-    told: list[float] = []
+    shares: list[float] = []
 
     def run() -> Partition:
-        told.clear()
-        ctx = Context(seed=3, progress=lambda step: told.append(step.done))
+        shares.clear()
+        ctx = Context(seed=3, progress=lambda step: shares.append(step.done))
         return method.partition(Problem.of(X, k, space=space), ctx)
 
     part = run()
@@ -189,5 +189,5 @@ def _check_one(method: Method, space: Space, X: Points, k: int) -> None:
         )
     if run() != part:
         raise AssertionError(f"{where}: the same seed gave another partition")
-    if any(not 0 <= share <= 1 for share in told) or any(a > b for a, b in pairwise(told)):
+    if any(not 0 <= share <= 1 for share in shares) or any(a > b for a, b in pairwise(shares)):
         raise AssertionError(f"{where}: progress was told outside 0..1, or went back")

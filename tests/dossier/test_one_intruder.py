@@ -11,7 +11,7 @@ import pytest
 import voronym as vr
 from voronym.attacks.interval import excess
 from voronym.core.rate import Share
-from voronym.web.shown import told
+from voronym.web.shown import release_view
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_linkage_is_the_same_everywhere(people, release, tmp_path) -> None:
         excess(Share(rate.value, rate.low, rate.high), 1 / len(people)), abs=1e-12
     )
     receipt = release.write(tmp_path / "release.csv")
-    page = told(release, release.dossier(), receipt, people)
+    page = release_view(release, release.dossier(), receipt, people)
     assert page["figures"]["linked"] == pytest.approx(100 * rate.value)
     plain = json.loads(json.dumps(release.dossier().to_dict(), default=str))
     assert plain["inside"]["linkage"]["value"] == pytest.approx(rate.value)
@@ -56,7 +56,7 @@ def test_groups_of_one_value_are_the_same_everywhere(people, release, tmp_path) 
     assert attacked.details["people"] == reported.people
     assert attacked.success == pytest.approx(reported.share, abs=1e-12)
     assert attacked.control == pytest.approx(reported.chance, abs=1e-12)
-    page = told(release, release.dossier(), release.write(tmp_path / "r.csv"), people)
+    page = release_view(release, release.dossier(), release.write(tmp_path / "r.csv"), people)
     assert page["figures"]["certain"] == {"ill": pytest.approx(100 * reported.share)}
 
 

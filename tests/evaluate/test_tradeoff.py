@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 import voronym as vr
-from voronym.evaluate.tradeoff import letters, plane, told
+from voronym.evaluate.tradeoff import class_information, letters, plane
 from voronym.privacy.cells import Levels
 from voronym.table import Table
 from voronym.table.codec import Codec
@@ -27,12 +27,12 @@ def made(frame, keys, confidential, **options):
 def test_the_risk_of_a_partition_by_hand():
     # cells aab and abb of six records: H(W) = ln 2, H(W | cell) = H(1/3)
     ill = Levels("ill", np.array([0, 0, 1, 0, 1, 1]), False, ("a", "b"))
-    found = told(ill, np.array([0, 0, 0, 1, 1, 1]))
+    found = class_information(ill, np.array([0, 0, 0, 1, 1, 1]))
     inside = -(1 / 3) * np.log(1 / 3) - (2 / 3) * np.log(2 / 3)
     assert found.plug_in == pytest.approx(np.log(2) - inside)
     assert found.entropy == pytest.approx(np.log(2))
     with pytest.raises(vr.InputError, match="6 records but 2 labels"):
-        told(ill, np.array([0, 1]))
+        class_information(ill, np.array([0, 1]))
 
 
 @settings(deadline=None, max_examples=50)
@@ -41,10 +41,10 @@ def test_merging_cells_never_raises_the_risk(rows):
     codes = np.unique([w for w, _ in rows], return_inverse=True)[1].astype(np.int64)
     cells = np.unique([c for _, c in rows], return_inverse=True)[1].astype(np.int64)
     levels = Levels("w", codes, False, tuple(range(int(codes.max()) + 1)))
-    before = told(levels, cells).plug_in
+    before = class_information(levels, cells).plug_in
     for other in range(1, int(cells.max()) + 1):
         merged = np.unique(np.where(cells == other, 0, cells), return_inverse=True)[1]
-        assert told(levels, merged).plug_in <= before + 1e-12
+        assert class_information(levels, merged).plug_in <= before + 1e-12
 
 
 @pytest.fixture(scope="module")

@@ -195,7 +195,7 @@ def _people(router: APIRouter, service: Service) -> None:
         """
         now = service.clock()
         retired = [
-            {**one, "until": clock_text(one["until"])} for one in service.key.retired if one["until"] > now
+            {**key, "until": clock_text(key["until"])} for key in service.key.retired if key["until"] > now
         ]
         return {"id": service.key.id, "algorithm": "Ed25519", "key": service.key.public, "retired": retired}
 

@@ -94,7 +94,7 @@ def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = 
 
 def _opened(seal: Seal, person: Ints, *place: Any) -> tuple[Floats, Floats, Ints]:
     """Return latitudes, longitudes and households, sealed or not."""
-    closed = np.array([one is not None for one in place[3]], bool)
+    closed = np.array([sealed is not None for sealed in place[3]], bool)
     out = [np.where(closed, 0, column) for column in place[:3]]
     for row in np.flatnonzero(closed).tolist():
         for column, value in zip(out, seal.open(int(person[row]), {"sealed": place[3][row]}), strict=True):

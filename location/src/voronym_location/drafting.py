@@ -15,7 +15,7 @@ from voronym.core.context import Context
 from voronym_location.census import Census
 from voronym_location.epochs import Epoch
 from voronym_location.errors import Busy
-from voronym_location.store import Store, told
+from voronym_location.store import Store, worded_errors
 
 __all__ = ["alone", "draft", "tidy"]
 
@@ -31,7 +31,7 @@ def alone(store: Store) -> Iterator[None]:
     """Hold the one lock of those who make epochs; it is gone with its process."""
     busy = "an epoch is being made already: wait until it is published"
     if store.file is None:
-        with told(), store.engine.connect() as connection:
+        with worded_errors(), store.engine.connect() as connection:
             if not connection.exec_driver_sql("select pg_try_advisory_lock(7302)").scalar():
                 raise Busy(busy)
             connection.commit()

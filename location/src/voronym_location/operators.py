@@ -57,7 +57,7 @@ def acts(connection: Connection, most: int = 12) -> list[dict[str, str]]:
 
 
 def figures(connection: Connection, k: int) -> dict[str, Any]:
-    """Return aggregates, see `told`. People are counted as of the epoch in force, never live.
+    """Return aggregates, see `rounded`. People are counted as of the epoch in force, never live.
 
     A count that is told at every moment tells who came and went between two looks at it.
     """
@@ -67,7 +67,7 @@ def figures(connection: Connection, k: int) -> dict[str, Any]:
     least = connection.execute(select(func.min(sizes.c.size), func.count()).select_from(sizes)).one()
     return {
         "k": k,
-        "addresses": told(connection.scalar(select(func.count()).select_from(directory)) or 0, k),
+        "addresses": rounded(connection.scalar(select(func.count()).select_from(directory)) or 0, k),
         "groups": least[1],
         "smallest_group_at_least_k": None if least[0] is None else bool(least[0] >= k),
         "epochs": [softened(_plain(row), k) for row in last],
@@ -78,15 +78,15 @@ COUNTS = ("people", "served", "waiting", "told", "renewed", "retired")
 """Figures of an epoch that count people."""
 
 
-def softened(found: Mapping[str, Any], k: int) -> dict[str, Any]:
+def softened(exact: Mapping[str, Any], k: int) -> dict[str, Any]:
     """Return the figures of an epoch with counts as they may be told, and whole metres."""
-    out = {name: told(value, k) if name in COUNTS else value for name, value in found.items()}
-    out |= {name: round(found[name]) for name in ("rms", "median") if name in found}
-    parts = [one | {"people": told(one["people"], k)} for one in found.get("by_density", ())]
-    return out | {"by_density": parts if all(one["people"] for one in parts) else []}
+    out = {name: rounded(value, k) if name in COUNTS else value for name, value in exact.items()}
+    out |= {name: round(exact[name]) for name in ("rms", "median") if name in exact}
+    parts = [part | {"people": rounded(part["people"], k)} for part in exact.get("by_density", ())]
+    return out | {"by_density": parts if all(part["people"] for part in parts) else []}
 
 
-def told(count: Any, k: int) -> int | None:
+def rounded(count: Any, k: int) -> int | None:
     """Return a count of people to the next multiple of k, or None where it is small.
 
     From exact counts a small one could be had as the difference of two others, or of two epochs.
@@ -108,13 +108,13 @@ def enter_people(
     connection: Connection, seal: Seal, entries: Iterable[Entry], numbers: Mapping[str, int], now: float
 ) -> int:
     """Make an account and a home for every entry with an e-mail address that is new; return how many were."""
-    named = {one.email: one for one in entries if one.email is not None}
+    named = {entry.email: entry for entry in entries if entry.email is not None}
     if not named:
         return 0
     emails = list(named)
     made = insert_for(connection)(account).on_conflict_do_nothing(index_elements=[account.c.email])
     connection.execute(
-        made, [{"email": one, "vouched": True, "operator": False, "created": now} for one in emails]
+        made, [{"email": email, "vouched": True, "operator": False, "created": now} for email in emails]
     )
     rows = []
     for start in range(0, len(emails), 500):
@@ -126,10 +126,11 @@ def enter_people(
             )
         )
         for number, email in connection.execute(query):
-            one = named[email]
+            entry = named[email]
+            household = numbers[address_key(entry.address)]
             rows.append(
                 {"person": number, "vouched": True, "version": secrets.randbits(62), "submitted": now,
-                 **seal.close(number, Place(one.latitude, one.longitude, numbers[address_key(one.address)]))}
+                 **seal.close(number, Place(entry.latitude, entry.longitude, household))}
             )  # fmt: skip
     if rows:
         connection.execute(insert(home), rows)

@@ -147,8 +147,8 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
     )
     names = set(Figures.__dataclass_fields__)
     figures = Figures(**{name: value for name, value in kept["figures"].items() if name in names})
-    told = (group >= 0) & (group != was)
-    made = Epoch(group, since, standing, before.groups[~lives], told, figures)
+    moved = (group >= 0) & (group != was)
+    made = Epoch(group, since, standing, before.groups[~lives], moved, figures)
     return replace(census, people=people), made
 
 

@@ -226,7 +226,7 @@ class Search:
         sizes = np.diff(self.first)
         width = int(np.where(groups >= 0, sizes[groups], 0).sum(axis=1).max()) + loose.shape[1]
         width = min(width, 8 * (AROUND + 1) * self.k)
-        gains, told = np.empty(areas), np.empty(areas, np.int64)
+        gains, people = np.empty(areas), np.empty(areas, np.int64)
         slots, units = np.empty((areas, width), np.int64), np.empty((areas, width), np.int64)
         field = self.field
 
@@ -238,11 +238,11 @@ class Search:
             stop = min(areas, start + BLOCK)
             kernels.evaluate(
                 field.points, field.cost, field.leave, self.first, self.member, groups, loose, self.k, SWEEPS,
-                *work, gains, told, slots, units, start, stop,
+                *work, gains, people, slots, units, start, stop,
             )  # fmt: skip
 
         ctx.map(block, range(0, areas, BLOCK))
-        return gains, told, slots, units
+        return gains, people, slots, units
 
 
 class Around:

@@ -171,9 +171,9 @@ def simulate(
     town = Town.make(3 * people, seed=seed)
     X = points(*town.homes[:people].T)
     others = [
-        *(("cohort", replace(chosen, budget=one, headroom=headroom_for(one))) for one in budgets),
-        *(("retire", replace(chosen, headroom=one)) for one in headrooms),
-        *(("rerun", replace(chosen, redesign=one)) for one in periods),
+        *(("cohort", replace(chosen, budget=share, headroom=headroom_for(share))) for share in budgets),
+        *(("retire", replace(chosen, headroom=spare)) for spare in headrooms),
+        *(("rerun", replace(chosen, redesign=period)) for period in periods),
     ]
     own = 1.0 if not others else 0.5
     first = here.part(0.0, 0.05, stage="designing").unhurried()

@@ -20,7 +20,7 @@ NAMES = {
 """How policies are called on the page."""
 
 
-def render(found: Simulation) -> str:
+def render(outcome: Simulation) -> str:
     """Return the page as HTML text.
 
     Examples
@@ -31,28 +31,34 @@ def render(found: Simulation) -> str:
     >>> "Everybody who is served shares their history with at least" in page
     True
     """
-    cohort = found.rows.get("cohort", [])
+    cohort = outcome.rows.get("cohort", [])
     smallest = min((row.pseudonym.smallest for row in cohort if row.served), default=None)
-    sections = [_sets(found), _metres(found), _served(found)]
-    if found.points:
-        sections.insert(1, _tradeoff(found))
-    sections += [_linked(found), *_retired(found), *_reruns(found), _design(found), _everything(found)]
-    epochs = max(map(len, found.rows.values()))
+    sections = [_sets(outcome), _metres(outcome), _served(outcome)]
+    if outcome.points:
+        sections.insert(1, _tradeoff(outcome))
+    sections += [
+        _linked(outcome),
+        *_retired(outcome),
+        *_reruns(outcome),
+        _design(outcome),
+        _everything(outcome),
+    ]
+    epochs = max(map(len, outcome.rows.values()))
     later = cohort[1:] or cohort
     return fill(
         "voronym_location/simulation.html",
-        found=found,
+        found=outcome,
         epochs=epochs,
-        k=found.settings.k,
+        k=outcome.settings.k,
         smallest=smallest,
-        holds=smallest is not None and smallest >= found.settings.k,
+        holds=smallest is not None and smallest >= outcome.settings.k,
         served=share(_mean(later, lambda row: row.served)) if later else "–",
         told=share(_mean(later, lambda row: row.told)) if later else "–",
         metres=f"{cohort[-1].rms:,.0f} m" if cohort else "–",
-        least=f"{max(found.fresh.items())[1]:,.0f} m",
-        change=share(found.change),
-        others=[(NAMES.get(name, name), share(rows[-1].pseudonym.single)) for name, rows in found.rows.items()
-                if name != "cohort"],
+        least=f"{max(outcome.fresh.items())[1]:,.0f} m",
+        change=share(outcome.change),
+        others=[(NAMES.get(name, name), share(rows[-1].pseudonym.single))
+                for name, rows in outcome.rows.items() if name != "cohort"],
         warnings=[],
         sections=sections,
     )  # fmt: skip
@@ -62,16 +68,18 @@ def _mean(rows: list[Row], what: Callable[[Row], float]) -> float:
     return sum(map(what, rows)) / len(rows)
 
 
-def _curves(found: Simulation, what: Callable[[Row], float]) -> list[Series]:
+def _curves(outcome: Simulation, what: Callable[[Row], float]) -> list[Series]:
     return [
         Series(NAMES.get(name, name), [(float(row.epoch), what(row)) for row in rows])
-        for name, rows in found.rows.items()
+        for name, rows in outcome.rows.items()
     ]
 
 
-def _drawn(found: Simulation, title: str, y_name: str, what: Callable[[Row], float], log: str = "") -> Markup:
+def _drawn(
+    outcome: Simulation, title: str, y_name: str, what: Callable[[Row], float], log: str = ""
+) -> Markup:
     return chart(
-        _curves(found, what),
+        _curves(outcome, what),
         title=title,
         desc="One line for each policy; the table at the end has the figures.",
         x_name="epoch",
@@ -81,39 +89,53 @@ def _drawn(found: Simulation, title: str, y_name: str, what: Callable[[Row], flo
     )
 
 
-def _sets(found: Simulation) -> Part:
+def _sets(outcome: Simulation) -> Part:
     data = {
-        "k": found.settings.k,
+        "k": outcome.settings.k,
         "smallest": _drawn(
-            found, "Smallest set", "people who share a history, at least", lambda row: row.pseudonym.smallest
+            outcome,
+            "Smallest set",
+            "people who share a history, at least",
+            lambda row: row.pseudonym.smallest,
         ),
         "alone": _drawn(
-            found, "Singled out", "singled out, % of the served", lambda row: 100 * row.pseudonym.single
+            outcome, "Singled out", "singled out, % of the served", lambda row: 100 * row.pseudonym.single
         ),
-        "below": _drawn(found, "Below k", "below k, % of the served", lambda row: 100 * row.pseudonym.below),
+        "below": _drawn(
+            outcome, "Below k", "below k, % of the served", lambda row: 100 * row.pseudonym.below
+        ),
     }
     return part("sets", "Who shares a history", "voronym_location/sets.html", data, "grid")
 
 
-def _tradeoff(found: Simulation) -> Part:
-    told = [round(100 * one.told, 1) for one in found.points]
+def _tradeoff(outcome: Simulation) -> Part:
+    shares = [round(100 * point.told, 1) for point in outcome.points]
     drawn = {
         "metres": chart(
-            [Series("cohorts", list(zip(told, [one.ratio for one in found.points], strict=True)))],
+            [Series("cohorts", list(zip(shares, [point.ratio for point in outcome.points], strict=True)))],
             title="Metres against people given a new place",
             x_name="given a new place in an epoch, %",
             y_name="rms metres, fresh grouping = 1",
             zero="x",
         ),
         "served": chart(
-            [Series("cohorts", list(zip(told, [100 * one.served for one in found.points], strict=True)))],
+            [
+                Series(
+                    "cohorts",
+                    list(zip(shares, [100 * point.served for point in outcome.points], strict=True)),
+                )
+            ],
             title="People served against people given a new place",
             x_name="given a new place in an epoch, %",
             y_name="served, %",
             zero="x",
         ),
         "linked": chart(
-            [Series("cohorts", list(zip(told, [100 * one.below for one in found.points], strict=True)))],
+            [
+                Series(
+                    "cohorts", list(zip(shares, [100 * point.below for point in outcome.points], strict=True))
+                )
+            ],
             title="What linking pseudonyms gives, against people given a new place",
             x_name="given a new place in an epoch, %",
             y_name="below k when linked, %",
@@ -122,24 +144,24 @@ def _tradeoff(found: Simulation) -> Part:
     }
     rows = [
         (
-            share(one.budget),
-            one.headroom,
-            share(one.told),
-            share(one.served),
-            f"{one.ratio:.2f}",
-            share(one.below),
+            share(point.budget),
+            point.headroom,
+            share(point.told),
+            share(point.served),
+            f"{point.ratio:.2f}",
+            share(point.below),
         )
-        for one in found.points
+        for point in outcome.points
     ]
     head = ("budget", "headroom", "new place", "served", "rms, fresh = 1", "linked: below k")
     data = {**drawn, "table": Table.of(head, rows)}
     return part("budgets", "What a budget buys", "voronym_location/budgets.html", data, "grid")
 
 
-def _metres(found: Simulation) -> Part:
-    fresh = Series("grouped by itself", [(float(epoch), rms) for epoch, rms in sorted(found.fresh.items())])
+def _metres(outcome: Simulation) -> Part:
+    fresh = Series("grouped by itself", [(float(epoch), rms) for epoch, rms in sorted(outcome.fresh.items())])
     drawn = chart(
-        [*_curves(found, lambda row: row.rms), fresh],
+        [*_curves(outcome, lambda row: row.rms), fresh],
         title="Metres from home",
         x_name="epoch",
         y_name="rms metres from home",
@@ -147,7 +169,7 @@ def _metres(found: Simulation) -> Part:
     )
     tenths = [
         (f"{number}{' (densest)' if number == 1 else ''}", f"{apart:,.0f} m", f"{rms:,.0f} m")
-        for number, (apart, rms) in enumerate(found.density, start=1)
+        for number, (apart, rms) in enumerate(outcome.density, start=1)
     ]
     table = Table.of(("tenth of the people", "kth neighbour", "rms from home"), tenths)
     return part(
@@ -158,13 +180,13 @@ def _metres(found: Simulation) -> Part:
     )
 
 
-def _served(found: Simulation) -> Part:
+def _served(outcome: Simulation) -> Part:
     data = {
-        "served": _drawn(found, "Served", "served, %", lambda row: 100 * row.served),
+        "served": _drawn(outcome, "Served", "served, %", lambda row: 100 * row.served),
         "told": chart(
             [
-                Series(one.name, one.points[1:])
-                for one in _curves(found, lambda row: 100 * row.told)
+                Series(curve.name, curve.points[1:])
+                for curve in _curves(outcome, lambda row: 100 * row.told)
             ],
             title="Given a new place",
             desc="Without the first epoch, which tells everybody.",
@@ -178,8 +200,8 @@ def _served(found: Simulation) -> Part:
     )
 
 
-def _linked(found: Simulation) -> Part:
-    drawn = _drawn(found, "Linked", "below k when linked, %", lambda row: 100 * row.linking.below)
+def _linked(outcome: Simulation) -> Part:
+    drawn = _drawn(outcome, "Linked", "below k when linked, %", lambda row: 100 * row.linking.below)
     rows = [
         (
             NAMES.get(name, name),
@@ -187,7 +209,7 @@ def _linked(found: Simulation) -> Part:
             share(rows[-1].linking.below),
             share(rows[-1].linking.single),
         )
-        for name, rows in found.rows.items()
+        for name, rows in outcome.rows.items()
     ]
     table = Table.of(("policy", "smallest set", "below k", "singled out"), rows)
     return part(
@@ -198,27 +220,28 @@ def _linked(found: Simulation) -> Part:
     )
 
 
-def _retired(found: Simulation) -> list[Part]:
-    trials = [one for one in found.trials if one.policy == "retire"]
+def _retired(outcome: Simulation) -> list[Part]:
+    trials = [trial for trial in outcome.trials if trial.policy == "retire"]
     if not trials:
         return []
-    k = found.settings.k
+    k = outcome.settings.k
     drawn = {
         "served": chart(
-            [Series("retire", [(float(one.setting), 100 * one.served) for one in trials])],
+            [Series("retire", [(float(trial.setting), 100 * trial.served) for trial in trials])],
             title="People served against headroom", x_name="headroom, addresses", y_name="served, %",
             zero="x",
         ),
         "metres": chart(
-            [Series("retire", [(float(one.setting), one.ratio) for one in trials])],
+            [Series("retire", [(float(trial.setting), trial.ratio) for trial in trials])],
             title="Metres against headroom", x_name="headroom, addresses",
             y_name="rms metres, fresh grouping = 1", zero="x",
         ),
     }  # fmt: skip
     rows = [
-        (one.setting, k + one.setting, share(one.served), share((one.setting + 1) / (one.setting + k)),
-         f"{one.ratio:.2f}", share(one.told), one.smallest, share(one.linked))
-        for one in trials
+        (trial.setting, k + trial.setting, share(trial.served),
+         share((trial.setting + 1) / (trial.setting + k)), f"{trial.ratio:.2f}", share(trial.told),
+         trial.smallest, share(trial.linked))
+        for trial in trials
     ]  # fmt: skip
     head = ("headroom", "formed with", "served", "in the long run", "rms, fresh = 1", "new place",
             "smallest set when linked", "linked: below k")  # fmt: skip
@@ -230,13 +253,13 @@ def _retired(found: Simulation) -> list[Part]:
     ]
 
 
-def _reruns(found: Simulation) -> list[Part]:
-    trials = [one for one in found.trials if one.policy == "rerun"]
+def _reruns(outcome: Simulation) -> list[Part]:
+    trials = [trial for trial in outcome.trials if trial.policy == "rerun"]
     if not trials:
         return []
     drawn = {
         name: chart(
-            [Series("rerun", [(round(100 * one.told, 1), 100 * getattr(one, what)) for one in trials])],
+            [Series("rerun", [(round(100 * trial.told, 1), 100 * getattr(trial, what)) for trial in trials])],
             title=title, x_name="given a new place in an epoch, %", zero="xy",
             y_name=f"{words}, % of the served",
         )
@@ -246,8 +269,15 @@ def _reruns(found: Simulation) -> list[Part]:
         )
     }  # fmt: skip
     rows = [
-        (one.setting, share(one.told), f"{one.ratio:.2f}", one.smallest, share(one.below), share(one.single))
-        for one in trials
+        (
+            trial.setting,
+            share(trial.told),
+            f"{trial.ratio:.2f}",
+            trial.smallest,
+            share(trial.below),
+            share(trial.single),
+        )
+        for trial in trials
     ]
     head = ("epochs between designs", "new place", "rms, fresh = 1", "smallest set", "below k", "singled out")
     data = {**drawn, "table": Table.of(head, rows)}
@@ -258,25 +288,25 @@ def _reruns(found: Simulation) -> list[Part]:
     ]
 
 
-def _design(found: Simulation) -> Part:
-    base = found.designs["MDAV"]
+def _design(outcome: Simulation) -> Part:
+    base = outcome.designs["MDAV"]
     rows = [
         (name, f"{rms:,.1f} m", f"{100 * (rms / base - 1):+.1f} %".replace("-", "−"),
          f"{100 * ((rms / base) ** 2 - 1):+.1f} %".replace("-", "−"))
-        for name, rms in found.designs.items()
+        for name, rms in outcome.designs.items()
     ]  # fmt: skip
     table = Table.of(("method", "rms from home", "against MDAV", "in squared metres"), rows)
     return part("design", "The first grouping", "voronym_location/design.html", {"table": table}, "text")
 
 
-def _everything(found: Simulation) -> Part:
+def _everything(outcome: Simulation) -> Part:
     rows = [
         (
             NAMES.get(name, name), row.epoch, share(row.served), share(row.told), f"{row.rms:,.0f}",
             f"{row.median:,.0f}", row.pseudonym.smallest, share(row.pseudonym.single),
             share(row.linking.below),
         )
-        for name, rows in found.rows.items()
+        for name, rows in outcome.rows.items()
         for row in rows
     ]  # fmt: skip
     head = ("policy", "epoch", "served", "told", "rms m", "median m", "smallest", "alone", "linked: below k")

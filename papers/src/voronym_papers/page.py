@@ -32,7 +32,7 @@ class Block:
     whole: bool = False
 
 
-def render_papers(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
+def render_papers(papers: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
     """Return the page about reproductions as HTML text: verdicts first, then every figure.
 
     Where a quick run was done and a full one is kept, verdicts show both, tables and charts are those of the
@@ -40,7 +40,7 @@ def render_papers(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
 
     Parameters
     ----------
-    found : sequence of (Paper, sequence of Outcome)
+    papers : sequence of (Paper, sequence of Outcome)
         What `voronym_papers.reproduce` gave.
 
     Examples
@@ -54,10 +54,10 @@ def render_papers(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
     True
     """
     sections, highlights = [], []
-    for number, (paper, outcomes) in enumerate(found):
+    for number, (paper, outcomes) in enumerate(papers):
         kept = results(paper)
         mine = f"p{number}-"
-        sections.append(_verdicts(mine, paper, outcomes, kept, alone=len(found) == 1))
+        sections.append(_verdicts(mine, paper, outcomes, kept, alone=len(papers) == 1))
         shown = [item for outcome in outcomes for item in _shown(outcome, kept)]
         highlights += [item for item in shown if isinstance(item, Highlight)]
         drawn = [item for item in shown if not isinstance(item, Mark | Highlight)]
@@ -65,14 +65,14 @@ def render_papers(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
             part(f"{mine}part-{i}", name, "voronym_papers/part.html", {"blocks": blocks})
             for i, (name, blocks) in enumerate(in_parts(joined(drawn)), start=1)
         ]
-    sources = [paper.reference for paper, _ in found]
+    sources = [paper.reference for paper, _ in papers]
     sections.append(part("sources", "Sources", "voronym_papers/sources.html", {"points": sources}, "text"))
     return fill(
         "voronym_papers/papers.html",
-        name=", ".join(paper.name for paper, _ in found),
-        subject="; ".join(paper.subject for paper, _ in found[:2]) if len(found) < 3 else "Five papers",
-        full=any(outcome.full for _, outcomes in found for outcome in outcomes),
-        seconds=sum(outcome.seconds for _, outcomes in found for outcome in outcomes),
+        name=", ".join(paper.name for paper, _ in papers),
+        subject="; ".join(paper.subject for paper, _ in papers[:2]) if len(papers) < 3 else "Five papers",
+        full=any(outcome.full for _, outcomes in papers for outcome in outcomes),
+        seconds=sum(outcome.seconds for _, outcomes in papers for outcome in outcomes),
         highlights=highlights[:6],
         sections=sections,
     )

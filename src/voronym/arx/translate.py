@@ -113,7 +113,7 @@ class Imported:
         place = Path(folder)
         names = file_names(self.trees)
         made = [place / names[column] for column in self.trees]
-        there = [str(one) for one in (*made, place / "recipe.toml") if one.exists()]
+        there = [str(path) for path in (*made, place / "recipe.toml") if path.exists()]
         if there:
             raise WriteError(f"{', '.join(there)} exists already; name another folder")
         try:
@@ -133,10 +133,10 @@ class Imported:
         choices: dict[str, Any] = {"hierarchies": {name: files[name] for name in keys}} if keys else {}
         if self.project.suppression > 0.0:
             choices["suppress"] = min(self.project.suppression, MOST_SUPPRESSED)
-        weights = {name: one for name, one in self.project.weights.items() if name in self.schema.keys}
+        weights = {name: weight for name, weight in self.project.weights.items() if name in self.schema.keys}
         if groups:
             choices |= {"publish": dict.fromkeys(keys, "hierarchy")} if keys else {}
-            weights = {name: one for name, one in weights.items() if one > 0.0}
+            weights = {name: weight for name, weight in weights.items() if weight > 0.0}
         if len(set(weights.values())) > 1:
             choices["importance"] = weights
         models = [*self.models]
@@ -162,7 +162,7 @@ def import_project(path: str | Path) -> Imported:
     project = read_project(path)
     left: list[str] = []
     reading: dict[str, Any] = {}
-    schema = Schema(tuple(_column(one, left) for one in project.attributes))
+    schema = Schema(tuple(_column(attribute, left) for attribute in project.attributes))
     made = Imported(project, schema, left=left, reading=reading)
     _dates(project, made)
     _trees(project, made)
@@ -199,24 +199,30 @@ def file_names(columns: Any) -> dict[str, str]:
     return out
 
 
-def _column(one: Attribute, left: list[str]) -> Column:
+def _column(attribute: Attribute, left: list[str]) -> Column:
     """Translate a column; of ordinal ones the format is the order, where there is one."""
-    role = ROLES.get(one.role, "identifier")
-    if one.role not in ROLES:
-        left.append(f"column {one.name!r} has no type that is known here: it is dropped, as an identifier")
-    if one.datatype == "Ordinal":
-        levels = tuple(dict.fromkeys(text.strip() for text in one.format.splitlines() if text.strip()))
-        if len(levels) > 1:
-            return Column(one.name, role, "ordinal", levels, note="declared")
+    role = ROLES.get(attribute.role, "identifier")
+    if attribute.role not in ROLES:
         left.append(
-            f"column {one.name!r} is ordinal, and the project does not say in which order: it is nominal "
-            f"here; say it ({hint('orders')}), or write it into the recipe"
+            f"column {attribute.name!r} has no type that is known here: it is dropped, as an identifier"
         )
-    return Column(one.name, role, KINDS.get(one.datatype, "nominal"), note="declared")
+    if attribute.datatype == "Ordinal":
+        levels = tuple(dict.fromkeys(text.strip() for text in attribute.format.splitlines() if text.strip()))
+        if len(levels) > 1:
+            return Column(attribute.name, role, "ordinal", levels, note="declared")
+        left.append(
+            f"column {attribute.name!r} is ordinal, and the project does not say in which order: it is "
+            f"nominal here; say it ({hint('orders')}), or write it into the recipe"
+        )
+    return Column(attribute.name, role, KINDS.get(attribute.datatype, "nominal"), note="declared")
 
 
 def _dates(project: Project, made: Imported) -> None:
-    formats = {one.format for one in project.attributes if one.datatype == "Date/Time" and one.format}
+    formats = {
+        attribute.format
+        for attribute in project.attributes
+        if attribute.datatype == "Date/Time" and attribute.format
+    }
     plain = {text for text in formats if re.fullmatch(r"[dMy]+([./ -][dMy]+)*", text)}
     if len(formats) == 1 and plain:
         made.reading["date_format"] = plain.pop().lower()
@@ -226,28 +232,28 @@ def _dates(project: Project, made: Imported) -> None:
 
 
 def _trees(project: Project, made: Imported) -> None:
-    for one in project.attributes:
-        rows = project.hierarchies.get(one.name)
-        if rows is None or one.role not in ("QUASI_IDENTIFYING_ATTRIBUTE", "SENSITIVE_ATTRIBUTE"):
+    for attribute in project.attributes:
+        rows = project.hierarchies.get(attribute.name)
+        if rows is None or attribute.role not in ("QUASI_IDENTIFYING_ATTRIBUTE", "SENSITIVE_ATTRIBUTE"):
             continue
         try:
-            made.trees[one.name] = Hierarchy(rows)
+            made.trees[attribute.name] = Hierarchy(rows)
         except InputError as error:
-            made.left.append(f"the hierarchy of {one.name!r}: {error}")
+            made.left.append(f"the hierarchy of {attribute.name!r}: {error}")
             continue
         made.taken.append(
-            f"the hierarchy of {one.name!r}: {len(made.trees[one.name].values):,} values, "
-            f"{made.trees[one.name].height} levels above them"
+            f"the hierarchy of {attribute.name!r}: {len(made.trees[attribute.name].values):,} values, "
+            f"{made.trees[attribute.name].height} levels above them"
         )
-    for one in project.attributes:
-        if one.levels != ("All", "All") and one.name in made.trees:
+    for attribute in project.attributes:
+        if attribute.levels != ("All", "All") and attribute.name in made.trees:
             made.left.append(
-                f"limits of the levels of {one.name!r} ({one.levels[0]} to {one.levels[1]}): cut these "
-                "levels from its hierarchy instead"
+                f"limits of the levels of {attribute.name!r} ({attribute.levels[0]} to "
+                f"{attribute.levels[1]}): cut these levels from its hierarchy instead"
             )
-        if one.aggregate:
+        if attribute.aggregate:
             made.left.append(
-                f"microaggregation of {one.name!r} by {one.aggregate}: groups publish means by "
+                f"microaggregation of {attribute.name!r} by {attribute.aggregate}: groups publish means by "
                 "voronym anonymize"
             )
 
@@ -255,8 +261,8 @@ def _trees(project: Project, made: Imported) -> None:
 def _criteria(project: Project, made: Imported) -> None:
     least = None
     for text in project.criteria:
-        if found := re.fullmatch(r"(\d+)-anonymity", text):
-            least = max(int(found[1]), least or 0)
+        if match := re.fullmatch(r"(\d+)-anonymity", text):
+            least = max(int(match[1]), least or 0)
             continue
         model = _model(text, made)
         if model is not None:
@@ -286,12 +292,12 @@ def _model(text: str, made: Imported) -> Model | None:
             made.by_tree[tree[2]] = float(tree[1])
             return None
         for pattern, build in CRITERIA:
-            if found := re.fullmatch(pattern, text):
-                return _known(build(*found.groups()), made.schema)
+            if match := re.fullmatch(pattern, text):
+                return _known(build(*match.groups()), made.schema)
     except (InputError, ValueError) as error:
         made.left.append(f"{text}: {error}")
         return None
-    reason = next((said for word, said in REASONS if word in text.lower()), "not known here")
+    reason = next((explanation for word, explanation in REASONS if word in text.lower()), "not known here")
     made.left.append(f"{text}: {reason}")
     return None
 

@@ -77,9 +77,9 @@ def secrets(scene: Scene) -> list[Secret]:
     return [Secret.of(scene, name) for name in scene.confidential]
 
 
-def worst(found: Sequence[Found]) -> Found:
+def worst(outcomes: Sequence[Found]) -> Found:
     """Return the outcome of the column about which most is given away beyond doubt."""
-    return max(found, key=lambda one: (one.low, one.success - one.control))
+    return max(outcomes, key=lambda outcome: (outcome.low, outcome.success - outcome.control))
 
 
 def corrected(confidence: float, columns: int) -> float:
@@ -112,32 +112,36 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
     if persons is not None:  # everybody once, as reports have it
         rows = first_of_each(persons)
         heads = distinct(labels, persons, len(sizes))
-    found = []
-    for one in secrets(scene):
-        values = np.where(np.isnan(one.after), np.nanmax(one.after, initial=0.0) + 1 + one.width, one.after)
-        credit = within(values, one.width)
-        if one.width == 0.0 and persons is not None:
+    outcomes = []
+    for secret in secrets(scene):
+        values = np.where(
+            np.isnan(secret.after), np.nanmax(secret.after, initial=0.0) + 1 + secret.width, secret.after
+        )
+        credit = within(values, secret.width)
+        if secret.width == 0.0 and persons is not None:
             levels = np.unique(values, return_inverse=True)[1].reshape(-1)
             credit = shared_by_all(levels, labels, persons).astype(np.float64)[labels]
             chance: float | Share = people_by_chance(labels, persons, levels, heads)
-        elif one.width == 0.0:  # as reports have it
+        elif secret.width == 0.0:  # as reports have it
             chance = alone_by_chance(sizes, np.unique(values, return_counts=True)[1])
         else:
-            dealt = np.concatenate([within(ctx.rng.permutation(values), one.width) for _ in range(_SHUFFLES)])
+            dealt = np.concatenate(
+                [within(ctx.rng.permutation(values), secret.width) for _ in range(_SHUFFLES)]
+            )
             chance = share(dealt, apart, confidence=level)
         credit = credit[rows]
         count = int(credit.sum())
 
-        def says(success: float, control: float, one: Secret = one, count: int = count) -> str:
+        def says(success: float, control: float, secret: Secret = secret, count: int = count) -> str:
             del control
-            same = "the same value" if one.width == 0.0 else "nearly the same value"
+            same = "the same value" if secret.width == 0.0 else "nearly the same value"
             if count == 0:
                 return f"In no group do all have {same} of any confidential column."
-            return f"{count:,} people ({success:.0%}) are in groups where all have {same} of {one.name!r}."
+            return f"{count:,} people ({success:.0%}) are in groups where all have {same} of {secret.name!r}."
 
-        details = {"column": one.name, "people": count}
-        found.append(judge(credit, chance, says, clusters=labels[rows], confidence=level, details=details))
-    return worst(found)
+        details = {"column": secret.name, "people": count}
+        outcomes.append(judge(credit, chance, says, clusters=labels[rows], confidence=level, details=details))
+    return worst(outcomes)
 
 
 @attack(
@@ -158,25 +162,27 @@ def guess(scene: Scene, ctx: Context) -> Found:
     group = scene.classes.labels[nearest_released(X[targets], Y, ctx)]
     level = corrected(scene.confidence, len(scene.confidential))
     members = Members.of(scene.classes.labels)
-    found = []
-    for one in secrets(scene):
-        guesses = members.each(group, lambda rows, one=one: one.best(one.after[rows]))  # type: ignore[misc]
-        truth = one.before[targets]
-        found.append(
+    outcomes = []
+    for secret in secrets(scene):
+        guesses = members.each(group, lambda rows, secret=secret: secret.best(secret.after[rows]))  # type: ignore[misc]
+        truth = secret.before[targets]
+        outcomes.append(
             judge(
-                one.right(guesses, truth),
-                one.right(np.full(len(targets), one.constant), truth),
-                lambda s, c, one=one: _surer(s, c, one),  # type: ignore[misc]
+                secret.right(guesses, truth),
+                secret.right(np.full(len(targets), secret.constant), truth),
+                lambda s, c, secret=secret: _surer(s, c, secret),  # type: ignore[misc]
                 clusters=group,
                 confidence=level,
-                details={"column": one.name},
+                details={"column": secret.name},
             )
         )
-    return worst(found)
+    return worst(outcomes)
 
 
-def _surer(success: float, control: float, one: Secret) -> str:
-    what = f"{one.name!r}" if one.width == 0.0 else f"{one.name!r} (to a tenth of a standard deviation)"
+def _surer(success: float, control: float, secret: Secret) -> str:
+    what = (
+        f"{secret.name!r}" if secret.width == 0.0 else f"{secret.name!r} (to a tenth of a standard deviation)"
+    )
     return f"Guesses of {what} by the group are right for {success:.0%} of the people, {control:.0%} without."
 
 
@@ -200,4 +206,4 @@ class Members:
     def each(self, groups: Ints, function: Callable[[Ints], float]) -> Floats:
         """Return the function of the rows of each group, computed once for each."""
         different, back = np.unique(groups, return_inverse=True)
-        return np.array([function(self.rows(int(one))) for one in different])[back.reshape(-1)]
+        return np.array([function(self.rows(int(group))) for group in different])[back.reshape(-1)]

@@ -34,23 +34,23 @@ def intersection(scene: Scene, ctx: Context) -> Found:
     """Keep, of the records in a person's group, those that are in their groups of earlier releases too."""
     X, Y = scene.points
     targets = scene.sample(ctx.rng)
-    joint = [name for name in scene.beside if all(name in one.columns for one in scene.earlier)]
+    joint = [name for name in scene.beside if all(name in release.columns for release in scene.earlier)]
     if not joint:
         raise Inapplicable("the earlier releases have no column beside the keys in common with this one")
     now = _Groups(scene, scene.released, joint, X, Y, targets, ctx.part(0.0, 0.5))
     before = []
-    for one in scene.earlier:
-        pair = _typed(scene, one)
+    for release in scene.earlier:
+        pair = _typed(scene, release)
         Z, W, _ = scene.encoded(scene.people, pair)
         before.append(_Groups(scene, pair, joint, Z, W, targets, ctx.part(0.5, 1.0)))
-    kept = [_both(now.rows(i), now, [one.records(i) for one in before]) for i in range(len(targets))]
+    kept = [_both(now.rows(i), now, [groups.records(i) for groups in before]) for i in range(len(targets))]
     level = corrected(scene.confidence, len(scene.confidential))
-    found = []
+    outcomes = []
     for secret in secrets(scene):
         together = np.array([secret.best(secret.after[rows]) for rows in kept])
         alone = np.array([secret.best(secret.after[now.rows(i)]) for i in range(len(targets))])
         truth = secret.before[targets]
-        found.append(
+        outcomes.append(
             judge(
                 secret.right(together, truth),
                 secret.right(alone, truth),
@@ -60,14 +60,14 @@ def intersection(scene: Scene, ctx: Context) -> Found:
                 details={"column": secret.name, "one_left": int(sum(len(rows) == 1 for rows in kept))},
             )
         )
-    return worst(found)
+    return worst(outcomes)
 
 
 def _said(secret: Secret, success: float, control: float, kept: list[Ints]) -> str:
-    one = sum(len(rows) == 1 for rows in kept)
+    single = sum(len(rows) == 1 for rows in kept)
     return (
-        f"All releases together leave a single record for {one:,} of {len(kept):,} people; {secret.name!r} "
-        f"is guessed for {success:.0%} of them, {control:.0%} from this release alone."
+        f"All releases together leave a single record for {single:,} of {len(kept):,} people; "
+        f"{secret.name!r} is guessed for {success:.0%} of them, {control:.0%} from this release alone."
     )
 
 
@@ -104,7 +104,7 @@ class _Groups:
 
 def _both(rows: Ints, now: _Groups, earlier: list[Counter[tuple[object, ...]]]) -> Ints:
     """Return those of the rows whose records are in all earlier groups; all of them where none is."""
-    left = np.array([row for row in rows if all(now.of(row) in one for one in earlier)], np.int64)
+    left = np.array([row for row in rows if all(now.of(row) in records for records in earlier)], np.int64)
     return left if len(left) else rows
 
 

@@ -43,43 +43,44 @@ def minimality(scene: Scene, ctx: Context) -> Found:
     if (scene.links < 0).any():
         raise Inapplicable("not everybody is in the release, so it cannot be made again from this table")
     aligned = nw.from_native(scene.released[scene.links.tolist()], eager_only=True)
-    found = posteriors(table, rerun, released=aligned, ctx=ctx)
-    worst = max(found, key=lambda one: one.success - one.control)
+    posteriors_by_column = posteriors(table, rerun, released=aligned, ctx=ctx)
+    worst = max(posteriors_by_column, key=lambda beliefs: beliefs.success - beliefs.control)
     return _said(worst, scene.confidence)
 
 
-def _said(found: Posteriors, confidence: float) -> Found:
+def _said(beliefs: Posteriors, confidence: float) -> Found:
     quantile = float(special.stdtrit(BATCHES - 1, (1 + confidence) / 2))
-    reach = 0.0 if found.exhaustive else quantile * found.error
-    excess = found.success - found.control
-    n = len(found.truth)
-    if found.certain:
-        told = f"certain about {found.column!r} of {found.certain} of {n} people whom their group leaves open"
-    elif found.worst > 0.005:
-        told = f"surer about {found.column!r} than the groups' counts say, by up to {found.worst:.0%}"
+    reach = 0.0 if beliefs.exhaustive else quantile * beliefs.error
+    excess = beliefs.success - beliefs.control
+    n = len(beliefs.truth)
+    if beliefs.certain:
+        people = f"{beliefs.certain} of {n} people"
+        clause = f"certain about {beliefs.column!r} of {people} whom their group leaves open"
+    elif beliefs.worst > 0.005:
+        clause = f"surer about {beliefs.column!r} than the groups' counts say, by up to {beliefs.worst:.0%}"
     else:
-        told = f"no surer about {found.column!r} than the groups' counts say"
-    begun = "" if found.fair else "; walks began at the true one, which makes it look likelier"
-    tried = "all" if found.exhaustive else "drawn:"
+        clause = f"no surer about {beliefs.column!r} than the groups' counts say"
+    begun = "" if beliefs.fair else "; walks began at the true one, which makes it look likelier"
+    tried = "all" if beliefs.exhaustive else "drawn:"
     says = (
-        f"An intruder who has the program is {told} ({found.consistent:,} of {tried} {found.worlds:,} worlds "
-        f"give this release{begun})."
+        f"An intruder who has the program is {clause} ({beliefs.consistent:,} of {tried} {beliefs.worlds:,} "
+        f"worlds give this release{begun})."
     )
     return Found(
-        found.success,
-        found.control,
+        beliefs.success,
+        beliefs.control,
         max(-1.0, excess - reach),
         min(1.0, excess + reach),
         n,
         says,
         details={
-            "column": found.column,
-            "worst_excess": found.worst,
-            "certain": found.certain,
-            "largest_posterior": float(np.max(found.posterior)),
-            "worlds": found.worlds,
-            "consistent": found.consistent,
-            "exhaustive": found.exhaustive,
-            "fair_start": found.fair,
+            "column": beliefs.column,
+            "worst_excess": beliefs.worst,
+            "certain": beliefs.certain,
+            "largest_posterior": float(np.max(beliefs.posterior)),
+            "worlds": beliefs.worlds,
+            "consistent": beliefs.consistent,
+            "exhaustive": beliefs.exhaustive,
+            "fair_start": beliefs.fair,
         },
     )

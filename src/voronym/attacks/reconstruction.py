@@ -62,7 +62,7 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
         raise Inapplicable("every column has one value for everybody, so there is nothing to reconstruct")
     done = _in_time(tool, cells, scene.brief, ctx)
     drawn = [item for item in done if item.cell.drawn]
-    worst = min(done, key=lambda one: (one.many, one.cell.row))
+    worst = min(done, key=lambda fit: (fit.many, fit.cell.row))
     alone = sum(entry.many <= 1.0 for entry in drawn)
 
     def says(success: float, control: float) -> str:
@@ -87,18 +87,18 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
         [element.credit for element in drawn],
         np.array([member.cell.control for member in drawn]),
         says,
-        clusters=np.array([one.cell.row for one in drawn]),
+        clusters=np.array([fit.cell.row for fit in drawn]),
         confidence=scene.confidence,
         details={
             "columns": {name: _of_column(own) for name in names if (own := _of(done, name))},
             "kept": kept,
             "worst": worst.many,
             "worst_column": worst.cell.name,
-            "mean": float(np.mean([one.many for one in drawn])),
-            "values": float(np.mean([one.cell.domain for one in drawn])),
+            "mean": float(np.mean([fit.many for fit in drawn])),
+            "values": float(np.mean([fit.cell.domain for fit in drawn])),
             "only_the_true_value": alone / len(drawn),
             "cells": len(drawn),
-            "reruns": sum(len(one.cell.others) for one in done),
+            "reruns": sum(len(fit.cell.others) for fit in done),
             "records": table.n,
         },
     )
@@ -140,7 +140,7 @@ def _in_time(tool: _Tool, cells: list[Cell], seconds: float | None, ctx: Context
 
 
 def _of(done: list[Fits], name: str) -> list[Fits]:
-    return [one for one in done if one.cell.name == name]
+    return [fit for fit in done if fit.cell.name == name]
 
 
 def _of_column(fitss: list[Fits]) -> dict[str, float]:

@@ -39,17 +39,21 @@ class Exposure(Plain):
     seed: int = 0
 
     def __getitem__(self, name: str) -> Outcome:
-        for one in self.outcomes:
-            if one.attack == name:
-                return one
+        for outcome in self.outcomes:
+            if outcome.attack == name:
+                return outcome
         ATTACKS[name]  # says which there are, where this is none
         raise KeyError(f"{name} was not made: {self.skipped.get(name, 'it was not asked for')}")
 
     def having(self, earlier: Exposure | None) -> Exposure:
         """Return this together with the outcomes of earlier attacks that were not made again."""
-        made = {one.attack for one in self.outcomes}
-        kept = () if earlier is None else tuple(one for one in earlier.outcomes if one.attack not in made)
-        both = sorted((*self.outcomes, *kept), key=lambda one: (one.level, one.attack))
+        made = {outcome.attack for outcome in self.outcomes}
+        kept = (
+            ()
+            if earlier is None
+            else tuple(outcome for outcome in earlier.outcomes if outcome.attack not in made)
+        )
+        both = sorted((*self.outcomes, *kept), key=lambda outcome: (outcome.level, outcome.attack))
         return replace(self, outcomes=tuple(both))
 
     @property
@@ -65,11 +69,11 @@ class Exposure(Plain):
         room = max(40, min(wide, 100))
         lines = wrap(self.summary, room)
         for level, knows in enumerate(KNOWLEDGE):
-            here = [one for one in self.outcomes if one.level == level]
+            here = [outcome for outcome in self.outcomes if outcome.level == level]
             if here:
                 lines += ["", *wrap(f"An intruder who knows {knows}", room), _head(room)]
-            for one in here:
-                lines += [*_figures(one, room), *_wrapped(one.says, room, " " * 6)]
+            for outcome in here:
+                lines += [*_figures(outcome, room), *_wrapped(outcome.says, room, " " * 6)]
         reasons: dict[str, list[str]] = {}
         for name, why in self.skipped.items():
             reasons.setdefault(why, []).append(name)
@@ -83,36 +87,36 @@ class Exposure(Plain):
     @property
     def summary(self) -> str:
         """The whole in two sentences."""
-        told = [one for one in self.outcomes if one.claims]
+        successful = [outcome for outcome in self.outcomes if outcome.claims]
         if not self.outcomes:
             return "No attack could be made; see what each of them needs."
-        if not told:
+        if not successful:
             return f"Of {len(self.outcomes)} attacks, none certainly does better than guessing."
-        first = min(told, key=lambda one: (one.level, -one.interval[0]))
-        most = max(told, key=lambda outcome: outcome.rank)
+        first = min(successful, key=lambda outcome: (outcome.level, -outcome.interval[0]))
+        most = max(successful, key=lambda outcome: outcome.rank)
         return (
-            f"{len(told)} of {len(self.outcomes)} attacks do better than guessing (marked !). The first "
-            f"of them needs to know {KNOWLEDGE[first.level]} ({first.attack}); the strongest is "
+            f"{len(successful)} of {len(self.outcomes)} attacks do better than guessing (marked !). The "
+            f"first of them needs to know {KNOWLEDGE[first.level]} ({first.attack}); the strongest is "
             f"{most.attack} ({most.success:.0%} right)."
         )
 
     def __repr__(self) -> str:
-        told = sum(one.claims for one in self.outcomes)
-        return f"Exposure({len(self.outcomes)} attacks, {told} of them with an excess beyond doubt)"
+        successful = sum(outcome.claims for outcome in self.outcomes)
+        return f"Exposure({len(self.outcomes)} attacks, {successful} of them with an excess beyond doubt)"
 
     def _repr_html_(self) -> str:
         head = ["intruder knows", "attack", "right", "control", "excess", "people", "what it means"]
         rows = [
             [
-                KNOWLEDGE[one.level],
-                chip(one.attack, "red" if one.claims else "green"),
-                f"{one.success:.1%}",
-                f"{one.control:.1%} {one.instead}",
-                f"{one.excess:.1%} ({one.interval[0]:.1%} to {one.interval[1]:.1%})",
-                one.people,
-                one.says,
+                KNOWLEDGE[outcome.level],
+                chip(outcome.attack, "red" if outcome.claims else "green"),
+                f"{outcome.success:.1%}",
+                f"{outcome.control:.1%} {outcome.instead}",
+                f"{outcome.excess:.1%} ({outcome.interval[0]:.1%} to {outcome.interval[1]:.1%})",
+                outcome.people,
+                outcome.says,
             ]
-            for one in self.outcomes
+            for outcome in self.outcomes
         ]
         return str(html_table(head, rows, wide=["intruder knows", "control", "what it means"]))
 
@@ -127,16 +131,15 @@ def _head(room: int) -> str:
     return f"{head}  {'interval':<19}{'people':>7}" if room >= _WIDE else head
 
 
-def _figures(one: Outcome, room: int) -> list[str]:
+def _figures(outcome: Outcome, room: int) -> list[str]:
     """Return the figures of an outcome in columns; where these do not fit, the last two on a line below."""
-    right = f"{'<=' if one.kind == 'at most' else ''}{one.success:.1%}"
-    span = f"{one.interval[0]:.1%} to {one.interval[1]:.1%}"
-    figures = (
-        f"  {'!' if one.claims else ' '} {one.attack:<19}{right:>9}{one.control:>9.1%}{one.excess:>9.1%}"
-    )
+    right = f"{'<=' if outcome.kind == 'at most' else ''}{outcome.success:.1%}"
+    span = f"{outcome.interval[0]:.1%} to {outcome.interval[1]:.1%}"
+    mark = "!" if outcome.claims else " "
+    figures = f"  {mark} {outcome.attack:<19}{right:>9}{outcome.control:>9.1%}{outcome.excess:>9.1%}"
     if room >= _WIDE:
-        return [f"{figures}  {span:<19}{one.people:>7,}"]
-    return [figures, f"      excess from {span}, {one.people:,} people"]
+        return [f"{figures}  {span:<19}{outcome.people:>7,}"]
+    return [figures, f"      excess from {span}, {outcome.people:,} people"]
 
 
 def _wrapped(text: str, room: int, first: str, rest: str | None = None) -> list[str]:
@@ -172,25 +175,25 @@ def assault(
     """
     ctx = Context(seed=seed) if ctx is None else ctx
     chosen: list[Attack] = list(attacks().values()) if names is None else [ATTACKS[name] for name in names]
-    chosen.sort(key=lambda one: (one.level, one.name))
-    lacking = {one.name: why for one in chosen if (why := _lacking(one, scene)) is not None}
-    todo = [one for one in chosen if one.name not in lacking]
-    total, done = sum(_SHARES[one.cost] for one in todo) or 1.0, 0.0
+    chosen.sort(key=lambda attack: (attack.level, attack.name))
+    lacking = {attack.name: why for attack in chosen if (why := _lacking(attack, scene)) is not None}
+    todo = [attack for attack in chosen if attack.name not in lacking]
+    total, done = sum(_SHARES[attack.cost] for attack in todo) or 1.0, 0.0
     outcomes = []
-    for one in todo:
-        share = _SHARES[one.cost]
-        part = ctx.part(done / total, (done + share) / total, stage=f"attacking: {one.name}")
+    for attack in todo:
+        share = _SHARES[attack.cost]
+        part = ctx.part(done / total, (done + share) / total, stage=f"attacking: {attack.name}")
         part.tell(0.0, whole=True)
         # Its own draws: what an attack finds does not depend on which others are made.
-        part.rng = np.random.default_rng([seed, crc32(one.name.encode())])
+        part.rng = np.random.default_rng([seed, crc32(attack.name.encode())])
         try:
-            outcomes.append(one.run(scene, part))
+            outcomes.append(attack.run(scene, part))
         except (Inapplicable, MissingExtraError) as error:
-            lacking[one.name] = str(error)
+            lacking[attack.name] = str(error)
         done += share
-    skipped = {one.name: lacking[one.name] for one in chosen if one.name in lacking}
+    skipped = {attack.name: lacking[attack.name] for attack in chosen if attack.name in lacking}
     return Exposure(tuple(outcomes), skipped, scene.notes, seed)
 
 
-def _lacking(one: Attack, scene: Scene) -> str | None:
-    return next((why for need in one.needs if (why := scene.lacks(need)) is not None), None)
+def _lacking(attack: Attack, scene: Scene) -> str | None:
+    return next((why for need in attack.needs if (why := scene.lacks(need)) is not None), None)

@@ -51,14 +51,14 @@ def restricted(state: State, ctx: Context, seconds: float, *, pool: int) -> tupl
 
 
 def choose(
-    state: State, cells: list[Integers], found: list[Integers], records: Integers, ctx: Context
+    state: State, cells: list[Integers], candidates: list[Integers], records: Integers, ctx: Context
 ) -> tuple[list[Integers], bool]:
-    """Partition ``records`` into groups among ``cells``, a partition of them to start from, and ``found``.
+    """Partition ``records`` into groups among ``cells``, a first partition of them, and ``candidates``.
 
     Minimises the SSE by branch and bound. Returns the groups, none where there is no answer in time, and
     whether the search ended.
     """
-    groups = list({group.tobytes(): group for group in [*cells, *found]}.values())
+    groups = list({group.tobytes(): group for group in [*cells, *candidates]}.values())
     whole = len(records) == state.n
     place = np.full(state.n, -1, np.int64)
     place[records] = np.arange(len(records))

@@ -141,7 +141,7 @@ def mask_keys(
     """
     ctx = Context(seed=masking(seed), progress=progress)
     options = ChannelOptions(max_distortion, max_risk, budget, invariant, max_t, max_delta)
-    table = Table.of(frame, schema, only=[one.name for one in schema if one.role != "identifier"])
+    table = Table.of(frame, schema, only=[column.name for column in schema if column.role != "identifier"])
     made = channel(table, ctx, options)
     ctx.done()
     return made
@@ -218,25 +218,25 @@ def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
     made = table.like(table.frame.with_columns(*keys))
     distortion = coordinates.loss(made) / 100.0
     risk, before = sum(rule.risk for rule in rules), sum(rule.information for rule in rules)
-    found = measure_revealed(made, ctx.part(0.8, 1.0, stage="measuring"), bins=BINS)
+    revealed = measure_revealed(made, ctx.part(0.8, 1.0, stage="measuring"), bins=BINS)
     figures = ChannelFigures(
         distortion=distortion,
         risk=risk,
         counted=sum(rule.counted for rule in rules),
         information=before,
-        measured=found,
+        measured=revealed,
         budget=BudgetFigures(options.budget, guess(options.budget)),
         parts=tuple(rule.figures for rule in rules),
     )
     return Perturbed(
         made.frame,
         figures,
-        _judge(found, rules, risk, options.max_risk) + _above(rules, options) + _coarse(rules, options),
-        (*map(str, rules), f"Measured in this table: {found}."),
+        _judge(revealed, rules, risk, options.max_risk) + _above(rules, options) + _coarse(rules, options),
+        (*map(str, rules), f"Measured in this table: {revealed}."),
         distortion=distortion,
         risk=risk,
         rules=tuple(rules),
-        measured=found,
+        measured=revealed,
     )
 
 
@@ -245,7 +245,7 @@ def _check_worst(planned: Sequence[Noise | Matrix], options: ChannelOptions) -> 
     name, _ = one_limit(**options.limits)
     if name not in WORST:
         return
-    numbers = [column for one in planned if isinstance(one, Noise) for column in one.columns]
+    numbers = [column for mask in planned if isinstance(mask, Noise) for column in mask.columns]
     if numbers:
         raise InputError(
             f"{name} limits every published combination of keys, which noise on numbers cannot: declare "
@@ -265,36 +265,36 @@ def _draw(
     columns: dict[str, nw.Series[Any]] = {}
     rules = []
     name, value = one_limit(**options.limits)
-    total = sum(one.information for one in planned)
-    for number_, one in enumerate(planned):
+    total = sum(mask.information for mask in planned)
+    for number_, mask in enumerate(planned):
         share = 1.0
         if name == "max_risk":
-            share = one.information / total if 0.0 < total < np.inf else 1.0 / len(planned)
+            share = mask.information / total if 0.0 < total < np.inf else 1.0 / len(planned)
         part = ctx.part(number_ / len(planned), (number_ + 1) / len(planned))
         part.tell(0.0)
-        series, rule = one.apply({name: value * share}, part)
+        series, rule = mask.apply({name: value * share}, part)
         columns |= series
         rules.append(rule)
     return columns, rules
 
 
-def _judge(found: Revealed, rules: Sequence[Rule], risk: float, max_risk: float | None) -> tuple[str, ...]:
+def _judge(revealed: Revealed, rules: Sequence[Rule], risk: float, max_risk: float | None) -> tuple[str, ...]:
     """Compare what was stated with what was measured; refuse a promise that is clearly broken."""
     if len(rules) == 1 and rules[0].complete:
         return ()  # the stated risk is that of all keys, counted without a model: more is chance
-    low = found.estimate.low
+    low = revealed.estimate.low
     # Where the table contradicts the rules' model, what it tells is anything up to the upper end.
-    most = low if meets(low, risk) else found.estimate.high
+    most = low if meets(low, risk) else revealed.estimate.high
     if max_risk is not None and not meets(most, max_risk):
         raise GuaranteeError(
             f"max_risk={max_risk:g} cannot be kept, and nothing is released: in the masked table "
-            f"{_more(found)}. {_why(found)} Declare numeric keys nominal, or cut them into bins first: then "
-            "all keys are randomised together and the risk is counted (up to 150 combinations). Or give "
+            f"{_more(revealed)}. {_why(revealed)} Declare numeric keys nominal, or cut them into bins first: "
+            "then all keys are randomised together and the risk is counted (up to 150 combinations). Or give "
             "max_distortion, larger than this risk would have cost, and judge by what is measured. Or use a "
             "k-anonymous method with the model mutual-information or t-closeness"
         )
     if not meets(low, risk):
-        return (f"in the masked table {_more(found)}; the rules state {risk:.3g}. {_why(found)}",)
+        return (f"in the masked table {_more(revealed)}; the rules state {risk:.3g}. {_why(revealed)}",)
     return ()
 
 
@@ -303,11 +303,13 @@ def _above(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
     name, value = one_limit(**options.limits)
     if name == "max_distortion":
         return ()
-    told = sum(rule.limited for rule in rules) if name == "max_risk" else max(rule.limited for rule in rules)
-    if meets(told, value):
+    limited = (
+        sum(rule.limited for rule in rules) if name == "max_risk" else max(rule.limited for rule in rules)
+    )
+    if meets(limited, value):
         return ()
     return (
-        f"by the exact counts it is {told:.3g} where {name}={value:g} was asked for: the limit is tested "
+        f"by the exact counts it is {limited:.3g} where {name}={value:g} was asked for: the limit is tested "
         "through noise, which lets a rule above it pass in 1 of 100 releases at most. To run again because "
         "of that would tell something about the exact counts; to ask for less from the start does not",
     )
@@ -324,16 +326,17 @@ def _coarse(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
     )
 
 
-def _more(found: Revealed) -> str:
-    verb = "tells" if len(found.keys) == 1 else "together tell"
+def _more(revealed: Revealed) -> str:
+    keys, columns = ", ".join(revealed.keys), ", ".join(revealed.about)
+    verb = "tells" if len(revealed.keys) == 1 else "together tell"
     return (
-        f"{', '.join(found.keys)} {verb} {found.excess:.3g} nats above chance about {', '.join(found.about)}"
-        f", from {found.estimate.low:.3g} to {found.estimate.high:.3g} with 95 % confidence"
+        f"{keys} {verb} {revealed.excess:.3g} nats above chance about {columns}, from "
+        f"{revealed.estimate.low:.3g} to {revealed.estimate.high:.3g} with 95 % confidence"
     )
 
 
-def _why(found: Revealed) -> str:
-    if len(found.keys) == 1:
+def _why(revealed: Revealed) -> str:
+    if len(revealed.keys) == 1:
         return "The key tells it in a way that is not linear, which noise for normal data does not hide."
     return (
         "The keys tell it together, or in a way that is not linear; noise for normal data, and rules for "

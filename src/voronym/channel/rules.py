@@ -76,7 +76,7 @@ class Rule:
     @property
     def figures(self) -> RuleFigures:
         """What is told about the rule."""
-        told = self.published
+        published = self.published
         return RuleFigures(
             columns=self.columns,
             kind=self.kind,
@@ -88,8 +88,8 @@ class Rule:
             note=self.note,
             counted=self.counted,
             made_for=self.made_for,
-            matrix=told if isinstance(told, PublishedMatrix) else None,
-            noise=told if isinstance(told, tuple) else None,
+            matrix=published if isinstance(published, PublishedMatrix) else None,
+            noise=published if isinstance(published, tuple) else None,
         )
 
     def __str__(self) -> str:

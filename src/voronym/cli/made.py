@@ -79,8 +79,8 @@ def _exposed(release: Release) -> Lines:
     pairs = [("unique on the keys", before.unique, after.unique)]
     pairs += [("in classes below 3", before.below_3, after.below_3)] if after.k != 2 else []
     pairs += [(f"below {after.k}", before.below_k, after.below_k)] if after.k > 3 else []
-    said = ", ".join(f"{name}: {was:,} → {now:,}" for name, was, now in pairs)
-    yield "exposed", f"{said} (original → release)"
+    counts = ", ".join(f"{name}: {was:,} → {now:,}" for name, was, now in pairs)
+    yield "exposed", f"{counts} (original → release)"
 
 
 def _intruders(release: Release) -> Lines:
@@ -130,12 +130,12 @@ def _done(release: Release) -> Lines:
         text = f"{other.suppressed:,} suppressed, penalty {other.loss:.2f} %: {levels}"
         yield "" if number else "other levels", text
     if release.booking is not None:
-        told = release.booking.figures
+        figures = release.booking.figures
         yield (
             "with earlier releases",
-            f"{told['known_to_ledger']:,} of {told['in_table']:,} people are known; each shares their group "
-            f"history with at least {told['smallest_history']} people"
-            if told["earlier_releases"]
+            f"{figures['known_to_ledger']:,} of {figures['in_table']:,} people are known; each shares their "
+            f"group history with at least {figures['smallest_history']} people"
+            if figures["earlier_releases"]
             else "none yet: this is the first in the ledger",
         )
 
@@ -145,10 +145,10 @@ def _policy(release: Release) -> Lines:
     if (made := release.checklist) is None:
         return
     yield "policy", f"{made.title}: {made.summary}"
-    for number, one in enumerate(made.added):
-        yield "" if number else "chosen by the policy", one
-    for number, said in enumerate(made.decisions):
-        yield "" if number else "a person must decide", said
+    for number, choice in enumerate(made.added):
+        yield "" if number else "chosen by the policy", choice
+    for number, decision in enumerate(made.decisions):
+        yield "" if number else "a person must decide", decision
 
 
 def _files(release: Release, receipt: WriteReceipt, counted: str, others: list[Path]) -> Lines:
@@ -160,8 +160,8 @@ def _files(release: Release, receipt: WriteReceipt, counted: str, others: list[P
             f"an apostrophe was put before {receipt.guarded_cells:,} texts that a spreadsheet could take for "
             "formulas",
         )
-    if release.source is not None and (said := release.source.says()):
-        yield "read", said
+    if release.source is not None and (sentence := release.source.says()):
+        yield "read", sentence
     yield "written", "to standard output" if str(receipt.path) == "-" else receipt.path
     for path in others:
         yield "", path

@@ -47,21 +47,21 @@ def reading(recipe: Recipe | None, source: str, result: dict[str, Any], **query:
     return known
 
 
-def columns(recipe: Recipe | None, said: dict[str, Any], present: Sequence[str]) -> dict[str, Any]:
+def columns(recipe: Recipe | None, options: dict[str, Any], present: Sequence[str]) -> dict[str, Any]:
     """Return what is said about columns, by the recipe or on the command line; never by both.
 
     Parameters
     ----------
     recipe : Recipe, optional
         The recipe.
-    said : dict
+    options : dict
         Keyword arguments from the command line, empty where nothing was said.
     present : sequence of str
         The columns of the table: a release lacks those that its recipe dropped.
     """
     if recipe is None:
-        return said
-    given = [name for name, value in said.items() if value]
+        return options
+    given = [name for name, value in options.items() if value]
     if given:
         raise InputError(
             f"the recipe says what the columns are, and so do options about {', '.join(given)}: use one"

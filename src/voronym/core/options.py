@@ -42,11 +42,11 @@ class Options:
 
     def __post_init__(self) -> None:
         """Check every value, and make NumPy's numbers plain."""
-        for one in fields(self):
-            check = one.metadata.get("check")
-            value = getattr(self, one.name)
-            if check is not None and value is not one.default:
-                object.__setattr__(self, one.name, check(one.name, value))
+        for option in fields(self):
+            check = option.metadata.get("check")
+            value = getattr(self, option.name)
+            if check is not None and value is not option.default:
+                object.__setattr__(self, option.name, check(option.name, value))
 
     @classmethod
     def of(cls: type[O], method: str, given: Mapping[str, Any]) -> O:
@@ -60,40 +60,40 @@ class Options:
         unknown = sorted(set(given) - set(cls.names()))
         if unknown:
             known = ", ".join(cls.names()) or "none"
-            said = ", ".join(map(repr, unknown))
+            listed = ", ".join(map(repr, unknown))
             word = other_word(unknown, cls.names())
-            raise InputError(f"method {method!r} has no option {said}; it has: {known}{word}")
+            raise InputError(f"method {method!r} has no option {listed}; it has: {known}{word}")
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """Return the names of the options."""
-        return tuple(one.name for one in fields(cls))
+        return tuple(option.name for option in fields(cls))
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
         """Return the options with their defaults."""
-        return {one.name: one.default for one in fields(cls)}
+        return {option.name: option.default for option in fields(cls)}
 
     @classmethod
     def declared(cls) -> dict[str, Declared]:
         """Return all that is declared about each option."""
-        return {one.name: Declared.of(one) for one in fields(cls) if "text" in one.metadata}
+        return {option.name: Declared.of(option) for option in fields(cls) if "text" in option.metadata}
 
     @property
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults."""
-        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
+        values = {option.name: (getattr(self, option.name), option.default) for option in fields(self)}
         return {name: value for name, (value, default) in values.items() if value != default}
 
     @classmethod
     def shapes(cls) -> dict[str, Shape]:
         """Return the shape of each option."""
-        return {one.name: one.metadata.get("shape", "value") for one in fields(cls)}
+        return {option.name: option.metadata.get("shape", "value") for option in fields(cls)}
 
     @classmethod
     def texts(cls) -> dict[str, str]:
         """Return what each option means."""
-        return {one.name: one.metadata.get("text", "") for one in fields(cls)}
+        return {option.name: option.metadata.get("text", "") for option in fields(cls)}
 
 
 def other_word(unknown: Sequence[str], known: Collection[str]) -> str:
@@ -244,12 +244,12 @@ def few(name: str, value: Any) -> float:
     """Check for a share of the records below a half; a text such as ``1%`` is one, too."""
     given = value[:-1] if isinstance(value, str) and value.endswith("%") else value
     try:
-        found = -1.0 if isinstance(given, bool) else float(given) / (1.0 if given is value else 100.0)
+        share = -1.0 if isinstance(given, bool) else float(given) / (1.0 if given is value else 100.0)
     except (TypeError, ValueError):
-        found = -1.0
-    if not 0.0 <= found < 0.5:
+        share = -1.0
+    if not 0.0 <= share < 0.5:
         raise InputError(f"{name} must be a share of the records below a half, such as 1%, not {value!r}")
-    return found
+    return share
 
 
 def one_of(*choices: str) -> Check:

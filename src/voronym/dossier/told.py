@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.dossier.parts import Point, Told, ToldColumn
-from voronym.evaluate.tradeoff import Plane, letters, plane, told
+from voronym.evaluate.tradeoff import Plane, class_information, letters, plane
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.table.table import Table
 
@@ -49,7 +49,13 @@ def told_of(
     columns = []
     for level in MutualInformation().levels(original):
         ctx.tell(0.0, whole=True)
-        columns.append(ToldColumn(level.column, told(level, labels), told(level, original.classes.labels)))
+        columns.append(
+            ToldColumn(
+                level.column,
+                class_information(level, labels),
+                class_information(level, original.classes.labels),
+            )
+        )
     worst = max(columns, key=lambda column: (column.now.excess, column.now.plug_in))  # not what chance shows
     result = plane(original, X, column=worst.name, ctx=ctx.part(0.1, 1.0), rules=limits)
     result = result.and_also([(loss / 100, worst.now.plug_in)])

@@ -182,8 +182,8 @@ def link(
         One over the number of records that are nearest; whether the own one is among them (False where it is
         not known); and the classes of equal released records.
     """
-    found = _classes(Y) if classes is None else classes
-    points = Y[found.first]
+    groups = _classes(Y) if classes is None else classes
+    points = Y[groups.first]
     wide = points.shape[1] > _TREE
     search = partial(_nearest_of_all, points) if wide else partial(_nearest, cKDTree(points))
     block = max(1, _AT_ONCE // len(points)) if wide else _BLOCK
@@ -191,12 +191,12 @@ def link(
 
     def attack(start: int) -> None:
         for at, nearest in enumerate(search(X[start : start + block]), start):
-            credit[at] = 1.0 / int(found.sizes[nearest].sum())
+            credit[at] = 1.0 / int(groups.sizes[nearest].sum())
             if own is not None:
-                near[at] = own[at] >= 0 and found.labels[own[at]] in nearest
+                near[at] = own[at] >= 0 and groups.labels[own[at]] in nearest
 
     ctx.map(attack, range(0, len(X), block))
-    return credit, near, found
+    return credit, near, groups
 
 
 def nearest_released(original_X: ArrayLike, released_X: ArrayLike, ctx: Context) -> NDArray[np.int64]:

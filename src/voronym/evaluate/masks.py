@@ -15,7 +15,7 @@ from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.core.rate import Rate
 from voronym.evaluate.attacks import record_linkage
-from voronym.evaluate.tradeoff import told
+from voronym.evaluate.tradeoff import class_information
 from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
 from voronym.privacy.cells import Levels
@@ -80,5 +80,5 @@ def mask_point(table: Table, method: str, options: Any, ctx: Context, levels: Le
     sizes = np.bincount(labels)
     information = None
     if levels is not None:
-        information = told(levels, cells_of(made, levels) if result is None else labels)
+        information = class_information(levels, cells_of(made, levels) if result is None else labels)
     return MaskPoint(coordinates.loss(made), rate, information, len(sizes), int(sizes.max()), seconds)

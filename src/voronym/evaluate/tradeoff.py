@@ -95,7 +95,7 @@ class Plane:
 
     def risk(self, labels: Ints) -> Estimate:
         """Measure the risk of published classes, given the class 0..m-1 of each record."""
-        return told(self.levels, labels)
+        return class_information(self.levels, labels)
 
     def curve(self, kind: str) -> Curve | None:
         """Return a curve by its kind, None where it is not there."""
@@ -182,7 +182,7 @@ def plane(
     ctx = Context() if ctx is None else ctx
     levels = MutualInformation(column=name).levels(table)[0]
     ctx.tell(0.0, whole=True)
-    unchanged = told(levels, table.classes.labels)
+    unchanged = class_information(levels, table.classes.labels)
     ctx.tell(0.05, whole=True)
     curves = [Curve("floor", Floor(X, levels.codes))]
     if rules:
@@ -197,13 +197,13 @@ def plane(
     return Plane(levels, unchanged, tuple(curves), tuple(notes))
 
 
-def told(levels: Levels, labels: Ints) -> Estimate:
+def class_information(levels: Levels, labels: Ints) -> Estimate:
     """Return what classes tell about a confidential column, from the class 0..m-1 of each record.
 
     Examples
     --------
     >>> ill = Levels("ill", np.array([0, 0, 1, 1]), False, ("a", "b"))
-    >>> round(told(ill, np.array([0, 0, 1, 1])).plug_in, 4)  # all of it: ln 2
+    >>> round(class_information(ill, np.array([0, 0, 1, 1])).plug_in, 4)  # all of it: ln 2
     0.6931
     """
     labels = np.asarray(labels, np.int64)

@@ -149,8 +149,8 @@ class Booking:
 
     def fates(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return whose rows were published in an earlier release, and who was left out of one."""
-        found = [entry.of(entry.groups, self.rows) for entry in self.entries]
-        seen = np.stack(found) if found else np.empty((0, len(self.rows)), np.int64)
+        groups = [entry.of(entry.groups, self.rows) for entry in self.entries]
+        seen = np.stack(groups) if groups else np.empty((0, len(self.rows)), np.int64)
         return np.any(seen >= 0, axis=0), np.any(seen == LEFT_OUT, axis=0)
 
     def leave(self, stays: Ints) -> None:
@@ -301,7 +301,7 @@ class Booking:
             ]
             made[weights] = nw.new_series(weights, mine, nw.Float64(), backend=table.frame.implementation)
         return table.like(
-            table.frame.with_columns(**{name: nw.maybe_reset_index(one) for name, one in made.items()}),
+            table.frame.with_columns(**{name: nw.maybe_reset_index(series) for name, series in made.items()}),
             table.source,
         )
 
@@ -379,11 +379,13 @@ class Booking:
         ended: dict[int, int] = {}
         for entry in self.entries:
             there, _ = entry.find(self.people)
-            found = entry.of(entry.groups, self.people)
-            group, seen = np.where(found >= 0, found, group), np.where(found >= 0, entry.number, seen)
+            groups = entry.of(entry.groups, self.people)
+            group, seen = np.where(groups >= 0, groups, group), np.where(groups >= 0, entry.number, seen)
             waited = np.where(there, entry.of(entry.waited, self.people), waited)
             ended |= dict.fromkeys(np.unique(entry.groups).tolist(), entry.number)
-        away = (group >= 0) & (seen != np.array([ended.get(one, 0) for one in group.tolist()], np.int64))
+        away = (group >= 0) & (
+            seen != np.array([ended.get(number, 0) for number in group.tolist()], np.int64)
+        )
         alone = self.ledger.next_group + np.arange(len(group))  # a group of one, which is dissolved
         return np.where(away, alone if policy.dissolved == "retire" else -1, group), waited
 
@@ -514,7 +516,7 @@ class Booking:
         }
         self.entry = Entry(
             0, now(), k, facts, people, groups, start, waited, published=shown if rows is not None else {},
-            loose=np.array([self._loose[one] for one in people.tolist()], people.dtype),
+            loose=np.array([self._loose[person] for person in people.tolist()], people.dtype),
             marks=marks,
             cells=np.column_stack([self.cells.members(people), dominant]),
         )  # fmt: skip
@@ -528,7 +530,7 @@ class Booking:
 
     def refusal(
         self,
-        found: Standing,
+        standing: Standing,
         bare: Standing,
         people: Prints,
         groups: Ints,
@@ -546,10 +548,10 @@ class Booking:
         """
         if not bare.below:
             return (
-                f"{found.below:,} of {found.people:,} people would be told apart because values beside the "
-                f"keys are others than in an earlier release, or are not, for fewer than k={found.k} people "
-                "of a group: whoever knows whose values changed finds their rows. Nothing was released. "
-                f"{hint('changed', 'publish')} releases them all the same"
+                f"{standing.below:,} of {standing.people:,} people would be told apart because values beside "
+                f"the keys are others than in an earlier release, or are not, for fewer than k={standing.k} "
+                "people of a group: whoever knows whose values changed finds their rows. Nothing was "
+                f"released. {hint('changed', 'publish')} releases them all the same"
             )
         came = len(np.unique(self.rows[np.isin(self.rows, _left_before(self.entries))]))
         out = (
@@ -559,13 +561,13 @@ class Booking:
             else ""
         )
         last = self.entries[-1]
-        few = people[shared_of(self.entries, people, groups, start, homes) < found.k]
+        few = people[shared_of(self.entries, people, groups, start, homes) < standing.k]
         if not (last.of(last.groups, few) >= 0).any():
             share = (len(few) + len(self.late)) / self.many
             return (
-                f"{len(few):,} of {found.people:,} people were not in the release before, and would be fewer "
-                f"than k={found.k} of their groups: the difference of the releases would be theirs. Nothing "
-                "was released. Let them wait for others "
+                f"{len(few):,} of {standing.people:,} people were not in the release before, and would be "
+                f"fewer than k={standing.k} of their groups: the difference of the releases would be theirs. "
+                "Nothing was released. Let them wait for others "
                 f"({hint('waiting', float(np.ceil(100 * share) / 100))}), or "
                 f"build on the groups of the earlier releases ({hint('keep_groups')}){out}"
             )
@@ -589,14 +591,14 @@ class Booking:
         chosen : bool
             Whether somebody chose what becomes of the people of groups that fall below k.
         """
-        found, following = self.standing, self.round
+        standing, following = self.standing, self.round
         out: list[str] = []
-        if found is not None and found.recognised_below:
+        if standing is not None and standing.recognised_below:
             out.append(
-                f"{found.recognised_below:,} of {found.people:,} people stand in sets of fewer than "
-                f"k={found.k} (the fewest: {found.recognised_smallest}) for an intruder who recognises the "
-                "rows of a person in several releases, by values that do not change: people left, and groups "
-                f"were formed of the others. With {hint('dissolved', 'retire')} such people are not "
+                f"{standing.recognised_below:,} of {standing.people:,} people stand in sets of fewer than "
+                f"k={standing.k} (the fewest: {standing.recognised_smallest}) for an intruder who recognises "
+                "the rows of a person in several releases, by values that do not change: people left, and "
+                f"groups were formed of the others. With {hint('dissolved', 'retire')} such people are not "
                 "published again"
             )
         if following is not None and not chosen and not any(e.about["kept_groups"] for e in self.entries):
@@ -624,29 +626,29 @@ class Booking:
                 f"{self.corrected:,} people have other keys now than when they were first published, and the "
                 "release still publishes what their group published then: groups that are kept do not change"
             )
-        if found is not None and found.leavers_below:
+        if standing is not None and standing.leavers_below:
             out.append(
-                f"{found.leavers_below:,} people of the release before are not in this one, as fewer than "
-                f"k={found.k} of their group: whoever compares the two sees which values are lacking"
+                f"{standing.leavers_below:,} people of the release before are not in this one, as fewer than "
+                f"k={standing.k} of their group: whoever compares the two sees which values are lacking"
             )
         return tuple(out)
 
     @property
     def figures(self) -> dict[str, Any]:
         """What may be said about the release and those before it, for the data holder; JSON-able."""
-        found, following = self.standing, self.round
+        standing, following = self.standing, self.round
         out: dict[str, Any] = {"earlier_releases": len(self.entries)}
-        if found is not None:
+        if standing is not None:
             out |= {
-                "people": found.people,
-                "known": found.known,
+                "people": standing.people,
+                "known": standing.known,
                 "known_to_ledger": self.known,
                 "in_table": self.many,
                 "known_by_other_spelling": self.respelled,
-                "smallest_history": found.smallest,
-                "recognised_smallest": found.recognised_smallest,
-                "recognised_below_k": found.recognised_below,
-                "leavers_below_k": found.leavers_below,
+                "smallest_history": standing.smallest,
+                "recognised_smallest": standing.recognised_smallest,
+                "recognised_below_k": standing.recognised_below,
+                "leavers_below_k": standing.leavers_below,
                 "corrected": self.corrected,
                 "waiting": len(self.late),
             }
@@ -704,12 +706,12 @@ def _people(rows: Prints, groups: Ints) -> tuple[Prints, Ints]:
     several: dict[tuple[int, ...], int] = {}
     top = int(groups.max()) + 1
     for at in np.flatnonzero(count > 1).tolist():
-        found = tuple(np.unique(ordered[first[at] : first[at] + count[at]]).tolist())
-        if len(found) > 1:
-            out[at] = top + several.setdefault(found, len(several))
+        shared = tuple(np.unique(ordered[first[at] : first[at] + count[at]]).tolist())
+        if len(shared) > 1:
+            out[at] = top + several.setdefault(shared, len(several))
     return people, np.asarray(out, np.int64)
 
 
 def _left_before(entries: Sequence[Entry]) -> Prints:
     """Return whom releases left out."""
-    return np.concatenate([one.people[one.groups == LEFT_OUT] for one in entries])
+    return np.concatenate([entry.people[entry.groups == LEFT_OUT] for entry in entries])

@@ -169,7 +169,7 @@ def mask_private(
         beside = stayed.copy()
         beside[fills] = np.resize(first_rows(table), len(fills))
     frame = published(table if beside is None else table.rows(beside), bounds, cells, of)
-    facts = told(
+    facts = public_figures(
         model,
         bounds,
         grouping_of(options),
@@ -364,7 +364,7 @@ def published(
     return nw.maybe_reset_index(table.frame.select(names).with_columns(**new))
 
 
-def told(
+def public_figures(
     model: DifferentialPrivacy,
     bounds: list[Bounds],
     grouping: str,

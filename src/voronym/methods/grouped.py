@@ -21,7 +21,7 @@ from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
 from voronym.methods.households import group_households
 from voronym.methods.objective import published_points
-from voronym.methods.said import against, said, within
+from voronym.methods.said import against, unit_sentences, within
 from voronym.methods.settled import equal_groups, groups_of, pure_groups, said_of
 from voronym.methods.strata import check_strata, divide_strata
 from voronym.methods.weights import publish_weights
@@ -159,7 +159,7 @@ def mask_by_groups(
             *published.log,
             *weighed,
             *within(strata, parts),
-            *said(table, bare),
+            *unit_sentences(table, bare),
             *against(way, part, obeyed),
         ),
         records=(crowd.keys.records if shown is None else shown) if plain else None,  # no bound is of people

@@ -82,14 +82,14 @@ class Lattice:
 
     def __post_init__(self) -> None:
         self.n = self.columns[0].codes.shape[1]
-        self.shape = tuple(one.height + 1 for one in self.columns)
+        self.shape = tuple(column.height + 1 for column in self.columns)
         many = float(np.prod(self.shape, dtype=np.float64))
         if many > MOST:
             raise InputError(
                 f"the hierarchies have {many:.1e} combinations of levels, "
                 f"more than {MOST:,}: take fewer keys, or hierarchies with fewer levels"
             )
-        per = [w * one.penalty.sum(axis=1) for one, w in zip(self.columns, self.weights, strict=True)]
+        per = [w * column.penalty.sum(axis=1) for column, w in zip(self.columns, self.weights, strict=True)]
         scale = 100.0 / (self.n * float(self.weights.sum()))
         base = np.zeros(self.shape)
         for axis, cost in enumerate(per):
@@ -104,8 +104,10 @@ class Lattice:
 
     def labels(self, node: Sequence[int]) -> tuple[Ints, int]:
         """Return the class of each record under a recoding, and how many classes there are."""
-        codes = np.stack([one.codes[level] for one, level in zip(self.columns, node, strict=True)])
-        sizes = np.array([one.sizes[level] for one, level in zip(self.columns, node, strict=True)], np.int64)
+        codes = np.stack([column.codes[level] for column, level in zip(self.columns, node, strict=True)])
+        sizes = np.array(
+            [column.sizes[level] for column, level in zip(self.columns, node, strict=True)], np.int64
+        )
         if float(np.prod(sizes, dtype=np.float64)) >= 2.0**62:
             return _numbered(codes)
         table, first, labels = self._room
@@ -155,7 +157,7 @@ class Lattice:
                 return None
             if count == 0 or (self._enough(gone[labels]) and self._obeys(classwise, gone[labels])):
                 break
-            following = next((one for one in order if not gone[one]), None)
+            following = next((group for group in order if not gone[group]), None)
             if following is None:
                 return None
             gone[following] = True
@@ -174,8 +176,8 @@ class Lattice:
     def _enter(self, node: tuple[int, ...], gone: NDArray[np.bool_]) -> None:
         """Keep a solution, unless another loses no more and suppresses no more."""
         cost = np.zeros(self.n)
-        for one, level, weight in zip(self.columns, node, self.weights, strict=True):
-            cost += weight * one.penalty[level]
+        for column, level, weight in zip(self.columns, node, self.weights, strict=True):
+            cost += weight * column.penalty[level]
         whole = float(self.weights.sum())
         loss = 100.0 * float(np.where(gone, whole, cost).sum()) / (self.n * whole)
         self._add(Solution(node, loss, int(gone.sum())))
@@ -184,11 +186,11 @@ class Lattice:
         if any(_no_worse(old, new) for old in self.front):
             return
         kept = [old for old in self.front if not _no_worse(new, old)]
-        self.front = sorted([*kept, new], key=lambda one: one.suppressed)
+        self.front = sorted([*kept, new], key=lambda solution: solution.suppressed)
 
     def bound(self, least: int) -> float:
         """Return the least loss found with at most this number of records suppressed."""
-        return min((one.loss for one in self.front if one.suppressed <= least), default=np.inf)
+        return min((solution.loss for solution in self.front if solution.suppressed <= least), default=np.inf)
 
     def open(self, node: tuple[int, ...]) -> bool:
         """Say whether a recoding may still be better than all that were found."""
@@ -235,10 +237,10 @@ class Lattice:
             low, high = (low, middle) if fine else (middle + 1, high)
 
 
-def _no_worse(one: Solution, other: Solution) -> bool:
-    if (one.loss, one.suppressed) == (other.loss, other.suppressed):
-        return one.levels <= other.levels
-    return one.loss <= other.loss and one.suppressed <= other.suppressed
+def _no_worse(solution: Solution, other: Solution) -> bool:
+    if (solution.loss, solution.suppressed) == (other.loss, other.suppressed):
+        return solution.levels <= other.levels
+    return solution.loss <= other.loss and solution.suppressed <= other.suppressed
 
 
 def _numbered(codes: Ints) -> tuple[Ints, int]:
@@ -270,70 +272,76 @@ def lattice(
     """
     del options  # there are none
     columns = ladders(table, choices.hierarchies or {})
-    judges = [one for model in models if model.required is not None for one in model.row_judges(table)]
+    judges = [judge for model in models if model.required is not None for judge in model.row_judges(table)]
     given = importance_of(table, choices)
     weights = np.array([float(given.get(column.name, 1.0)) for column in columns])
     if weights.sum() <= 0.0:
         raise InputError("importance must be above 0 for one key at least")
-    found = Lattice(columns, k, judges, int(choices.suppress * table.n + 1e-9), weights, table.units)
-    found.search(ctx)
-    if not found.front:
+    searched = Lattice(columns, k, judges, int(choices.suppress * table.n + 1e-9), weights, table.units)
+    searched.search(ctx)
+    if not searched.front:
         raise GuaranteeError(
             f"no levels of the hierarchies keep all promises with {100 * choices.suppress:g} % of the "
             f"records suppressed: allow more ({hint('suppress')}), or ask for less"
         )
-    return _masked(table, found, choices.hierarchies or {})
+    return _masked(table, searched, choices.hierarchies or {})
 
 
-def _masked(table: Table, found: Lattice, trees: Collection[str]) -> Grouped:
+def _masked(table: Table, searched: Lattice, trees: Collection[str]) -> Grouped:
     """Publish the solution of least loss."""
-    best = min(found.front, key=lambda one: (one.loss, one.suppressed))
-    labels, many = found.labels(best.levels)
+    best = min(searched.front, key=lambda solution: (solution.loss, solution.suppressed))
+    labels, many = searched.labels(best.levels)
     sizes = np.bincount(labels, minlength=many)
-    gone = found.suppressed(labels, sizes, found.heads(labels, many) < found.k)
+    gone = searched.suppressed(labels, sizes, searched.heads(labels, many) < searched.k)
     rows = np.zeros(table.n, bool) if gone is None else gone[labels]
     made = {}
-    for one, level in zip(found.columns, best.levels, strict=True):
-        texts, nothing = one.labels[level], one.labels[-1][0]
+    for column, level in zip(searched.columns, best.levels, strict=True):
+        texts, nothing = column.labels[level], column.labels[-1][0]
         shown = [
-            nothing if hidden else texts[code] for hidden, code in zip(rows, one.codes[level], strict=True)
+            nothing if hidden else texts[code] for hidden, code in zip(rows, column.codes[level], strict=True)
         ]
-        made[one.name] = nw.new_series(one.name, shown, nw.String(), backend=table.frame.implementation)
+        made[column.name] = nw.new_series(column.name, shown, nw.String(), backend=table.frame.implementation)
     kept = [name for name in table.columns if name in table.schema]
     frame = nw.from_dict({name: made.get(name, table.frame[name]) for name in kept})
     return Grouped(
         frame,
-        figures=LatticeFigures(_figures(found, best)),
-        log=_log(found, best),
-        partition=Partition(np.where(rows, many, labels), k=found.k if table.units is None else None),
+        figures=LatticeFigures(_figures(searched, best)),
+        log=_log(searched, best),
+        partition=Partition(np.where(rows, many, labels), k=searched.k if table.units is None else None),
         published_as={
-            one.name: f"level {level} of {one.height} of its hierarchy, for all records"
-            for one, level in zip(found.columns, best.levels, strict=True)
+            column.name: f"level {level} of {column.height} of its hierarchy, for all records"
+            for column, level in zip(searched.columns, best.levels, strict=True)
         },
         schema=ranged_schema(table.schema, list(made), trees=trees),
     )
 
 
-def _figures(found: Lattice, best: Solution) -> Uniform:
-    names = [one.name for one in found.columns]
+def _figures(searched: Lattice, best: Solution) -> Uniform:
+    names = [column.name for column in searched.columns]
     return Uniform(
-        recodings=int(found.base.size),
-        looked_at=found.looked,
-        heights={one.name: one.height for one in found.columns},
+        recodings=int(searched.base.size),
+        looked_at=searched.looked,
+        heights={column.name: column.height for column in searched.columns},
         frontier=tuple(
-            Recoding(dict(zip(names, one.levels, strict=True)), one.loss, one.suppressed, one is best)
-            for one in found.front
+            Recoding(
+                dict(zip(names, solution.levels, strict=True)),
+                solution.loss,
+                solution.suppressed,
+                solution is best,
+            )
+            for solution in searched.front
         ),
     )
 
 
-def _log(found: Lattice, best: Solution) -> tuple[str, ...]:
+def _log(searched: Lattice, best: Solution) -> tuple[str, ...]:
     named = ", ".join(
-        f"{one.name} {level} of {one.height}" for one, level in zip(found.columns, best.levels, strict=True)
+        f"{column.name} {level} of {column.height}"
+        for column, level in zip(searched.columns, best.levels, strict=True)
     )
     return (
-        f"All records were recoded to the same levels: {named}. Of {found.base.size:,} combinations "
-        f"{found.looked:,} were looked at; the others are proven to be no better.",
-        f"The keys of {best.suppressed:,} of {found.n:,} records are suppressed; the certainty penalty is "
+        f"All records were recoded to the same levels: {named}. Of {searched.base.size:,} combinations "
+        f"{searched.looked:,} were looked at; the others are proven to be no better.",
+        f"The keys of {best.suppressed:,} of {searched.n:,} records are suppressed; the certainty penalty is "
         f"{best.loss:.2f} %.",
     )

@@ -21,7 +21,7 @@ from voronym.methods.blanks import SAME, Choices, Search
 from voronym.methods.crowd import check_heads, household_demands
 from voronym.methods.figures import Suppressed, SuppressionFigures
 from voronym.methods.grouped import demands_of
-from voronym.methods.said import said
+from voronym.methods.said import unit_sentences
 from voronym.partition import Partition
 from voronym.privacy import Judge, Model
 from voronym.request.choices import ReleaseChoices
@@ -265,7 +265,7 @@ def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
 
 
 def _masked(
-    table: Table, gaps: Gaps, of_row: Ints | None, k: int, *, told: bool, others: int | None
+    table: Table, gaps: Gaps, of_row: Ints | None, k: int, *, models: bool, others: int | None
 ) -> Grouped:
     """Publish the table with its gaps."""
     made, many = {}, {}
@@ -285,15 +285,15 @@ def _masked(
         for name, n in many.items()
         if n > NEARLY * table.n
     )
-    against = (AGAINST,) if told else ()
+    against = (AGAINST,) if models else ()
     return Grouped(
         frame,
         figures=SuppressionFigures(figures),
         notes=notes,
         log=(
-            *_said(table, many, touched, gaps, k, more=told),
+            *_said(table, many, touched, gaps, k, more=models),
             *(() if others is None else (WILDCARD.format(others),)),
-            *said(table, None),
+            *unit_sentences(table, None),
             *against,
         ),
         partition=Partition(gaps.labels, k=k) if of_row is None else Partition(gaps.labels[of_row]),

@@ -24,7 +24,7 @@ def within(strata: Sequence[str], parts: Sequence[Stratum]) -> tuple[str, ...]:
     )
 
 
-def said(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, ...]:
+def unit_sentences(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, ...]:
     """Explain which units (people, households) were grouped."""
     units, sentences = table.units, list[str]()
     if units is None:

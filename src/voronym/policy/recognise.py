@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -270,8 +270,3 @@ def strays(seen: Seen, what: str) -> int:
         for cell in seen.cells
         if cell.cell.sort in ("text", "code") and pattern.search(cell.cell.text)
     )
-
-
-def said(kinds: Iterable[str]) -> str:
-    """Return kinds of information in plain words."""
-    return ", ".join(WHAT[kind][0] for kind in kinds)

@@ -218,9 +218,9 @@ def register(name: str) -> Callable[[M], M]:
     """Register a class of models under the name that users type; it becomes its ``name``."""
 
     def add(cls: M) -> M:
-        for said, usual in DEFAULTS.items():
-            if not hasattr(cls, said):
-                setattr(cls, said, usual)
+        for attribute, usual in DEFAULTS.items():
+            if not hasattr(cls, attribute):
+                setattr(cls, attribute, usual)
         MODELS.add(name, cls)
         cls.name = name  # type: ignore[method-assign, assignment]
         return cls

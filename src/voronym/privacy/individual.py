@@ -110,11 +110,11 @@ def weights_of(column: Values) -> Floats:
             f"the weights {listing([name])} are missing in {gone} of {len(column)} rows; fill them in, or "
             "leave these rows out"
         )
-    found = np.asarray(column.numbers, np.float64)
-    bad = int((~np.isfinite(found) | (found <= 0)).sum())
+    weights = np.asarray(column.numbers, np.float64)
+    bad = int((~np.isfinite(weights) | (weights <= 0)).sum())
     if bad:
         raise InputError(
-            f"the weights {listing([name])} are not above 0 in {bad} of {len(found)} rows; a weight says how "
-            "many people of the population a record stands for"
+            f"the weights {listing([name])} are not above 0 in {bad} of {len(weights)} rows; a weight says "
+            "how many people of the population a record stands for"
         )
-    return found
+    return weights

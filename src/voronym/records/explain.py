@@ -40,7 +40,7 @@ def coarse(field: Field) -> Ints:
     return np.asarray(np.minimum(rank, _BINS - 1)[field.codes])
 
 
-def told(item: Ints, other: Ints) -> float:
+def share_explained(item: Ints, other: Ints) -> float:
     """Return the share of what there is to know about the second column that the first one tells.
 
     Their mutual information less what chance shows, over the entropy of the second.
@@ -48,7 +48,8 @@ def told(item: Ints, other: Ints) -> float:
     Examples
     --------
     >>> a = np.arange(400) % 4
-    >>> [round(float(one), 1) for one in (told(a, a % 2), told(a % 2, a), told(a, (np.arange(400) // 4) % 2))]
+    >>> pairs = (a, a % 2), (a % 2, a), (a, (np.arange(400) // 4) % 2)
+    >>> [round(float(share_explained(*pair)), 1) for pair in pairs]
     [1.0, 0.5, 0.0]
     """
     n = len(item)
@@ -67,7 +68,7 @@ def explained(keys: Sequence[Field], others: Sequence[Field]) -> Floats:
     every = [coarse(key) for key in (*keys, *others)]
     return np.array(
         [
-            np.mean([told(every[k], item) for j, item in enumerate(every) if j != k])
+            np.mean([share_explained(every[k], item) for j, item in enumerate(every) if j != k])
             if len(every) > 1
             else 0.0
             for k in range(len(keys))
@@ -83,7 +84,10 @@ def blocks(keys: Sequence[Field], chosen: Sequence[int]) -> list[list[int]]:
         near = [
             block
             for block in made
-            if any(max(told(classes[k], classes[j]), told(classes[j], classes[k])) >= TIED for j in block)
+            if any(
+                max(share_explained(classes[k], classes[j]), share_explained(classes[j], classes[k])) >= TIED
+                for j in block
+            )
         ]
         made = [block for block in made if block not in near] + [[j for block in near for j in block] + [k]]
     return [sorted(block) for block in made]

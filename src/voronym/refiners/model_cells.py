@@ -177,12 +177,12 @@ class ModelCells:
         seeds = ctx.rng.integers(1, 2**63, len(blocks)).tolist()
         rows = [np.concatenate([members[q] for q in block]) for block in blocks]
 
-        def one(number: int) -> tuple[Ints, int]:
+        def improve(number: int) -> tuple[Ints, int]:
             block = blocks[number]
             own = np.repeat(np.arange(len(block)), sizes[block])
             return work(Problem(self.records.subset(rows[number]), self.k), own, seeds[number])
 
-        result = ctx.map(one, range(len(blocks)), whole=False)
+        result = ctx.map(improve, range(len(blocks)), whole=False)
         labels, top = np.empty(self.part.n, np.int64), 0
         for inside, (own, _) in zip(rows, result, strict=True):
             labels[inside] = top + own

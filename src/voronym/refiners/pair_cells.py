@@ -121,7 +121,7 @@ class Cells:
         seeds = ctx.rng.integers(1, 2**63, len(blocks)).tolist()
         new: list[NDArray[np.int32]] = [np.zeros((0, 0), np.int32)] * len(blocks)
 
-        def one(number: int) -> int:
+        def improve(number: int) -> int:
             cells = blocks[number]
             if len(cells) < 2 or ctx.over:
                 return 0
@@ -132,7 +132,7 @@ class Cells:
             new[number] = np.column_stack([block.size, block.record])[len(cells) : top].astype(np.int32)
             return answer
 
-        answers = ctx.map(one, range(len(blocks)), whole=False)
+        answers = ctx.map(improve, range(len(blocks)), whole=False)
         self._settle([item for item in new if len(item)])
         return answers
 

@@ -75,18 +75,18 @@ def chart(
     led = [bool(own) and (entry.joined or len(own) == 1) for entry, own in zip(series, kept, strict=True)]
     wanted = [axes.y(own[-1][1]) if has else axes.top for own, has in zip(kept, led, strict=True)]
     ends = spread(wanted, ROW, axes.top, axes.bottom)
-    for i, (one, own) in enumerate(zip(series, kept, strict=True)):
-        if one.joined and len(own) > 1:
-            axes.curve([p[:2] for p in own], f"{'lp' if one.published else 'l'} c{i % 8}")
+    for i, (curve, own) in enumerate(zip(series, kept, strict=True)):
+        if curve.joined and len(own) > 1:
+            axes.curve([p[:2] for p in own], f"{'lp' if curve.published else 'l'} c{i % 8}")
         if led[i]:
             start = (axes.x(own[-1][0]) + 5, axes.y(own[-1][1]))
             axes.add(line(*start, WIDE - room + 8, ends[i], f"z c{i % 8}"))
-        axes.add(marker(i, WIDE - room + 13, ends[i], 3.2, look="mp" if one.published else "m"))
-        axes.add(text(WIDE - room + 21, ends[i] + 4, shorten(one.name, room - 22), "t s", hint=one.name))
-    for i, (one, own) in enumerate(zip(series, kept, strict=True)):
-        for a, b, word in [] if len(own) > _MANY and one.joined else own:
-            hint = f"{one.name}{', ' if word else ''}{word}: {x_name} {a:g}, {y_name} {b:.4g}"
-            axes.add(marker(i, axes.x(a), axes.y(b), 3.3, hint, look="mp" if one.published else "m"))
+        axes.add(marker(i, WIDE - room + 13, ends[i], 3.2, look="mp" if curve.published else "m"))
+        axes.add(text(WIDE - room + 21, ends[i] + 4, shorten(curve.name, room - 22), "t s", hint=curve.name))
+    for i, (curve, own) in enumerate(zip(series, kept, strict=True)):
+        for a, b, word in [] if len(own) > _MANY and curve.joined else own:
+            hint = f"{curve.name}{', ' if word else ''}{word}: {x_name} {a:g}, {y_name} {b:.4g}"
+            axes.add(marker(i, axes.x(a), axes.y(b), 3.3, hint, look="mp" if curve.published else "m"))
     highest = {
         word: max((p for own in kept for p in own if p[2] == word), key=lambda p: p[1])
         for word in sorted({p[2] for own in kept for p in own} - {""})

@@ -103,10 +103,10 @@ def field(hint: Hint) -> str:
     if hint.value is None or declared.shape in ("columns", "switch", "pairs"):
         return declared.label
     values = hint.value.values() if isinstance(hint.value, Mapping) else [hint.value]
-    said = ", ".join(
+    text = ", ".join(
         str(part) for value in values for part in (value if isinstance(value, list) else [value])
     )
-    return PHRASES.get(hint.choice, declared.label + " {}").replace("{}", said)
+    return PHRASES.get(hint.choice, declared.label + " {}").replace("{}", text)
 
 
 WORDINGS.update(command=flag, python=argument, page=field)

@@ -405,12 +405,12 @@ def _nearest(points: Array, width: int, ctx: Context, slack: float) -> Ints | No
         nonlocal done
         rows = np.arange(done, min(n, done + budget))
         if tree is None:
-            found = _compared(points, rows, width + 1)
+            neighbours = _compared(points, rows, width + 1)
         else:
-            found = np.atleast_2d(tree.query(points[rows], width + 1, eps=slack)[1])
-        own = found == rows[:, None]
+            neighbours = np.atleast_2d(tree.query(points[rows], width + 1, eps=slack)[1])
+        own = neighbours == rows[:, None]
         own[~own.any(axis=1), -1] = True  # among many equal points it may be missing: drop the last
-        near[rows] = found[~own].reshape(len(rows), width)
+        near[rows] = neighbours[~own].reshape(len(rows), width)
         done = min(n, done + budget)
         return done == n
 

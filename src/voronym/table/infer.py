@@ -92,8 +92,8 @@ def infer(frame: Any) -> Proposal:
     advice = tuple((what, str(element)) for element, what in several.items())
     gaps = {name: codes for name in schema.names if (codes := _gap_codes(table[name], schema[name]))}
     reasons = {name: worded(reason) for name, reason in reasons.items()}
-    told = tuple(map(worded, warnings))
-    return Proposal(schema, reasons, told, shapes, distinct, missing, infinite, gaps, advice)
+    sentences = tuple(map(worded, warnings))
+    return Proposal(schema, reasons, sentences, shapes, distinct, missing, infinite, gaps, advice)
 
 
 def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[str, ...], str]]:

@@ -46,7 +46,7 @@ from voronym.web.judged import told_of
 from voronym.web.levels import levels
 from voronym.web.preview import preview
 from voronym.web.settings import Settings, refuse_files
-from voronym.web.shown import told
+from voronym.web.shown import release_view
 
 FIRST, EXAMPLES, WIDE = 8, 4, 40
 """Rows and examples that are shown, and the signs of a cell that are."""
@@ -216,8 +216,10 @@ class Bench:
             else:
                 sound[name] = chosen.get(name)
         if not ledger and (without := [name for name in NEEDS if name in chosen.choices]):
-            said = ", ".join(name.replace("_", " ") for name in without)
-            errors["ledger"] = f"{said}: this is about earlier releases, which a ledger knows: open one below"
+            listed = ", ".join(name.replace("_", " ") for name in without)
+            errors["ledger"] = (
+                f"{listed}: this is about earlier releases, which a ledger knows: open one below"
+            )
         private = any(str(model).partition("=")[0].strip() == "dp" for model in chosen.models)
         named = chosen.policy is not None or private  # a policy says which k, and ε needs none
         if not errors and chosen.k is None and METHODS[chosen.method].keeps_k and not named:
@@ -311,7 +313,7 @@ class Bench:
             wishes.check()
         if ledger:  # entered when all else is in its place
             packed(place, f"release{suffix}", ledger[1])
-        return told(release, dossier, receipt, self.frame)
+        return release_view(release, dossier, receipt, self.frame)
 
 
 def _alone(frame: pl.DataFrame, keys: list[str], units: Units | None) -> tuple[int, int]:

@@ -30,7 +30,9 @@ PICTURES = (
 """Sections of the internal report that have a place on the screen; all of them stand in the report itself."""
 
 
-def told(release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl.DataFrame) -> dict[str, Any]:
+def release_view(
+    release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl.DataFrame
+) -> dict[str, Any]:
     """Return what to show of a release, in plain types; markup comes from the report's own templates."""
     words = pieces(dossier, only=PICTURES)
     return {

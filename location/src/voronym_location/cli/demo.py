@@ -55,12 +55,12 @@ def demo(
             ctx = Context(seed=seed, progress=progress)
             started = running(Path(folder), people=people, k=k, seed=seed, port=port, ctx=ctx)
             town = stack.enter_context(started)
-            found = town.ask()
+            answers = town.ask()
             ctx.done()
         if json:
-            common.emit(found.to_dict() | {"address": town.address, "provider": town.counter.address})
+            common.emit(answers.to_dict() | {"address": town.address, "provider": town.counter.address})
         else:
-            _show(found, k)
+            _show(answers, k)
         if once:
             return
         signals.reopen()
@@ -70,22 +70,22 @@ def demo(
     common.console().print("\nThe demonstration has ended; nothing of it is left.")
 
 
-def _show(found: Answers, k: int) -> None:
+def _show(answers: Answers, k: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
     out = Console(highlight=False)
     table = Table(box=None, padding=(0, 2, 0, 0), title_justify="left")
-    table.title = f"{found.people} people ask for the nearest pharmacy, from"
+    table.title = f"{answers.people} people ask for the nearest pharmacy, from"
     for head in ("", "the provider learns", "nearest one told", "way longer by"):
         table.add_column(head, justify="left" if head in ("", "the provider learns") else "right")
-    for name, way in found.ways.items():
+    for name, way in answers.ways.items():
         table.add_row(*WAYS[name], f"{100 * way.right:.0f} %", f"{way.further:.0f} m")
     out.print(table)
     out.print(
-        f"\nThe provider saw {found.people} pseudonyms at {found.points} points, {found.fewest} or more each "
-        f"(k={k}). Points are\n{found.off:.0f} m from home (root mean square). The service was asked once by "
-        "each, and never learned for what.",
+        f"\nThe provider saw {answers.people} pseudonyms at {answers.points} points, {answers.fewest} or "
+        f"more each (k={k}). Points are\n{answers.off:.0f} m from home (root mean square). The service was "
+        "asked once by each, and never learned for what.",
         soft_wrap=True,
     )
 

@@ -83,11 +83,11 @@ def epoch(
         common.emit(figures)
         return
     if look:
-        told = ", ".join(
+        counts = ", ".join(
             f"{words} {'under k' if figures[name] is None else figures[name]}"
             for name, words in (("people", "people"), ("served", "served"), ("told", "given a new place"))
         )
-        typer.echo(f"epoch {figures['epoch']} is a draft, counts to the next k: {told}", err=True)
+        typer.echo(f"epoch {figures['epoch']} is a draft, counts to the next k: {counts}", err=True)
         return
     typer.echo(
         f"epoch {figures['epoch']} is in force: {figures['people']:,} people, {figures['served']:,} served, "

@@ -73,7 +73,7 @@ def simulate(
     others = _budgets(budgets) if more else []
     with common.ticker(not json) as progress:
         ctx = Context(seed=seed, time_limit=time_limit, progress=progress)
-        found = run(
+        outcome = run(
             people=people,
             epochs=epochs,
             change=change,
@@ -81,7 +81,7 @@ def simulate(
             policies=names,
             budgets=others,
             headrooms=_wholes(headrooms, "--headrooms") if more else [],
-            periods=[one for one in _wholes(periods, "--periods") if one < epochs] if more else [],
+            periods=[period for period in _wholes(periods, "--periods") if period < epochs] if more else [],
             seed=seed,
             ctx=ctx,
         )
@@ -90,11 +90,11 @@ def simulate(
             from voronym.report import write_page
             from voronym_location.simulation_page import render
 
-            write_page(render(found), report)
+            write_page(render(outcome), report)
     if json:
-        common.emit(found.to_dict())
+        common.emit(outcome.to_dict())
     else:
-        _show(found)
+        _show(outcome)
         if report is not None:
             common.console().print(f"written: {report}")
 
@@ -131,12 +131,12 @@ def _budgets(text: str) -> list[float]:
     from voronym.errors import InputError
 
     try:
-        found = [float(part) for part in text.split(",") if part.strip()]
+        budgets = [float(part) for part in text.split(",") if part.strip()]
     except ValueError:
-        found = [-1.0]
-    if any(not 0.0 <= one <= 1.0 for one in found):
+        budgets = [-1.0]
+    if any(not 0.0 <= budget <= 1.0 for budget in budgets):
         raise InputError(f"--budgets takes shares from 0 to 1 with commas, such as 0.05,0.3; not {text!r}")
-    return found
+    return budgets
 
 
 def _wholes(text: str, flag: str) -> list[int]:
@@ -148,16 +148,18 @@ def _wholes(text: str, flag: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _show(found: Simulation) -> None:
+def _show(outcome: Simulation) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 1), title_justify="left")
-    table.title = f"{found.people:,} people, k={found.settings.k}, change {100 * found.change:g} % an epoch"
+    table.title = (
+        f"{outcome.people:,} people, k={outcome.settings.k}, change {100 * outcome.change:g} % an epoch"
+    )
     heads = ("policy", "served %", "told %", "rms m", "smallest", "below k %", "alone %", "linked: below k %")
     for head in heads:
         table.add_column(head, justify="left" if head == "policy" else "right")
-    for name, rows in found.rows.items():
+    for name, rows in outcome.rows.items():
         later, last = rows[1:] or rows, rows[-1]
         table.add_row(
             name,
@@ -171,9 +173,9 @@ def _show(found: Simulation) -> None:
         )
     out = Console(highlight=False)
     out.print(table)
-    epoch, least = max(found.fresh.items())
+    epoch, least = max(outcome.fresh.items())
     out.print(
-        f"After {max(map(len, found.rows.values()))} epochs. told: people told a new place in an epoch, in "
+        f"After {max(map(len, outcome.rows.values()))} epochs. told: people told a new place in an epoch, in "
         f"the mean. smallest: the least number of active people with the same history, ever. linked: for an "
         f"intruder who recognises new pseudonyms, by an IP address, say. A grouping of everybody at epoch "
         f"{epoch} by itself: {least:.0f} m.",

@@ -71,7 +71,7 @@ class Store:
                 with contextlib.suppress(FileExistsError):
                     os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:
-            with told():
+            with worded_errors():
                 upgrade(self.engine)
         except BaseException:
             self.close()
@@ -83,7 +83,7 @@ class Store:
     @contextlib.contextmanager
     def read(self, *, moment: bool = False) -> Iterator[Connection]:
         """Give a connection to read from; all reads are of one ``moment`` where that is wanted."""
-        with told(), self.engine.connect() as connection:
+        with worded_errors(), self.engine.connect() as connection:
             if moment and self.file is None:  # a transaction of SQLite is one anyway
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
@@ -92,7 +92,7 @@ class Store:
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
         """Give a connection whose changes are on the disk when the block has ended, or never happened."""
-        with told(), self._lock if self.file is not None else contextlib.nullcontext():
+        with worded_errors(), self._lock if self.file is not None else contextlib.nullcontext():
             self._still_there()
             with self.engine.connect() as connection:
                 marked = connection.execution_options(voronym_write=True)
@@ -148,7 +148,7 @@ def _listen(engine: Engine) -> None:
 
 
 @contextlib.contextmanager
-def told() -> Iterator[None]:
+def worded_errors() -> Iterator[None]:
     """Turn what the database says into a sentence; what it says may quote values."""
     try:
         yield

@@ -175,7 +175,7 @@ class TwoServers:
         for axis in range(2):
             x = [_dot(view[2].reshape(-1, 2, BITS)[:, axis], powers) for view in views]
             pair = [view[5].reshape(-1, 2, 2)[:, axis] for view in views]
-            d = sum(one - p[:, 0] for one, p in zip(x, pair, strict=True)) % PRIME  # is opened
+            d = sum(value - p[:, 0] for value, p in zip(x, pair, strict=True)) % PRIME  # is opened
             e = sum(lin[:, 0] - p[:, 1] for lin, p in zip(linear, pair, strict=True)) % PRIME  # is opened
             left = d * e % PRIME
             for view, p in zip(views, pair, strict=True):

@@ -11,7 +11,7 @@ from voronym_papers.base import at
 from voronym_papers.items import Cell, Chart, Curve, Floats, Highlight, Item, Table
 from voronym_papers.marks import Mark
 from voronym_papers.pcl import published, runs
-from voronym_papers.pcl.runs import Run, change, design, mdav, told
+from voronym_papers.pcl.runs import Run, change, design, mdav, signed
 
 COLUMNS = ["age", "education-num", "hours-per-week"]
 KS = tuple(range(500, 4001, 500))
@@ -65,7 +65,7 @@ def figures_7_8(full: bool, ctx: Context) -> Iterator[Item]:
     changes = {k: change(run, result["MDAV"][k]) for k, run in result["PCL"].items()}
     best = min(changes, key=lambda k: changes[k])
     yield Highlight(
-        told(changes[best]), f"distortion against MDAV: Adult, k = {best}", "published −32 % at k = 2000"
+        signed(changes[best]), f"distortion against MDAV: Adult, k = {best}", "published −32 % at k = 2000"
     )
 
 

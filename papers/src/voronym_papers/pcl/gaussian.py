@@ -13,7 +13,7 @@ from voronym_papers.base import at
 from voronym_papers.items import Cell, Chart, Curve, Highlight, Item, Picture, Table, frame
 from voronym_papers.marks import Mark
 from voronym_papers.pcl import published, runs
-from voronym_papers.pcl.runs import change, design, mdav, panel, told
+from voronym_papers.pcl.runs import change, design, mdav, panel, signed
 
 POINTS = 2**16
 CELLS = tuple(2**i for i in range(7))
@@ -42,7 +42,7 @@ def figure_3(ctx: Context) -> Iterator[Item]:
             f"Correlation {_name(rho)}",
             (
                 panel("MDAV", X, start, bounds, f"D = {start.distortion:.4f}"),
-                panel("PCL", X, run, bounds, f"D = {run.distortion:.4f} ({told(change(run, start))})"),
+                panel("PCL", X, run, bounds, f"D = {run.distortion:.4f} ({signed(change(run, start))})"),
             ),
             bounds,
             part=part,
@@ -94,7 +94,7 @@ def figure_3(ctx: Context) -> Iterator[Item]:
             for how, item, errors in ((TRANSPORT, run, 0), (LM, theirs, off))
         ]
         yield Highlight(
-            told(change(run, start)),
+            signed(change(run, start)),
             f"distortion against MDAV: Gaussian, 16 cells, correlation {_name(rho)}",
             f"published {known:.0f} %".replace("-", "−"),
         )

@@ -19,7 +19,7 @@ from voronym_papers.base import at
 from voronym_papers.items import Cell, Chart, Curve, Floats, Item, Picture, Table, frame
 from voronym_papers.marks import Mark, close
 from voronym_papers.pcl import published, runs
-from voronym_papers.pcl.runs import Run, best_of_five, change, least, mdav, panel, told
+from voronym_papers.pcl.runs import Run, best_of_five, change, least, mdav, panel, signed
 
 TYPICAL = (
     "The paper says “typically”, of a figure that is drawn without numbers; ours is the mean over the sweep."
@@ -207,15 +207,14 @@ def _attainable(it: Experiment, trials: list[Trial], searched: Floats) -> str:
     """Say what any method could gain on the same draws."""
     if not len(searched):
         return ""
-    sentence = (
-        f" Our best search of all, `anneal`, gains {told(float(searched.mean()))} on the mean of these draws"
-    )
+    mean = signed(float(searched.mean()))
+    sentence = f" Our best search of all, `anneal`, gains {mean} on the mean of these draws"
     limits = [t.limit for t in trials if t.limit is not None]
     if not limits:
         return f"{sentence}."
     most = float(np.mean(limits))
     reach = ", so no method reaches the published figure on their mean" if most > it.known[2] else ""
-    return f"{sentence}, and no groups of {it.drawn} or more gain over {told(most)} (proven){reach}."
+    return f"{sentence}, and no groups of {it.drawn} or more gain over {signed(most)} (proven){reach}."
 
 
 def _picture(it: Experiment, result: Found) -> Picture:
@@ -231,7 +230,7 @@ def _picture(it: Experiment, result: Found) -> Picture:
         notes.append("The published caption says 39 % less, the line under the picture 30 %.")
     if not it.clusters:
         notes.append("Lines join the points of MDAV to their centroids.")
-    words = _words(best.distortion, after, told(trial.gain), f"−{-gain:.0f} %")
+    words = _words(best.distortion, after, signed(trial.gain), f"−{-gain:.0f} %")
     return Picture(
         f"Figure {it.sweep + 1}: {what}",
         (

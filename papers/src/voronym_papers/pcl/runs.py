@@ -145,12 +145,12 @@ def change(run: Run, reference: Run) -> float:
     return 100.0 * (run.distortion / reference.distortion - 1.0)
 
 
-def told(value: float) -> str:
+def signed(value: float) -> str:
     """Write a change in percent with its sign.
 
     Examples
     --------
-    >>> told(-16.04)
+    >>> signed(-16.04)
     '−16.0 %'
     """
     return f"{'−' if value < 0 else '+'}{abs(value):.1f} %"

@@ -12,7 +12,7 @@ from voronym_papers.base import at
 from voronym_papers.items import Cell, Floats, Item, Picture, Table
 from voronym_papers.marks import CLOSE, Mark
 from voronym_papers.pcl import published
-from voronym_papers.pcl.runs import Run, best_of_five, change, mdav, panel, told
+from voronym_papers.pcl.runs import Run, best_of_five, change, mdav, panel, signed
 
 SQUARE = (0.0, 0.0, 1.0, 1.0)
 EXAMPLE = (
@@ -46,7 +46,7 @@ def figures_9_10(draws: int, ctx: Context) -> Iterator[Item]:
         share = 100 * optimal / draws
         yield Mark(shown, "draws in which PCL is optimal", None, share, ".0f", " %", alone=True)
         X, start, best = result[near]
-        words = f"D = {best.distortion:.4f} ({told(change(best, start))}); published −{-known:.0f} %"
+        words = f"D = {best.distortion:.4f} ({signed(change(best, start))}); published −{-known:.0f} %"
         yield Picture(
             f"{figure.capitalize()}: k = {k}",
             (

@@ -197,11 +197,11 @@ class _Seen:
         if self._blocks(kernels.two_best_near, kept, labels, second, gaps) > len(self.X) // 4:
             self.costs = None  # too far from where they were seen
 
-    def _blocks(self, kernel: Any, given: tuple[Any, ...], *found: Any) -> int:
+    def _blocks(self, kernel: Any, given: tuple[Any, ...], *outputs: Any) -> int:
         scanned = 0
         for begin in range(0, len(self.X), self.step):
             self.ctx.check(whole=False)
-            scanned += kernel(*given, *found, begin, min(len(self.X), begin + self.step)) or 0
+            scanned += kernel(*given, *outputs, begin, min(len(self.X), begin + self.step)) or 0
         return scanned
 
 

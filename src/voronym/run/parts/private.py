@@ -302,7 +302,7 @@ def mask_merged(lead: Lead) -> dict[str, Any]:
     made = job.recall("private")
     answers = lead._stage("private", job.pieces)
     lead._forget("bounded", job.pieces)
-    facts = dp.told(
+    facts = dp.public_figures(
         model,
         bounds,
         dp.grouping_of(options),

@@ -139,16 +139,18 @@ def check_format(given: str | None, style: Mapping[str, Any], *, text: bool) -> 
     name = ("csv" if text else "parquet") if given is None else given
     if name not in FORMATS:
         raise InputError(f"the files of a release can be {' or '.join(FORMATS)}, not {name!r}")
-    said = {
-        one: value for one, value in style.items() if value is not None and (one, value) != ("guard", True)
+    options = {
+        option: value
+        for option, value in style.items()
+        if value is not None and (option, value) != ("guard", True)
     }
-    if name == "parquet" and said:
+    if name == "parquet" and options:
         raise InputError(
-            f"{', '.join(said)}: this is about text files, and the release is Parquet. Take "
+            f"{', '.join(options)}: this is about text files, and the release is Parquet. Take "
             f"{hint('format', 'csv')}, or "
             "leave it out"
         )
-    Dialect().styled(**{one: value for one, value in style.items() if one != "guard"})
+    Dialect().styled(**{option: value for option, value in style.items() if option != "guard"})
     return name
 
 
@@ -160,23 +162,23 @@ def written(source: Source | None, frame: pl.DataFrame, kept: set[str]) -> Writt
     """Return how a text file that was read is written, without any of its texts."""
     if source is None:
         return None
-    numbers = [one for one in frame.get_columns() if one.name in kept and one.dtype.is_float()]
-    largest = {one.name: float(one.abs().max() or 0.0) for one in numbers}  # type: ignore[arg-type]
+    numbers = [column for column in frame.get_columns() if column.name in kept and column.dtype.is_float()]
+    largest = {column.name: float(column.abs().max() or 0.0) for column in numbers}  # type: ignore[arg-type]
     return replace(source.only(kept), raw={}, notes=()), largest
 
 
-def layout_of(name: str, style: Mapping[str, Any], found: Sequence[Written | None]) -> Layout:
+def layout_of(name: str, style: Mapping[str, Any], sources: Sequence[Written | None]) -> Layout:
     """Return how a release is written, by what was asked for and how the files of the source are written."""
     if name != "csv":
         return Layout(name)
     style = dict(style)
     guard = bool(style.pop("guard", True))
-    files = [one for one in found if one is not None]
+    files = [file for file in sources if file is not None]
     if not files:
         return Layout(name, Dialect().styled(**style), None, guard)
     dialects = [source.dialect or Dialect() for source, _ in files]
     dialect = dialects[0]
-    if any((one.encoding, one.bom) != (dialect.encoding, dialect.bom) for one in dialects):
+    if any((other.encoding, other.bom) != (dialect.encoding, dialect.bom) for other in dialects):
         dialect = replace(dialect, encoding="utf-8", bom=False)
     first = files[0][0]
     spellings = {
@@ -191,11 +193,11 @@ def layout_of(name: str, style: Mapping[str, Any], found: Sequence[Written | Non
 
 def _merged(spellings: Sequence[Spelling], largest: float) -> Spelling:
     """Return one spelling for a column of many files: the common one, or what all of them can be read as."""
-    gaps = {one.gap for one in spellings if one.gap}
-    quoted = {one.quoted for one in spellings}
-    forms = [one.form for one in spellings]
-    numbers = [one for one in forms if isinstance(one, Number)]
-    form = forms[0] if all(one == forms[0] for one in forms) else None
+    gaps = {spelling.gap for spelling in spellings if spelling.gap}
+    quoted = {spelling.quoted for spelling in spellings}
+    forms = [spelling.form for spelling in spellings]
+    numbers = [item for item in forms if isinstance(item, Number)]
+    form = forms[0] if all(item == forms[0] for item in forms) else None
     if form is None and len(numbers) == len(forms):
         form = _number(numbers)
     if isinstance(form, Number) and form.most is not None and largest * 10.0**form.most >= EXACT:
@@ -206,17 +208,17 @@ def _merged(spellings: Sequence[Spelling], largest: float) -> Spelling:
 
 
 def _number(forms: Sequence[Number]) -> Number:
-    parts = [one for one in forms if not one.whole]
-    signs = {one.decimal for one in parts}
+    parts = [form for form in forms if not form.whole]
+    signs = {form.decimal for form in parts}
     decimal = signs.pop() if len(signs) == 1 else "."
-    apart = {one.thousands for one in forms if one.thousands}
+    apart = {form.thousands for form in forms if form.thousands}
     thousands = apart.pop() if len(apart) == 1 else ""
-    around = {(one.prefix, one.suffix) for one in forms}
+    around = {(form.prefix, form.suffix) for form in forms}
     prefix, suffix = around.pop() if len(around) == 1 else ("", "")
-    counted = all(one.most is not None and one.least is not None for one in parts)
+    counted = all(form.most is not None and form.least is not None for form in parts)
     return Number(
         decimal, "" if thousands == decimal else thousands, prefix, suffix,
-        (0 if len(parts) < len(forms) else min(one.least or 0 for one in parts)) if counted else None,
-        max((one.most or 0 for one in parts), default=0) if counted else None,
+        (0 if len(parts) < len(forms) else min(form.least or 0 for form in parts)) if counted else None,
+        max((form.most or 0 for form in parts), default=0) if counted else None,
         whole=not parts,
     )  # fmt: skip

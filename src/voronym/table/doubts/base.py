@@ -153,19 +153,19 @@ def about_table(table: Columns, schema: Schema) -> tuple[Doubt, ...]:
     return tuple(item for look in TABLE_DOUBTS.values() for item in look(table, schema))
 
 
-def refuse(found: Sequence[Doubt], allowed: Mapping[str, Sequence[str]]) -> tuple[Doubt, ...]:
+def refuse(doubts: Sequence[Doubt], allowed: Mapping[str, Sequence[str]]) -> tuple[Doubt, ...]:
     """Raise for doubts that are grave and not allowed by name; return those that are worth a warning.
 
     Parameters
     ----------
-    found : sequence of Doubt
+    doubts : sequence of Doubt
         All doubts.
     allowed : mapping
         From the name of a doubt to the columns for which it is allowed.
     """
     grave = [
-        item for item in found if item.strength == "refuse" and item.column not in allowed.get(item.name, ())
+        item for item in doubts if item.strength == "refuse" and item.column not in allowed.get(item.name, ())
     ]
     if grave:
         raise SchemaError("\n".join(item.text for item in grave))
-    return tuple(entry for entry in found if entry.strength == "warn")
+    return tuple(entry for entry in doubts if entry.strength == "warn")

@@ -43,8 +43,8 @@ def first_line_is_data(table: Columns) -> int:
     names = table.columns[:_MANY]
     if not any(re.match(r"[\d+.-]", name) for name in names):  # the cheap question first
         return 0
-    found = sum(fits_below(name, table[name]) for name in names)
-    return found if found >= _SEVERAL and found > _MOST * len(names) else 0
+    fitting = sum(fits_below(name, table[name]) for name in names)
+    return fitting if fitting >= _SEVERAL and fitting > _MOST * len(names) else 0
 
 
 @TABLE_DOUBTS.register("header")
@@ -53,11 +53,11 @@ def heading(table: Columns, schema: Schema) -> Iterator[Doubt]:  # noqa: ARG001 
     source = source_of(table.frame)
     if source is not None and source.dialect is not None:  # whoever read the text has asked already
         return
-    found = first_line_is_data(table)
-    if found:
+    fitting = first_line_is_data(table)
+    if fitting:
         text = (
-            f"the headings of {found} of {len(table.columns)} columns look like values of these columns: the "
-            "first line seems to be a record, not a heading, and would be published. Say "
+            f"the headings of {fitting} of {len(table.columns)} columns look like values of these columns: "
+            "the first line seems to be a record, not a heading, and would be published. Say "
             f"{hint('no_header')}, or "
             "give the columns names"
         )

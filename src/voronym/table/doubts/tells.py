@@ -39,14 +39,20 @@ def telling_columns(table: Columns, schema: Schema) -> Iterator[Doubt]:
         return name in table and table[name].form not in ("mixed", "other", "empty")
 
     keys = {name: sample(name) for name in schema.keys if fit(name)}
-    kept = [one for one in schema if one.role in ("confidential", "other") and one.kind != "text"]
+    kept = [
+        declared
+        for declared in schema
+        if declared.role in ("confidential", "other") and declared.kind != "text"
+    ]
     for column in kept:
-        told = [] if not fit(column.name) else [key for key in keys if tells(sample(column.name), keys[key])]
-        if told:
-            which = " and ".join(map(repr, told))
+        revealed = (
+            [] if not fit(column.name) else [key for key in keys if tells(sample(column.name), keys[key])]
+        )
+        if revealed:
+            which = " and ".join(map(repr, revealed))
             text = (
                 f"{column.role} column {column.name!r} is kept as it is and reveals {which} for nearly "
-                f"everybody, so masking {'it' if len(told) == 1 else 'them'} is useless. Make it a key, "
+                f"everybody, so masking {'it' if len(revealed) == 1 else 'them'} is useless. Make it a key, "
                 f"too, or an identifier ({hint('identifiers', [column.name])}), which drops it"
             )
             yield Doubt("tells", column.name, text)
@@ -63,20 +69,22 @@ def tells(column: Values, key: Values) -> bool:
     >>> tells(born, age)
     True
     """
-    one, two = _codes(column), _codes(key)
-    there = (one >= 0) & (two >= 0)
+    codes, key_codes = _codes(column), _codes(key)
+    there = (codes >= 0) & (key_codes >= 0)
     if there.sum() < max(_FEWEST, 0.5 * len(there)):
         return False
-    one, two = one[there], two[there]
-    levels = len(np.unique(one)), len(np.unique(two))
+    codes, key_codes = codes[there], key_codes[there]
+    levels = len(np.unique(codes)), len(np.unique(key_codes))
     if column.form in _ORDERED and key.form in _ORDERED and min(levels) >= _LEVELS:
-        return abs(float(np.corrcoef(_ranks(one), _ranks(two))[0, 1])) >= _SURE
-    if len(one) < _EACH * levels[0]:
+        return abs(float(np.corrcoef(_ranks(codes), _ranks(key_codes))[0, 1])) >= _SURE
+    if len(codes) < _EACH * levels[0]:
         return False
-    pairs, often = np.unique(one * (two.max() + 1) + two, return_counts=True)
-    best = np.zeros(one.max() + 1)
-    np.maximum.at(best, pairs // (two.max() + 1), often)
-    return bool(best.sum() >= _SURE * len(one)) and bool(np.bincount(two).max() <= _PLAIN * len(one))
+    pairs, often = np.unique(codes * (key_codes.max() + 1) + key_codes, return_counts=True)
+    best = np.zeros(codes.max() + 1)
+    np.maximum.at(best, pairs // (key_codes.max() + 1), often)
+    return bool(best.sum() >= _SURE * len(codes)) and bool(
+        np.bincount(key_codes).max() <= _PLAIN * len(codes)
+    )
 
 
 def _codes(values: Values) -> NDArray[np.int64]:

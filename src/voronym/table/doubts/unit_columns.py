@@ -114,20 +114,20 @@ def _joined(codes: Ints, unit: Ints, k: float, looked_at: float) -> int:
     return len(np.unique(whose[twice & few]))
 
 
-def doubts(found: Sequence[Joined], what: str, k: int) -> Iterator[Doubt]:
+def doubts(joins: Sequence[Joined], what: str, k: int) -> Iterator[Doubt]:
     """Return a refusal for each of some columns.
 
     ``what`` is "household" or "person".
     """
-    for one in found:
-        name = one.columns[0]
-        both = "column" if len(one.columns) == 1 else "together, columns"
+    for joined in joins:
+        name = joined.columns[0]
+        both = "column" if len(joined.columns) == 1 else "together, columns"
         text = (
-            f"{both} {', '.join(map(repr, one.columns))} would join rows of {one.units:,} of {one.several:,} "
-            f"{MANY[what]} with several rows: they have a value that fewer than k={k} {MANY[what]} have, "
-            f"so everybody sees which rows belong together. Make it a key, round it "
+            f"{both} {', '.join(map(repr, joined.columns))} would join rows of {joined.units:,} of "
+            f"{joined.several:,} {MANY[what]} with several rows: they have a value that fewer than k={k} "
+            f"{MANY[what]} have, so everybody sees which rows belong together. Make it a key, round it "
             f"({hint('steps', f'round {name}=100')}), or drop it ({hint('identifiers', [name])}); or allow "
             "it: "
-            f"{hint('allow_unit_columns', list(one.columns))}"
+            f"{hint('allow_unit_columns', list(joined.columns))}"
         )
         yield Doubt(NAME, name, text, "refuse")

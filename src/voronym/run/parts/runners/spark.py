@@ -84,7 +84,7 @@ class Spark(Runner):
             return
         spark = self._session
         places = spark.range(0, len(tasks), 1, len(tasks))  # a partition for each
-        told = places.mapInArrow(_doing(work, stage, list(tasks)), "number long, answer binary")
+        outcomes = places.mapInArrow(_doing(work, stage, list(tasks)), "number long, answer binary")
         answers: list[Any] = []
         failed: list[BaseException] = []
         group = f"voronym-{id(self)}-{stage}"
@@ -92,7 +92,7 @@ class Spark(Runner):
         def collect() -> None:
             spark.sparkContext.setJobGroup(group, f"voronym: {stage}", interruptOnCancel=True)
             try:
-                answers.extend(told.collect())
+                answers.extend(outcomes.collect())
             except Exception as error:  # Java's own, of many kinds
                 failed.append(error)
 
