@@ -55,7 +55,7 @@ def design(X: Floats, k: int, old: Floats, ctx: Context, grouping: str = "pairs"
 
 
 def carried(X: Floats, old: Floats, cells: int, rng: np.random.Generator) -> Floats:
-    """Return so many places to start from: the old ones, less those that few live near, or more homes.
+    """Return a number of places to start from: the old ones, less those that few live near, or more homes.
 
     Examples
     --------

@@ -107,7 +107,7 @@ class Crowd:
 
     @cached_property
     def lacking(self) -> NDArray[np.bool_]:
-        """Which groups of the standing lack something by now: who is left may live in one building."""
+        """Which groups of the standing lack something by now: those who are left may live in one building."""
         at = np.where(self.group >= 0, np.searchsorted(self.standing.groups, self.group), -1)
         return _lacking(self, at, len(self.standing))
 
@@ -163,7 +163,7 @@ def obeying(crowd: Crowd, labels: Ints, room: int | None = None) -> Ints:
     """Return new groups that obey all that is asked of groups, together with people who are young.
 
     Groups that have too few addresses, that are at too few places or too narrow, are joined to the nearest
-    other new ones; where there is none, their people wait. At most ``room`` people join that no group is
+    other new ones; without any, their people wait. At most ``room`` people join that no group is
     formed of, the nearest first.
     """
     labels = _renumbered(_joined_by_others(crowd, labels, room))

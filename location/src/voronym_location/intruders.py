@@ -53,7 +53,7 @@ class Intruder:
         self.used = 0
 
     def see(self, person: Ints, place: Ints, fresh: NDArray[np.bool_], k: int) -> Seen:
-        """Take in an epoch: who is active, what each publishes (-1: nothing), who has a new pseudonym."""
+        """Take in an epoch: the active people, what each publishes (-1: nothing), the new pseudonyms."""
         before = np.full(len(person), NOTHING, np.int64)
         _, rows, at = np.intersect1d(person, self.person, assume_unique=True, return_indices=True)
         before[rows] = self.history[at]

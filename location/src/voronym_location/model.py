@@ -112,7 +112,7 @@ class Chance:
     least : int
         The number asked about.
     probability : float
-        That a user's cell has at least so many users, that user included.
+        That a user's cell has at least ``least`` users, that user included.
     low, high : float
         The same where cells have a smaller or larger share of the users than the census says.
     interval : (int, int)

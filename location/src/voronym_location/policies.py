@@ -128,7 +128,7 @@ class Reuse:
 
 @POLICIES.register("rerun")
 class Rerun(Reuse):
-    """The paper's, to the letter: newcomers go by equation 4, and PCL is run again every so many epochs.
+    """The paper's, to the letter: newcomers go by equation 4, and PCL is run again at a fixed interval.
 
     It starts from the old centroids, with as many cells as the people now make. The setting ``redesign`` says
     after how many epochs; 0 means `EVERY`. All places move then, and all people are told.

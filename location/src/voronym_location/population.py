@@ -143,7 +143,7 @@ def degrees(places: Floats) -> Floats:
 
 
 def is_young(seen: ArrayLike, now: int, epochs: int) -> NDArray[np.bool_]:
-    """Return who is young: whose home an epoch after the first one saw first, fewer than so many ago.
+    """Return which people are young: an epoch after the first one saw their home first, not long ago.
 
     Examples
     --------

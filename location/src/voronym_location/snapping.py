@@ -86,8 +86,8 @@ def inhabited(places: Floats, directory: Floats | None, width: Floats, reach: Fl
 def candidates(crowd: Crowd, labels: Ints, centroids: Floats) -> int | None:
     """Return the least number of public addresses within the reach of a new group; None without any.
 
-    That is how many homes somebody with the directory has to choose from, who knows the place and how far
-    its people live from it.
+    That is how many homes are possible for somebody with the directory, the place, and the distance
+    at which its people live.
     """
     if crowd.directory is None or not len(crowd.directory) or not len(centroids):
         return None

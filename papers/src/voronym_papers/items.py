@@ -152,7 +152,7 @@ class Surfaces:
 
 @dataclass(frozen=True)
 class Highlight:
-    """A number for the head of the page, what it is, and what was published."""
+    """A number for the head of the page, its label, and what was published."""
 
     value: str
     label: str
@@ -166,7 +166,7 @@ Item = Mark | Highlight | Drawn
 def dump(item: Item) -> dict[str, Any] | None:
     """Return a table, chart or highlight as plain values that `load` reads; None for what is not kept.
 
-    Marks are kept apart, and pictures are not: they have thousands of points, and are drawn anew in seconds.
+    Marks are kept apart, and pictures are not: they have thousands of points, and are drawn again in seconds.
     """
     if isinstance(item, Mark | Picture | Surfaces):
         return None

@@ -17,7 +17,7 @@ RANKS = 5
 @attack(
     "extremes",
     level=0,
-    knows="who has the largest or smallest values of a column: the oldest, the best paid",
+    knows="which people have the largest or smallest values of a column: the oldest, the best paid",
     needs=("original", "links"),
     cost="instant",
 )
@@ -60,7 +60,7 @@ def extremes(scene: Scene, ctx: Context) -> Found:
 
 
 def _ends(x: Floats, y: Floats, own: Ints) -> tuple[list[float], list[int]]:
-    """Claim for the people with the largest values, who are alone with theirs, the row of the same rank."""
+    """Claim the row of the same rank for each person with one of the largest values that nobody shares."""
     filled, published = np.where(np.isnan(x), -np.inf, x), np.where(np.isnan(y), -np.inf, y)
     order = np.argsort(-filled, kind="stable")
     ranked = np.sort(published)[::-1]

@@ -117,7 +117,7 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Releases, who is in each, and what the intruder sees of everybody.
+    """Releases, the people in each, and what the intruder sees of everybody.
 
     ``signals`` and ``inside`` have a row for each release and a column for each person; ``clusters`` says
     which people stand and fall together; ``size`` is the number of people in a release. Releases come in

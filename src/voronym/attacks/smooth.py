@@ -16,8 +16,8 @@ REACHES = (0, 1, 2, 4, 10, 30, 100)
 class Smoother:
     """Guesses from one column.
 
-    ``left_out`` has, for each record that was learned from, the guess of who has not seen this record;
-    ``everywhere`` that for every row.
+    ``left_out`` has, for each record that was learned from, the guess of a model that has not seen this
+    record; ``everywhere`` that for every row.
     """
 
     left_out: Floats

@@ -64,7 +64,7 @@ class Blocks:
     ctx : Context
         Asked between columns, since a step takes seconds where letters are many.
     meet : int, optional
-        The first so many variables of the columns meet in the row sums; by default all.
+        How many variables of the columns, from the first, meet in the row sums; by default all.
     """
 
     def __init__(

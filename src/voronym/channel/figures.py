@@ -16,7 +16,7 @@ class PublishedMatrix:
     letters: tuple[tuple[object, ...], ...]
     """The values of each letter told apart, by column; None where a value is missing."""
     together: int
-    """How many letters stand in the last row and column; 0 where there is none."""
+    """How many letters stand in the last row and column; 0 without such a row."""
     share: float
     """Of the records, that have one of these."""
     rows: tuple[tuple[float, ...], ...]

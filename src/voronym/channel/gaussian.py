@@ -191,8 +191,8 @@ class GaussianChannel:
         X : array, shape (r, n)
             Records with the means and covariances of the source.
         seed : int, Generator or None
-            By default drawn from the system. A number gives the same noise again, with a warning: who knows
-            it can subtract the noise.
+            By default drawn from the system. A number gives the same noise again, with a warning: whoever
+            knows it can subtract the noise.
 
         Returns
         -------

@@ -150,7 +150,7 @@ def _looks(keys: Sequence[Levels], w: Levels) -> Iterator[tuple[tuple[int, ...],
 def coarse_confidential(table: Table, letters: int, *, bins: int) -> Ints:
     """Return all confidential columns as one column of classes, as fine as there are records to count them.
 
-    With so many letters, 5 records per letter and class on average; but at least as many classes as the
+    There are 5 records per letter and class on average; but at least as many classes as the
     column with most levels has.
     """
     secret = [MutualInformation(column=name, bins=bins).levels(table)[0] for name in table.confidential]

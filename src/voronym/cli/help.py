@@ -245,7 +245,7 @@ def _paragraphs(text: str, wide: int) -> list[str]:
 
 
 def _row(label: str, words: str, wide: int, paint: bool) -> list[str]:
-    """Return an option: its words beside it where there is room, below it where there is none."""
+    """Return an option: its words beside it, or below it where room is lacking."""
     beside = wide >= 72
     room = LABEL if beside else 6
     lines = wrapped(words, wide, " " * (room + 4), " " * (room + 4))

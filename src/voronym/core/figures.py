@@ -30,7 +30,7 @@ class Figures(Plain):
     """The column of weights that groups averaged."""
 
     def of(self, kind: type[F]) -> F | None:
-        """Return the figures of a kind among these; None where there are none."""
+        """Return the figures of a kind among these, or None."""
         return self if isinstance(self, kind) else None
 
     @property

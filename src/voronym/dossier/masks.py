@@ -156,7 +156,7 @@ class Stirred:
 
 @dataclass(frozen=True)
 class Epsilon:
-    """How alike the records of a cluster are: how the limit was chosen, and what it is in each key."""
+    """How alike the records of a cluster are: how the limit was chosen, and its value in each key."""
 
     share: float
     tried: tuple[tuple[str, float, int, int, float, bool], ...]

@@ -141,7 +141,7 @@ def _with_partner(given: Collection[str], schema: Schema) -> set[str]:
 def published_as(method: str, figures: Figures, options: Chosen, schema: Schema) -> dict[str, str]:
     """Say what a method without groups did to each column that it touched."""
     if (rules := figures.of(ChannelFigures)) is not None:
-        words = {"noise": "noise added, rounded and clipped to its range", "pram": "drawn anew by a matrix"}
+        words = {"noise": "noise added, rounded and clipped to its range", "pram": "redrawn by a matrix"}
         return {name: words.get(part.kind, "masked") for part in rules.parts for name in part.columns}
     if (promise := figures.of(PrivateFigures)) is not None:
         return {item.column: "a noisy centre of its group" for item in promise.private.bounds}

@@ -111,7 +111,7 @@ def odds(epsilon: float) -> float:
 
 
 def caught(epsilon: float, delta: float, wrong: float = 0.01) -> float:
-    """Return how many of those who are in the table a test can find, at most, if it errs on so many others.
+    """Return how many of those who are in the table a test can find, at most, at a given share of errors.
 
     Any test of "this record rather than that" with a share ``wrong`` of false alarms (Kairouz, Oh and
     Viswanath 2015, theorem 2.1).

@@ -312,7 +312,7 @@ def meet(of: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
     """Return a cell for each record so that each cell has the rows that are published.
 
     Most records keep their own cell; of a cell with too many, some go to a cell that lacks as many, the next
-    one in the order of cells where there is one. What is published, so many rows of each cell, does not
+    one in the order of cells where there is one. What is published, the number of rows of each cell, does not
     depend on who goes.
     """
     (going,) = moves(np.bincount(of, minlength=len(counts))[None, :], counts, rng)
@@ -352,7 +352,7 @@ def moves(have: Ints, counts: Ints, rng: np.random.Generator) -> list[tuple[Ints
 
 
 def moved(of: Ints, leave: Ints, enter: Ints, rng: np.random.Generator) -> Ints:
-    """Return the cells of records once so many of some cells went to others, chosen at random."""
+    """Return the cells of records after the given numbers moved from cell to cell, chosen at random."""
     if not len(leave):
         return of
     cells = int(max(of.max(initial=0), leave.max())) + 1

@@ -179,7 +179,7 @@ def _covers(
     tree: Hierarchy | None,
     order: Sequence[str] | None,
 ) -> _Shown:
-    """Find which values each published one covers, by what it is."""
+    """Find which values each published one covers, by its form."""
     often = np.bincount(codes, minlength=len(values) + 1)
     line = None if numbers(before, order) is None else _scaled(before, values, order)
     if line is not None and after.dtype == pl.String and tree is None:

@@ -1,6 +1,6 @@
 """Figures of columns that are computed over people, such as the mean of all above a limit.
 
-The difference of two such figures is that of the people by whom they differ: if one person joined the tail,
+The difference of two such figures is that of the people in only one of them: if one person joined the tail,
 what they have; if one left, what they had. So a figure is computed again only where every set of people that
 any such difference is about has k or more of them, none of whom has nearly all of it (rule of p percent).
 Otherwise the one that was published is published again. So it is where the people are the same and what some

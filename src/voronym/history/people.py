@@ -1,4 +1,4 @@
-"""Who is behind the rows of a table: keyed fingerprints, which hold no value."""
+"""The people behind the rows of a table: keyed fingerprints, which hold no value."""
 
 from __future__ import annotations
 

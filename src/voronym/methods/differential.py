@@ -198,7 +198,7 @@ def sentences(
     outside: Sequence[int],
     columns: int,
 ) -> dict[str, tuple[str, ...]]:
-    """Return what is said of such a release of so many columns: notes, public ones, and what was done."""
+    """Return the sentences about a private release: notes, public notes, and what was done."""
     notes = tuple(
         f"{many:,} values of {item.name!r} were outside its bounds and count as the nearer bound"
         for item, many in zip(bounds, outside, strict=True)
@@ -214,7 +214,7 @@ def grouping_of(options: DifferentialOptions) -> str:
 
 
 def budget_of(model: DifferentialPrivacy, rows: int) -> Budget:
-    """Return what a release may cost, where a unit has so many rows at most."""
+    """Return what a release may cost, by the most rows that a unit may have."""
     epsilon = model.epsilon
     assert epsilon is not None  # noqa: S101 - a recipe refuses to be without
     return Budget(epsilon, model.delta, rows)

@@ -31,8 +31,8 @@ def membership(
 ) -> float:
     """Return how many members a test by the nearest published record finds at 1 % false alarms.
 
-    Releases of random halves of the table are made in the same way, and never shown. Who is in the other half
-    is an "other": the test is set so that it errs on 1 % of them.
+    Releases of random halves of the table are made in the same way, and never shown. A person in the other
+    half is an "other": the test is set so that it errs on 1 % of them.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def take_groups(
     problem, ctx
         The records and the size of the groups, and the context.
     choose : callable
-        ``(around, rest, budget)``: a kernel that makes groups for so many steps.
+        ``(around, rest, budget)``: a kernel that makes groups for ``budget`` steps.
     begin : callable, optional
         ``(around, rest)``: makes some groups before.
 

@@ -52,7 +52,7 @@ def microaggregate(
         The cost between records; Euclidean by default.
     weights : array, shape (n,), optional
         How much each record counts in the means and in the loss, above 0; k counts records all the same. A
-        method that cannot heed them says which do.
+        method that cannot use them says which can.
     time_limit : float, optional
         Seconds for the whole call, for methods that search (see `voronym.algorithms`). Without one, the same
         seed gives the same partition on every machine.

@@ -4,7 +4,7 @@
 ``base``       what a demand is, and the registry of demands
 ``columns``    demands on columns; ``codes`` on codes and rare values
 ``groups``     demands on groups; ``others`` on attacks, losses and process
-``cells``      a published cell as what it is, whichever tool wrote it
+``cells``      a published cell by its kind, whichever tool wrote it
 ``recognise``  what a column holds
 ``case``       what is judged; ``judge`` judges it; ``checklist`` is what comes of it
 ``complete``   what a policy demands of a run and nobody chose; ``alternatives`` is what an advice tells

@@ -18,7 +18,7 @@ class Alternative(Plain):
     Parameters
     ----------
     title : str
-        What it is good for.
+        Its purpose.
     favours : tuple of str
         The keys that it keeps in detail.
     choices : mapping

@@ -43,7 +43,7 @@ class Item(Plain):
     Parameters
     ----------
     section : str
-        What it is about: columns, groups, attacks, loss or process.
+        Its subject: columns, groups, attacks, loss or process.
     demand : str
         Its name, such as "risk".
     says : str

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Digits(ColumnDemand):
     """Codes of places are told by their first digits, where enough people live under them."""
 
-    digits: int = option(3, "how many of the first signs may be told", check=whole(1))
+    digits: int = option(3, "how many of the first characters may be told", check=whole(1))
     people: int | None = option(None, "more people than that must live under them", check=whole(1))
     facts: str = option("", "the name of the table that tells how many people live there", check=text)
     instead: str = option("000", "what stands for codes under which too few people live", check=text)

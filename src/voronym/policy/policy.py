@@ -46,7 +46,7 @@ class Policy:
     demands : tuple of Demand
         In the order of the sections.
     source_date, link, summary :
-        Of the text: its date, where it is, what it is about.
+        Of the text: its date, its address, its subject.
     facts : mapping
         Tables that it needs, by name, in words: which one to give.
     recognise : mapping

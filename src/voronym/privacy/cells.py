@@ -372,7 +372,7 @@ class Judge:
         return self.levels.counts
 
     def subset(self, records: Ints) -> Judge:
-        """Return the judge of partitions of some records, who are compared with the whole table as before."""
+        """Return the judge of partitions of some records; it compares them with the whole table as before."""
         return replace(self, levels=self.levels.subset(records))
 
     def value(self, codes: Ints) -> float:

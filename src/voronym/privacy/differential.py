@@ -46,7 +46,7 @@ class DifferentialPrivacy(TextModel):
         published table.
     rows : int, optional
         The most rows that a person or a household may have; needed where these are declared. Without them any
-        so many rows are protected together.
+        ``rows`` rows are protected together.
     neighbours : {"replace", "add-remove"}
         What is compared. "replace": the same table with other values of one unit; the number of rows is
         public. "add-remove": the table with one unit more or less, too; the number of rows is noisy, and

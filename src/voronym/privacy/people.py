@@ -80,7 +80,7 @@ class OfPeople(Judge):
     knows: bool = False
 
     def subset(self, records: Ints) -> OfPeople:
-        """Return the judge of partitions of some people, who are compared with the whole table as before."""
+        """Return the judge of partitions of some people; it compares them with the whole table as before."""
         place = np.full(len(self.levels.codes), -1, np.int64)
         place[records] = np.arange(len(records))
         kept = np.flatnonzero(place[self.owner] >= 0)

@@ -73,7 +73,7 @@ def split_models(given: Sequence[str]) -> list[str]:
 
 
 def read_options(name: str, text: str | None, options: Collection[str]) -> tuple[str | None, dict[str, str]]:
-    """Split ``value,option=value,...`` into the value, None where there is none, and the options.
+    """Split ``value,option=value,...`` into the value (or None) and the options.
 
     A part that does not begin with the name of an option belongs to the one before it, so that values may
     hold commas: names of columns do. A value in quotes is taken as it is.

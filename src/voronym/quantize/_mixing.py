@@ -31,8 +31,8 @@ def mixed(
     ----------
     slack, rng : float, Generator
         Where the first is above 0, the second way is also taken where it costs a little more: a number drawn
-        for each part, on the average so many times the mean cost of a cell. So a search gets away from where
-        nothing gains.
+        for each part, on the average this multiple of the mean cost of a cell. So a search gets away from
+        where nothing gains.
 
     References
     ----------

@@ -35,7 +35,7 @@ class LevelQuantizer:
     top : Quantizer
         The first level.
     below : tuple of Quantizer or LevelQuantizer
-        For each cell of the first level what it is divided into; all have as many levels, and its space.
+        The division of each cell of the first level; all have as many levels, and its space.
 
     Notes
     -----

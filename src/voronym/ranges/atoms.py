@@ -300,7 +300,7 @@ def _ladder(column: Values, values: NDArray[Any], step: float | None) -> list[St
 
 
 def _unit(step: float) -> float:
-    """Return the power of ten that a step is a multiple of; its ends are written with so many decimals."""
+    """Return the largest power of ten up to 1 that divides a step: ends are written with its decimals."""
     return next((10.0**-places for places in range(16) if round(step, places) == step), 1e-16)
 
 

@@ -83,7 +83,7 @@ class RangeColumn(ABC):
 
     @property
     def nodes(self) -> NDArray[np.int64]:
-        """The node above each code at each level of a tree; empty where there is none."""
+        """The node above each code at each level of a tree; empty without a tree."""
         return np.zeros((0, 0), np.int64)
 
 

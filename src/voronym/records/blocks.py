@@ -175,7 +175,7 @@ def _join(
 def _summaries(
     space: Mixed, other: Ints, limits: NDArray[np.float64], shape: tuple[int, int]
 ) -> tuple[kernels.Others, kernels.Cells]:
-    """Return the columns that are no lines, and room for what will be known of so many cells and lines."""
+    """Return the columns that are no lines, and room for what will be known of the cells and lines."""
     cells, q = shape
     few = np.array([_is_few(space.fields[k]) for k in other], dtype=np.int64)
     widths = np.where(few == 1, [space.fields[k].levels for k in other], 0).astype(np.int64)

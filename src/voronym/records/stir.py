@@ -1,7 +1,7 @@
 """Stir: flatten columns to the centroid, or shuffle them inside each cluster (equations 9 and 10).
 
-Flattening and shuffling hide a record among the members of its cluster; who is in which cluster stays
-visible.
+Flattening and shuffling hide a record among the members of its cluster; the members of each cluster
+stay visible.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def refine(
         The cost between records; Euclidean by default. In a `voronym.space.Mixed`, X are its codes.
     weights : array, shape (n,), optional
         How much each record counts in the means and in the loss, above 0; k counts records all the same. A
-        method that cannot heed them says which do.
+        method that cannot use them says which can.
     time_limit : float, optional
         Seconds; where none is given, a fixed amount of work, so that the same seed gives the same answer.
     seed : int, Generator or None

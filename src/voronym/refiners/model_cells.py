@@ -136,7 +136,7 @@ class ModelCells:
     def polish(self, visits: float, ctx: Context) -> None:
         """End with `exchange` in each block, which finds what is left to gain.
 
-        For the time that is left, or for as many perturbations as belong to so many visits a cell.
+        For the time that is left, or for the perturbations that belong to a number of visits a cell.
         """
         n, seconds = len(self.labels), ctx.left * ctx.threads
 

@@ -217,14 +217,14 @@ class Axes:
         self.add(line(self.start, self.top - 2, self.start, self.bottom, "ax"))
 
     def limit(self, value: float, words: str) -> None:
-        """Mark a value across by a line, and write what it is below it."""
+        """Mark a value across by a line, and write its label below."""
         at, half = self.x(value), text_width(words) / 2
         self.add(line(at, 2, at, self.bottom + 4, "k"))
         side = min(max(at, max(self.start, 4) + half), self.width - half - 4)
         self.add(text(side, self.bottom + 17, words, "t w", "middle"))
 
     def threshold(self, value: float, words: str) -> None:
-        """Mark a value across by a line, and write what it is above it."""
+        """Mark a value across by a line, and write its label above."""
         at = self.x(value)
         self.add(line(at, 14, at, self.bottom, "k"))
         near = at < self.left + max(20.0, text_width(words) / 2)

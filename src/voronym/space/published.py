@@ -68,7 +68,7 @@ class Shown:
         return lost
 
     def scaled(self, factor: float) -> Shown:
-        """Return the same with coordinates that are so many times as large."""
+        """Return the same with all coordinates multiplied by a factor."""
         return replace(
             self,
             numbers=self.numbers * factor,

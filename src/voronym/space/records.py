@@ -1,8 +1,8 @@
 """The records of a table in a space: what methods that make groups ask for.
 
-A space makes its records (`Space.records`); they know what a partition of them costs, its centroids, who is
-near whom, and build the *cost model* and the *scan* that kernels compute with. `Points` are records whose
-costs are squared distances between coordinates.
+A space makes its records (`Space.records`); they know what a partition of them costs, its centroids, which
+records are near, and build the *cost model* and the *scan* that kernels compute with. `Points` are records
+whose costs are squared distances between coordinates.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Limit(ColumnStep):
         return self._place(table, name, max(least, 1) if self.publish == "limit" else 1)
 
     def _check_mean(self, name: str, beyond: NDArray[np.float64], least: int) -> None:
-        """Refuse the mean of a tail that tells about one person, who is one of few or has most of it.
+        """Refuse the mean of a tail that tells about one person: one of few, or one with most of it.
 
         Everybody sees how many are in the tail, so they know the sum; whoever has the second most takes their
         own part off, and what is left is the largest and all the others. These have to hide the largest.

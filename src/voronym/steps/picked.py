@@ -19,7 +19,7 @@ def of_rows(table: Table, name: str, rows: NDArray[np.int64]) -> nw.Series[Any]:
 
 
 def of_codes(table: Table, name: str, codes: NDArray[np.int64]) -> nw.Series[Any]:
-    """Return a column of the given places among the levels of the column; -1 stays what it is in its row."""
+    """Return a column of the given places among the levels of the column; -1 keeps the value of its row."""
     rows = np.arange(table.n)
     here = codes >= 0
     rows[here] = first_rows(table.codes(name)[:], len(table.levels(name)) + 1)[codes[here]]

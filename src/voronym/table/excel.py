@@ -122,7 +122,7 @@ def _column(column: pl.Series, date_format: str | None) -> pl.Series:
 
 
 def _days(texts: pl.Series, date_format: str | None) -> pl.Series | None:
-    """Return days of which some cells are dates and the others texts; None if that is not what it is.
+    """Return days of which some cells are dates and the others texts; None for any other column.
 
     Where a sheet has both, its dates come as texts, too: 2020-12-31 00:00:00 beside 31.12.2020. A column of
     texts alone stays as it is.

@@ -18,7 +18,7 @@ def shared_limit(
 ) -> float:
     """Return a limit at a value or below it that is nobody's own.
 
-    It is the value itself where enough people have it; else the roundest number that leaves so many people,
+    It is the value itself where enough people have it; else the roundest number that leaves enough people,
     and no more than twice as many, between it and the value.
 
     Parameters

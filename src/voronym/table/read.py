@@ -43,7 +43,7 @@ def read(
     query : str, optional
         The SQL query, for databases.
     format : str, optional
-        A suffix without its dot, where the file's own does not say what it is.
+        A suffix without its dot, where the file's own does not tell the format.
     **reading
         What is known about the file, see `voronym.table.Reading`: ``delimiter``, ``encoding``, ``decimal``,
         ``thousands``, ``date_format``, ``missing``, ``header``, ``skip_rows``, ``skip_footer``, ``sheet``.

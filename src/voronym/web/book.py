@@ -32,7 +32,7 @@ class Book:
     Parameters
     ----------
     label : str
-        What it is called.
+        Its name.
     path : str
         The file that was given; empty where a ledger begins.
     entries : list of dict

@@ -224,7 +224,7 @@ class Table:
 
 
 def _plain(book: Book | None) -> list[str] | None:
-    """Return what a worker is told of a ledger: where it is, and what it is called."""
+    """Return what a worker is told of a ledger: its place and its name."""
     return None if book is None else [book.path, book.label]
 
 

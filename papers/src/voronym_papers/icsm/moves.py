@@ -1,4 +1,4 @@
-"""Figures 1 to 4: moves between cells as cycles, each against the sums of squares counted anew."""
+"""Figures 1 to 4: moves between cells as cycles, each against the sums of squares of the records."""
 
 from __future__ import annotations
 

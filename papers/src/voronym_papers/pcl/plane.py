@@ -105,7 +105,7 @@ def draw(points: str, n: int, seed: int | Sequence[int]) -> Floats:
 
 
 def sweep(it: Experiment, draws: Mapping[int, int], starts: int, ctx: Context) -> Iterator[Item]:
-    """Sweep the number of cells, or k, over so many draws of each; draw one case."""
+    """Sweep the number of cells, or k, over several draws of each; draw one case."""
     result: Found = {value: [] for value in draws}
     most = max(draws.values())
     for seed in range(most):

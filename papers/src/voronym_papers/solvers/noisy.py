@@ -21,7 +21,7 @@ from voronym.space import Euclidean
 from voronym_papers.solvers.levenberg_marquardt import levenberg_marquardt
 
 TINY = 0.1
-"""Share of its size below which a cell counts as lost, and starts anew."""
+"""Share of its size below which a cell counts as lost, and starts again."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
 
     The problem: minimise ``sum_i |x_i - centroid of its cell|²`` over quantizers with cells of equal size.
     The papers adjust the costs by derivatives, and a handful of records per cell has none. So every record
-    gets a cloud of noisy copies, drawn anew in each iteration: costs are adjusted for the clouds
+    gets a cloud of noisy copies, new ones in each iteration: costs are adjusted for the clouds
     (`levenberg_marquardt`), points assigned, centroids moved to the means. The deviation of the noise falls
     geometrically, from clouds that overlap to clouds that hardly do. The paper has one covariance for all; by
     ``covariance="cell"`` a cloud has that of the cell where its record is, so that it is wide where records

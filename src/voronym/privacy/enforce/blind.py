@@ -234,8 +234,8 @@ def _by_keys(problem: Problem, part: Partition, size: int, ctx: Context) -> Part
 def chance(part: Partition, asked: Requirements) -> float:
     """Return the share of worlds that pass: the same values in random order, in groups of these sizes.
 
-    It is a function of the sizes and of the values as a whole, never of who has which: worlds begin with the
-    values in their own order.
+    It is a function of the sizes and of the values as a whole, never of which person has which: worlds begin
+    with the values in their own order.
     """
     rng = np.random.default_rng(0)
     labels, n = np.sort(part.labels), part.n

@@ -62,7 +62,7 @@ def changed(_: Dossier, given: tuple[Changed, ...]) -> Data:
 
 @section("epsilon", "How alike a cluster is", needs=("inside.clusters.epsilon",), place=44)
 def epsilon(_: Dossier, result: Epsilon) -> Data:
-    """Show how epsilon was chosen, and what it is in each column."""
+    """Show how epsilon was chosen, and its value in each column."""
     limits = [f"{name} {value:g} ({metric})" for name, value, metric in result.limits]
     tried = [
         (keys, "equal values" if pairs == 0 else fine(100 * pairs), many, small, share(lonely), taken)

@@ -263,7 +263,7 @@ class Merged:
     def _ask(self, name: str, asked: Any) -> list[Any]:
         """Have all pieces do a task; what is asked is written down under its own digest.
 
-        A job that goes on after it was broken off draws anew, and asks anew: nothing was published.
+        A job that goes on after it was broken off draws and asks again: nothing was published.
         """
         job = self.lead.job
         turn = int(hashlib.sha256(spill.packed(asked)).hexdigest()[:12], 16)

@@ -87,7 +87,7 @@ def _ready() -> None:
 
 
 def packed(value: Any) -> bytes:
-    """Return an object of ours as bytes that say what it is and run nothing."""
+    """Return an object of ours as bytes that name its type and run nothing."""
     _ready()
     return store.dump(value)
 
