@@ -143,7 +143,7 @@ def degrees(places: Floats) -> Floats:
 
 
 def is_young(seen: ArrayLike, now: int, epochs: int) -> NDArray[np.bool_]:
-    """Return which people are young: an epoch after the first one saw their home first, not long ago.
+    """Return which people are young: their home was first seen after the first epoch, and recently.
 
     Examples
     --------
