@@ -86,7 +86,7 @@ def _start(count: Integers, sizes: Bounds, c: Floats) -> tuple[Integers, Floats,
 def arrange(
     arcs: Arcs, flow: Integers, node: Integers, real: Floats, state: Integers, room: int
 ) -> kernels.Flow:
-    """Return the state of a repair with these arcs and flows, and ``room`` places for the neighbours of a cell."""
+    """Return the state of a repair with these arcs and flows, and room for some neighbours of a cell."""
     units = len(arcs.labels)
     ptr = np.zeros(units + 1, np.int64)
     np.cumsum(np.bincount(arcs.unit, minlength=units), out=ptr[1:])
