@@ -246,7 +246,7 @@ def local_suppression(
         codes, k, ctx, price=price, judges=judges, homes=homes, exact=options.exact, lots=lots
     )
     others = wildcard_gaps(codes, k, price, homes) if options.wildcard else None
-    return _masked(table, result, of_row, k, told=bool(demands), others=others)
+    return _masked(table, result, of_row, k, models=bool(demands), others=others)
 
 
 def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
