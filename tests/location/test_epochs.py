@@ -129,7 +129,7 @@ def test_an_epoch_that_breaks_the_promise_is_refused():
 
 
 def test_wrong_input_is_said_in_words():
-    with pytest.raises(InputError, match="twice"):
+    with pytest.raises(InputError, match="more than once"):
         Population.of([1, 1], [48.0, 48.0], [11.0, 11.0])
     with pytest.raises(InputError, match="1 homes are no latitude"):
         Population.of([1, 2], [148.0, 48.0], [11.0, 11.0])

@@ -92,7 +92,7 @@ def test_every_model_says_what_the_house_asks():
         assert bool(model.judges(seen)) == model.merging
         assert bool(model.row_judges(seen)) == model.confidential
     assert parse_model("k-anonymity=5").group_size == 5
-    assert parse_model("mutual-information,joint=true").needs == "whole"
+    assert parse_model("mutual-information=0.1,joint=true").needs == "whole"
     findings = [Finding(name, 1.0, 1.0, True) for name in ("k-anonymity", "dp", "t-closeness")]
     assert [item.model for item in base.beyond_sizes(findings)] == ["t-closeness"]
 

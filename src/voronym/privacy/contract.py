@@ -74,7 +74,7 @@ def _check_table(model: Model, at: Callable[[float], Model] | None, table: pl.Da
     turned = model.measure(Table.of(table.reverse(), schema))
     if (turned.value, turned.holds) != (result.value, result.holds):
         raise AssertionError(f"{where}: the order of the rows changes the finding")
-    if hasattr(model, "judges"):
+    if model.merging:  # the others are no matter of single groups, and have no judges
         _check_judges(model.judges(records), result, records.classes.labels, where)
     if at is not None and np.isfinite(result.value):
         try:
