@@ -35,7 +35,7 @@ def test_pairs_of_a_household_are_not_released_under_a_limit_they_break(limit, s
     try:
         made = release(households(size=size), limit).table.sort("household")
     except GuaranteeError as error:
-        assert f"max_risk={limit:g} cannot be kept" in str(error)
+        assert f"max_risk={limit:g} cannot be kept" in str(error)  # noqa: PT017 - a release may come, too
         return
     assert limit == 0.05, "larger limits ask for little noise"
     ill = made["diagnosis"].to_numpy()
