@@ -21,10 +21,10 @@ Cost = Literal["instant", "seconds", "minutes", "reruns"]
 KNOWLEDGE = (
     "nothing but the published file",
     "the keys of the people they look for",
-    "the keys, and some people's records",
-    "the keys, and the other people of a group",
-    "the keys, and other releases",
-    "everybody's keys, and the method",
+    "the keys and some people's records",
+    "the keys and the other people of a group",
+    "the keys and other releases",
+    "everybody's keys and the method",
     "everything but one cell, and the method",
 )
 """What intruders know, from little to much. An attack names its place in this list."""
