@@ -15,7 +15,7 @@ NAMES = sorted(vr.algorithms())
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow) if n == "noisy-pcl" else n for n in NAMES]
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in ("noisy-pcl", "pcl") else n for n in NAMES]
 )
 def test_contract(name):
     check_method(vr.algorithms()[name])

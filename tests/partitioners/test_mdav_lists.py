@@ -47,7 +47,9 @@ def test_the_labels_are_those_of_the_plain_loops(seed, kind, n, d, k, ahead, out
     assert (found == mdav.partition_plain(records, k, Context())).all()
 
 
-@pytest.mark.parametrize(("n", "d", "k"), [(6000, 10, 5), (4000, 20, 10), (3000, 8, 70)])
+@pytest.mark.parametrize(
+    ("n", "d", "k"), [(6000, 10, 5), pytest.param(4000, 20, 10, marks=pytest.mark.slow), (3000, 8, 70)]
+)
 def test_larger_tables_and_any_number_of_threads(n, d, k):
     records = Problem.of(vr.datasets.gaussian(n, d, seed=n), k).records
     plain = mdav.partition_plain(records, k, Context())

@@ -81,6 +81,7 @@ def test_the_verb_and_its_page(
     assert pl.read_csv("release.csv").height
 
 
+@pytest.mark.slow
 def test_runs_on_large_tables_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run gets the same limit, the plain one, too, and the commands say it."""
     monkeypatch.setattr("voronym.advice.SCREEN", 100)

@@ -21,7 +21,7 @@ def walk(one, x, first=0):
     return walk(one.below[cell], x, first + before)
 
 
-@pytest.mark.parametrize("cells", [(4, 5), (2, 3, 4)])
+@pytest.mark.parametrize("cells", [pytest.param((4, 5), marks=pytest.mark.slow), (2, 3, 4)])
 def test_a_point_goes_down_level_by_level(cells):
     X = vr.datasets.gaussian(600, 2, seed=1)
     found = design_levels(X, cells)

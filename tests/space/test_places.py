@@ -75,7 +75,10 @@ def test_moves_cost_what_the_definition_says(spread):
         assert work.costs.sum() == pytest.approx(by_definition(X, work.labels), rel=1e-6)
 
 
-@pytest.mark.parametrize("method", ["mdav", "exchange", "anneal", "pairs"])
+@pytest.mark.parametrize(
+    "method",
+    ["mdav", "exchange", *(pytest.param(name, marks=pytest.mark.slow) for name in ("anneal", "pairs"))],
+)
 def test_groups_cross_the_date_line_and_publish_places(method):
     X = globe(90, 7, spread=0.4)
     problem = Problem.of(X, 5, space=Sphere())
