@@ -231,7 +231,8 @@ def test_odd_tables(frame, audience, make_release):
     assert "nan" not in re.sub(r"<style>.*?</style>", "", page, flags=re.S).lower().split()
 
 
-def test_pandas_and_polars_give_the_same_page(patients, make_release):
+def test_pandas_and_polars_give_the_same_page(patients, make_release, monkeypatch):
+    monkeypatch.setattr("voronym.certify.front.BRIEF", 0.0)  # what is proven later depends on the clock
     roles = {"keys": ["age", "sex", "cost"], "drop_undeclared": True}
     one = render(make_release(patients, **roles), audience="public")
     other = render(make_release(patients.to_pandas(), **roles), audience="public")
