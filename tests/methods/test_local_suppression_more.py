@@ -103,10 +103,11 @@ def test_classes_are_joined_until_a_model_holds(model, tmp_path):
         figures = found.figures.local_suppression
         assert figures.cost == sum(figures.suppressed.values()) >= figures.least
         assert any("looks at confidential values" in one for one in found.log)
-        (folder / "plain").mkdir()
-        plain = release(rows, folder / "plain")
-        broken += not CHECKS[model](plain[1])
-        assert not any("confidential values" in one for one in plain[0].log)
+        for again in range(1 if broken else 8):  # ties are broken at random: some releases obey by chance
+            (folder / f"plain {again}").mkdir()
+            plain = release(rows, folder / f"plain {again}")
+            broken += not CHECKS[model](plain[1])
+            assert not any("confidential values" in one for one in plain[0].log)
     assert broken  # without the model it did not hold
 
 
