@@ -312,8 +312,10 @@ def _single(asked: Asked, outputs: Outputs) -> tuple[Release, WriteReceipt, dict
 
 
 def _on_disk(receipt: WriteReceipt) -> dict[str, Any]:
+    from voronym.table.remote import address_of
+
     return {
-        "path": str(receipt.path),
+        "path": address_of(receipt.path) or str(receipt.path),
         "rows": receipt.rows,
         "k_counted": receipt.k_counted,
         "sha256": receipt.sha256,

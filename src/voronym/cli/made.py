@@ -162,6 +162,9 @@ def _files(release: Release, receipt: WriteReceipt, counted: str, others: list[P
         )
     if release.source is not None and (sentence := release.source.says()):
         yield "read", sentence
-    yield "written", "to standard output" if str(receipt.path) == "-" else receipt.path
+    from voronym.table.remote import address_of
+
+    place = address_of(receipt.path) or receipt.path
+    yield "written", "to standard output" if str(place) == "-" else place
     for path in others:
         yield "", path
