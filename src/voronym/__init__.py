@@ -70,7 +70,7 @@ _HOMES = {
     "plan": "voronym.run.door",
     "measure": "voronym.run.measure",
     "Column": "voronym.table",
-    "Hierarchy": "voronym.table",
+    "Hierarchy": "voronym.generalize.hierarchy",
     "Schema": "voronym.table",
     "read": "voronym.table",
 }

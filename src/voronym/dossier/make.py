@@ -32,6 +32,7 @@ from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, compare
 from voronym.evaluate.weighted import weighted_changes
 from voronym.evidence import Evidence
+from voronym.generalize.publish import RANGED
 from voronym.keyspaces import weights_of
 from voronym.method import METHODS
 from voronym.methods.differential import DifferentialOptions
@@ -39,7 +40,6 @@ from voronym.methods.figures import PrivateFigures, SuppressionFigures
 from voronym.methods.local_suppression import FATE
 from voronym.methods.membership import membership
 from voronym.partition import Partition
-from voronym.ranges.publish import RANGED
 from voronym.release import Release
 from voronym.request.recipe import Recipe
 from voronym.table.classes import Classes

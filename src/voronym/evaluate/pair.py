@@ -18,17 +18,17 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError, SchemaError
-from voronym.evaluate.ranged import read_ranges
+from voronym.generalize.forms import read_ranges
+from voronym.generalize.hierarchy import Hierarchy
+from voronym.generalize.sets import ValueSets, sets_of_numbers, sets_of_texts
+from voronym.generalize.spans import middles
 from voronym.table.alike import common, moment, plain
 from voronym.table.classes import equivalence_classes
 from voronym.table.codec import Block, Codec
 from voronym.table.conform import conform
 from voronym.table.frame import as_frame
-from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Schema
-from voronym.table.sets import ValueSets, sets_of_numbers, sets_of_texts
 from voronym.table.source import source_of
-from voronym.table.spans import middles
 from voronym.table.typeset import unguarded
 
 __all__ = [
@@ -115,7 +115,7 @@ def make_pair(
     schema : Schema
         Roles and kinds of the original's columns.
     hierarchies : mapping, optional
-        By column, what `voronym.table.Hierarchy.of` takes: its names stand for the values below them.
+        By column, what `voronym.Hierarchy.of` takes: its names stand for the values below them.
     conformed : bool
         Whether the kinds of the schema are in both tables already: those of a run are.
 

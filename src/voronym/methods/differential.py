@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,13 +17,13 @@ from voronym.dp.domain import Bounds, Domain, Range, bounds_of
 from voronym.dp.noise import library
 from voronym.dp.presence import counted, resized
 from voronym.errors import InputError, hint
+from voronym.generalize.hierarchy import Hierarchy
 from voronym.method import table_method
 from voronym.methods.figures import Private, PrivateFigures, PublicBounds
 from voronym.privacy import DifferentialPrivacy, parse_model
 from voronym.privacy.differential import REPLACE, private_among
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Masked
-from voronym.table.hierarchy import Hierarchy
 from voronym.table.table import Table
 
 AUTO = "tree"
@@ -287,20 +286,6 @@ def cells_in(shown: Shown, grouping: str, k: int | None) -> tuple[Cells, int]:
     size = k * most if k is not None else chosen.size(records.n, width, shown.budget.epsilon / rows)
     cells = chosen.function(records, max(min(size, records.n), 1), shown.budget)
     return replace(cells, spent={**(shown.spent or {}), **cells.spent}), size
-
-
-def public_width(bounds: Sequence[Any]) -> float:
-    """Return the width of published ranges where none is given: a round number, about a tenth of the bounds.
-
-    Examples
-    --------
-    >>> public_width((0, 120)), public_width((0.0, 3.0))
-    (10, 0.2)
-    """
-    rough = (float(bounds[1]) - float(bounds[0])) / 10.0
-    power = 10.0 ** math.floor(math.log10(rough))
-    width = max(step for step in (1.0, 2.0, 5.0) if step * power <= rough * (1.0 + 1e-9)) * power
-    return int(width) if width >= 1.0 else width
 
 
 def column_weights(bounds: list[Bounds], options: DifferentialOptions) -> tuple[float, ...]:

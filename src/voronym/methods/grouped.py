@@ -15,6 +15,7 @@ from voronym.certify import Bound
 from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import InputError
+from voronym.generalize.publish import published_ranges
 from voronym.keyspaces import DEFAULT_SPACE, Coordinates, Published
 from voronym.method import METHODS, Method
 from voronym.methods.auto import solve
@@ -30,7 +31,6 @@ from voronym.partitioners.front import one_group_note
 from voronym.privacy import Judge, Model
 from voronym.privacy.enforce import enforce, refuse_impossible
 from voronym.problem import Problem
-from voronym.ranges.publish import published_ranges
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Cost, Grouped, Stratum
 from voronym.space.published import PublishedPoints

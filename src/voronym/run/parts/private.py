@@ -22,9 +22,9 @@ from voronym.dp.domain import Bounds, Domain, Range
 from voronym.dp.noise import library
 from voronym.dp.presence import filling, salted_order
 from voronym.evaluate.moved import joined, key_changes
+from voronym.generalize.rows import in_widths
 from voronym.methods import differential as dp
 from voronym.methods.figures import Private, PrivateFigures
-from voronym.methods.row_ranges import in_widths
 from voronym.privacy import DifferentialPrivacy
 from voronym.request.recipe import Recipe
 from voronym.result import Masked

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.table.hierarchy import Hierarchy
-from voronym.table.spans import ANY, DASH, OR_LESS, OR_MORE, bounds
+from voronym.generalize.hierarchy import Hierarchy
+from voronym.generalize.spans import ANY, bounds, ends_of_levels
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -203,16 +203,12 @@ def _matching(values: Sequence[str], pattern: str) -> Bools:
 def _levels(text: str, values: Sequence[str], order: list[str]) -> Bools | None:
     """Read a range of levels: *low–mid*, *mid or less*, *mid or more*."""
     rank = {level: at for at, level in enumerate(order)}
+    ends = ends_of_levels(text, rank)
+    if ends is None:
+        return None
     places = np.array([rank.get(value, -1) for value in values])
-    for mark in (DASH, OR_LESS, OR_MORE):
-        if mark not in text:
-            continue
-        first, _, last = text.partition(mark)
-        if first in rank and (last in rank or not last):
-            low = 0 if mark == OR_LESS else rank[first]
-            high = rank[first] if mark == OR_LESS else rank.get(last, len(order) - 1)
-            return np.asarray((places >= low) & (places <= high))
-    return None
+    low, high = 0 if ends[0] is None else ends[0], len(order) - 1 if ends[1] is None else ends[1]
+    return np.asarray((places >= low) & (places <= high))
 
 
 def _in_place(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
@@ -61,6 +61,22 @@ def ends(text: str, *, times: bool = False) -> Ends | None:
         match = re.fullmatch(pattern.replace("ONE", f"({result})"), bare)
         if match:
             return make([read(part) for part in match.groups() if part is not None])
+    return None
+
+
+def ends_of_levels(text: str, rank: Mapping[str, int]) -> Ends | None:
+    """Return the ranks of the two ends of a range of levels; None if it is none.
+
+    Examples
+    --------
+    >>> rank = {"low": 0, "mid": 1, "high": 2}
+    >>> [ends_of_levels(text, rank) for text in ("low–mid", "mid or less", "mid or more")]
+    [(0, 1), (None, 1), (1, None)]
+    """
+    for mark in (DASH, OR_LESS, OR_MORE):
+        first, separator, last = text.partition(mark)
+        if separator and first in rank and (last in rank or not last):
+            return (None, rank[first]) if mark == OR_LESS else (rank[first], rank.get(last))
     return None
 
 

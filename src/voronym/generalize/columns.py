@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from voronym._kernels.ranges import LINE, SET, TREE
 from voronym.errors import InputError, hint
+from voronym.generalize.atoms import Atoms, atoms_of
+from voronym.generalize.hierarchy import Hierarchy
+from voronym.generalize.spans import ANY, written
+from voronym.generalize.tally import Tally
 from voronym.partition import Partition
-from voronym.ranges.atoms import Atoms, atoms_of
-from voronym.ranges.tally import Tally
-from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Column
-from voronym.table.spans import ANY, written
 from voronym.table.table import Table
 from voronym.table.values import Values
 
@@ -283,7 +283,7 @@ def range_columns(
     k: int,
     *,
     hierarchies: Mapping[str, Any] | None = None,
-    steps: Mapping[str, float] | None = None,
+    widths: Mapping[str, float] | None = None,
     exact: bool = False,
 ) -> list[RangeColumn]:
     """Return keys as lines, trees and sets.
@@ -298,26 +298,26 @@ def range_columns(
         People whose values an end, or a name in a list, may be of, at least.
     hierarchies : mapping, optional
         From columns to what `Hierarchy.of` takes.
-    steps : mapping, optional
-        Widths of steps, see `voronym.ranges.atoms.atoms_of`.
+    widths : mapping, optional
+        Widths of bins, see `voronym.generalize.atoms.atoms_of`.
     exact : bool
         Publish the exact ends, which are somebody's values.
     """
     trees = {name: Hierarchy.of(given) for name, given in (hierarchies or {}).items()}
-    _refuse_strange(table, ways, trees, dict(steps or {}))
+    _refuse_strange(table, ways, trees, dict(widths or {}))
     units = table.units
     whose = None if units is None else units.person if units.household is None else units.household
     made = []
     for name, way in ways.items():
         column, values, tree = table.schema[name], table[name], trees.get(name)
-        step = (steps or {}).get(name)
+        width = (widths or {}).get(name)
         if way == "hierarchy":
             made.append(_tree(column, values, tree))
         elif column.kind in ("nominal", "text"):
             made.append(Set.of(name, values, 1 if exact else k, whose))
         else:
             order = _order(column, values) if column.kind == "ordinal" else None
-            atoms = atoms_of(values, k, order=order, step=step, exact=exact, whose=whose)
+            atoms = atoms_of(values, k, order=order, width=width, exact=exact, whose=whose)
             made.append(Line.of(name, atoms))
     return made
 

@@ -15,10 +15,10 @@ from voronym._kernels import cells as operations
 from voronym._kernels import kernel
 from voronym.core.context import Context
 from voronym.errors import InputError
+from voronym.generalize.keys import RangeKeys
 from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.ranges.keys import RangeKeys
 from voronym.refiners.registry import REFINERS
 from voronym.request.choices import ReleaseChoices
 from voronym.table import Table

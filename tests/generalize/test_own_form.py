@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from voronym.evaluate.ranged import read_ranges
+from voronym.generalize.forms import read_ranges
+from voronym.generalize.spans import ends, written
 from voronym.table import read, source_of
 from voronym.table.moments import Moment
 from voronym.table.numerals import Number
 from voronym.table.respell import plain_texts, respelled
-from voronym.table.spans import ends, written
 
 NUMBERS = [
     Number(",", "."),

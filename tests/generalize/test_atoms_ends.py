@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from voronym.errors import InputError
-from voronym.ranges.atoms import atoms_of
-from voronym.ranges.columns import Set
+from voronym.generalize.atoms import atoms_of
+from voronym.generalize.columns import Set
 from voronym.table import Table
 from voronym.table.schema import Schema
 
@@ -38,7 +38,7 @@ def test_every_value_lies_between_the_ends_that_are_written(values, step, k):
     if step is not None and np.ptp(values) / step > 1e6:
         return
     try:
-        atoms = atoms_of(column(values), k, step=step)
+        atoms = atoms_of(column(values), k, width=step)
     except InputError:
         return
     for value, code in zip(values, atoms.codes.tolist(), strict=True):
@@ -49,16 +49,16 @@ def test_every_value_lies_between_the_ends_that_are_written(values, step, k):
 
 
 def test_steps_of_a_quarter_are_written_in_full():
-    texts = atoms_of(column([0.1, 0.2, 0.3, 0.6, 0.7]), 1, step=0.25).texts
+    texts = atoms_of(column([0.1, 0.2, 0.3, 0.6, 0.7]), 1, width=0.25).texts
     assert texts[0] == ("0.00", "0.25")
     with pytest.raises(InputError, match="above 0"):
-        atoms_of(column([1.5, 2.5, 3.0]), 1, step=-1.0)
+        atoms_of(column([1.5, 2.5, 3.0]), 1, width=-1.0)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 120), min_size=4, max_size=60), st.integers(2, 5))
 def test_an_outer_end_is_told_only_where_k_people_are_in_its_step(values, k):
-    texts = atoms_of(column(values), k, step=10.0).texts
+    texts = atoms_of(column(values), k, width=10.0).texts
     lowest, highest = (sum(one // 10 == end // 10 for one in values) for end in (min(values), max(values)))
     assert (texts[0][0] is None) == (lowest < k)
     assert (texts[-1][1] is None) == (highest < k)

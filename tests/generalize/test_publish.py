@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import voronym as vr
 from tables import LIBRARIES, build, count_csv, key_tables
 from voronym.errors import InputError
-from voronym.table.spans import ends
+from voronym.generalize.spans import ends
 
 WAYS = ["mean", "median", "interval", "hierarchy"]
 

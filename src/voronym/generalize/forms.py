@@ -10,10 +10,8 @@ import polars as pl
 from voronym.table.dialect import DECIMAL_COMMA, Reading
 from voronym.table.moments import DIGITS, Moment, in_signs
 from voronym.table.numerals import Number
-from voronym.table.respell import all_ranges, found_form, plain_texts
+from voronym.table.respell import Form, all_ranges, found_form, plain_texts
 from voronym.table.source import Source
-
-Form = Number | Moment
 
 
 def read_ranges(

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.ranges.atoms import Even, _finest, _ladder
-from voronym.ranges.columns import Tree
-from voronym.table.hierarchy import Hierarchy
-from voronym.table.spans import ANY, written
+from voronym.generalize.columns import Tree
+from voronym.generalize.grid import Even, finest, grids
+from voronym.generalize.hierarchy import Hierarchy
+from voronym.generalize.spans import ANY, written
 from voronym.table.table import Table
 from voronym.table.values import Values
 
@@ -54,7 +54,7 @@ class Ladder:
 
 
 def ladders(table: Table, hierarchies: Mapping[str, Any]) -> list[Ladder]:
-    """Return the keys as ladders: by their hierarchies, or by round steps, or all or nothing."""
+    """Return the keys as ladders: by their hierarchies, or by round widths, or all or nothing."""
     trees = {name: Hierarchy.of(given) for name, given in hierarchies.items()}
     made = []
     for name in table.keys:
@@ -62,7 +62,7 @@ def ladders(table: Table, hierarchies: Mapping[str, Any]) -> list[Ladder]:
         if name in trees or kind in ("nominal", "ordinal", "text"):
             made.append(_of_tree(Tree.of(name, values, trees.get(name))))
         else:
-            made.append(_of_steps(name, values))
+            made.append(_of_widths(name, values))
     return made
 
 
@@ -78,13 +78,13 @@ def _of_tree(tree: Tree) -> Ladder:
     return Ladder(tree.name, np.array(codes, np.int64), tuple(labels), penalty)
 
 
-def _of_steps(name: str, values: Values) -> Ladder:
-    """Cut numbers or dates into ever wider steps."""
+def _of_widths(name: str, values: Values) -> Ladder:
+    """Cut numbers or dates into ever wider bins."""
     result, missing = values.numbers, values.missing
     n, span = len(values), float(result.max() - result.min()) if len(result) else 0.0
-    rungs = _ladder(values, result, None)
+    rungs = grids(values, result, None)
     chosen = [
-        _finest(result, rungs[0]),
+        finest(result, rungs[0]),
         *(rung for rung in rungs[1:] if not isinstance(rung, Even) or rung.width <= span),
     ]
     if len(chosen) > RUNGS:  # spread over all widths
@@ -92,10 +92,10 @@ def _of_steps(name: str, values: Values) -> Ladder:
     codes: list[Ints] = []
     labels: list[tuple[str | None, ...]] = []
     penalty: list[NDArray[np.float64]] = []
-    for steps in chosen:
-        bins, back = np.unique(steps.bins(result), return_inverse=True)
-        ends = [(steps.low(int(item)), steps.high(int(item))) for item in bins]
-        texts: list[str | None] = [written(steps.text(low), steps.text(high)) for low, high in ends]
+    for grid in chosen:
+        bins, back = np.unique(grid.bins(result), return_inverse=True)
+        ends = [(grid.low(int(item)), grid.high(int(item))) for item in bins]
+        texts: list[str | None] = [written(grid.text(low), grid.text(high)) for low, high in ends]
         code = np.full(n, len(bins), np.int64)
         code[~missing] = back.reshape(-1)
         cost = np.zeros(n)

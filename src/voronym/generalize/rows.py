@@ -8,10 +8,10 @@ from dataclasses import replace
 import narwhals as nw
 import numpy as np
 
+from voronym.generalize.grid import public_width
+from voronym.generalize.publish import published_ranges
 from voronym.keyspaces import Coordinates, Published
-from voronym.methods.differential import public_width
 from voronym.partition import Partition
-from voronym.ranges.publish import published_ranges
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Masked
 from voronym.table.schema import Schema

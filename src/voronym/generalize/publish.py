@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from voronym.core.registry import Registry
 from voronym.errors import InputError, hint
+from voronym.generalize.columns import RangeColumn, Tree, range_columns
 from voronym.keyspaces import Coordinates, Keys, Published, Weighed
 from voronym.partition import Partition
-from voronym.ranges.columns import RangeColumn, Tree, range_columns
 from voronym.request.choices import EVERY, ReleaseChoices
 from voronym.table.schema import Column, Schema
 from voronym.table.table import Table
@@ -52,7 +52,7 @@ def ranges_of(choices: ReleaseChoices, table: Table, k: int, chosen: Mapping[str
             f"{hint('publish', {unused[0]: 'hierarchy'})}, or leave it out"
         )
     return range_columns(
-        table, ranged, k, hierarchies=trees, steps=choices.widths, exact=choices.ends == "exact"
+        table, ranged, k, hierarchies=trees, widths=choices.widths, exact=choices.ends == "exact"
     )
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from voronym import Hierarchy
 from voronym.errors import InputError, ReadError
 from voronym.privacy import TCloseness, parse_model
 from voronym.space.metrics import Taxonomy, pairwise
-from voronym.table import Hierarchy, Table
+from voronym.table import Table
 
 ICD = """
 A00.0;A00;A00-A09;I;*

@@ -10,10 +10,10 @@ import numpy as np
 from voronym.core.context import Context
 from voronym.core.figures import Figures
 from voronym.errors import InputError
+from voronym.generalize.columns import RangeColumn
+from voronym.generalize.publish import RANGES, ranges_of, ways_of, with_ranges
 from voronym.keyspaces import Coordinates, Keys, Published, importance_of, key_space
 from voronym.partition import Partition
-from voronym.ranges.columns import RangeColumn
-from voronym.ranges.publish import RANGES, ranges_of, ways_of, with_ranges
 from voronym.request.choices import ReleaseChoices
 from voronym.space.ranges import Axis, Ranges
 from voronym.space.records import Records
