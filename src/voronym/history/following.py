@@ -17,6 +17,7 @@ from voronym.history.booking import Booking
 from voronym.history.check import alike
 from voronym.history.engine import Round
 from voronym.history.frozen import put_back
+from voronym.history.kept import frozen_rows, stood_in
 from voronym.history.policy import Policy
 from voronym.method import METHODS
 from voronym.methods.crowd import Crowd
@@ -69,7 +70,7 @@ def follow(
     """
     if choices.strata:
         check_strata(table, choices.strata)
-    table = booking.stood_in(table, choices.weights)
+    table = stood_in(booking.entries, booking.rows, table, choices.weights)
     crowd = Crowd.of(table, ctx, choices)
     crowd.check(k)
     policy = Policy(
@@ -82,7 +83,7 @@ def follow(
     made = booking.follow(
         crowd.keys.records, apart, k, ctx, policy=policy, divide=follower.divide, obey=follower.obey
     )
-    frozen = booking.frozen(table.keys)
+    frozen = frozen_rows(booking.entries, booking.people, made, table.keys)
     sentence = (
         f"{made.kept:,} groups were kept from earlier releases and publish what they published then; "
         f"{made.formed:,} were formed, of new people alone or of people of {made.dissolved:,} groups that "

@@ -19,6 +19,7 @@ from voronym.evidence import Evidence
 from voronym.history.booking import Booking
 from voronym.history.epsilon import PRIVATE, check_spending
 from voronym.history.following import facts_of, follow
+from voronym.history.notes import notes
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
 from voronym.methods.differential import cost_of
@@ -244,7 +245,7 @@ def _check_history(
         (noise_note(booking, recipe.method),) if not recipe.makes_groups and recipe.private is None else ()
     )
     noisy += again_drawn(booking)
-    release.warnings = (*noisy, *booking.notes(chosen="dissolved" in recipe.given), *release.warnings)
+    release.warnings = (*noisy, *notes(booking, chosen="dissolved" in recipe.given), *release.warnings)
     release.booking = booking
 
 
