@@ -271,10 +271,10 @@ import os, signal, sys, warnings
 warnings.simplefilter("ignore")
 from test_ledger import ROLES, patients
 import voronym as vr
-from voronym.core import atomic
+from voronym.core import place
 from voronym.history.ledger import Ledger
 die = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)
-setattr(*[(atomic._File, "move"), (Ledger, "confirm")][int(sys.argv[2])], die)
+setattr(*[(place.File, "move"), (Ledger, "confirm")][int(sys.argv[2])], die)
 vr.anonymize(patients(40), ledger=f"{sys.argv[1]}/l", method="mdav", **ROLES).write(f"{sys.argv[1]}/1.csv")
 """
 

@@ -18,7 +18,7 @@ from voronym.history import Policy, advance
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.space import Graph
-from voronym.space.records import records_of
+from voronym.space.points import records_of
 from voronym_location.epochs import Epoch, Figures, Standing
 from voronym_location.population import Floats, Ints, Population
 from voronym_location.rules import Settings

@@ -17,7 +17,8 @@ from voronym.cli import complete, files
 from voronym.core import grammar
 from voronym.core.options import Declared, Options, read_value
 from voronym.errors import InputError
-from voronym.request.choices import EVERY, ColumnChoices, ReleaseChoices, RunChoices
+from voronym.request.checks import EVERY
+from voronym.request.choices import ColumnChoices, ReleaseChoices, RunChoices
 
 ALL = (ColumnChoices, ReleaseChoices, RunChoices)
 Verb = Callable[..., None]

@@ -14,7 +14,8 @@ from voronym.errors import InputError, hint
 from voronym.generalize.columns import RangeColumn, Tree, range_columns
 from voronym.keyspaces import Coordinates, Keys, Published, Weighed
 from voronym.partition import Partition
-from voronym.request.choices import EVERY, ReleaseChoices
+from voronym.request.checks import EVERY
+from voronym.request.choices import ReleaseChoices
 from voronym.table.schema import Column, Schema
 from voronym.table.table import Table
 

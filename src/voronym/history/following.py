@@ -21,7 +21,8 @@ from voronym.history.kept import frozen_rows, stood_in
 from voronym.history.policy import Policy
 from voronym.method import METHODS
 from voronym.methods.crowd import Crowd
-from voronym.methods.grouped import Kept, demands_of
+from voronym.methods.demands import demands_of
+from voronym.methods.grouped import Kept
 from voronym.methods.mask import mask
 from voronym.methods.strata import check_strata
 from voronym.partition import Partition

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.core.atomic import digest_of
 from voronym.core.formats import check_format, program_version
+from voronym.core.place import digest_of
 from voronym.errors import InputError, WriteError
 from voronym.history.people import SIZE, Prints
 

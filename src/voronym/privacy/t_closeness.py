@@ -15,8 +15,9 @@ from voronym.errors import InputError
 from voronym.generalize.hierarchy import Given, Hierarchy
 from voronym.privacy import distances
 from voronym.privacy.base import register
-from voronym.privacy.cells import Floats, Judge, Levels, Rule
+from voronym.privacy.cells import Judge, Rule
 from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy.level import Floats, Levels
 from voronym.privacy.text import number
 from voronym.table.classes import Classes
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from voronym.core.options import Declared
 from voronym.errors import WORDINGS, Hint
-from voronym.request.choices import EVERY, ColumnChoices, ReleaseChoices, RunChoices
+from voronym.request.checks import EVERY
+from voronym.request.choices import ColumnChoices, ReleaseChoices, RunChoices
 
 __all__ = ["argument", "declaration", "field", "flag", "words"]
 

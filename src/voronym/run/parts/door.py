@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from voronym.core.atomic import accompany, digest_of, place_folder, together
+from voronym.core.atomic import accompany, place_folder, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.figures import NOTHING
+from voronym.core.place import digest_of
 from voronym.errors import InputError, WriteError, hint
 from voronym.evaluate.moved import joined
 from voronym.evaluate.risk import Risk

@@ -25,6 +25,7 @@ from voronym.evaluate.moved import joined, key_changes
 from voronym.generalize.rows import in_widths
 from voronym.methods import differential as dp
 from voronym.methods.figures import Private, PrivateFigures
+from voronym.methods.private_facts import public_figures, sentences
 from voronym.privacy import DifferentialPrivacy
 from voronym.request.recipe import Recipe
 from voronym.result import Masked
@@ -293,7 +294,7 @@ def mask_merged(lead: Stages) -> dict[str, Any]:
     made = job.recall("private")
     answers = lead.perform("private", job.pieces)
     lead.forget("bounded", job.pieces)
-    facts = dp.public_figures(
+    facts = public_figures(
         model,
         bounds,
         dp.grouping_of(options),
@@ -305,7 +306,7 @@ def mask_merged(lead: Stages) -> dict[str, Any]:
         columns=known[0]["columns"],
     )
     outside = np.sum([piece["outside"] for piece in known], axis=0).tolist()
-    texts = dp.sentences(facts, model, bounds, outside, len(known[0]["columns"]))
+    texts = sentences(facts, model, bounds, outside, len(known[0]["columns"]))
     return _answer(answers, facts, texts)
 
 

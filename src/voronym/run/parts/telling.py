@@ -9,8 +9,8 @@ from typing import Any
 import narwhals as nw
 
 from voronym.core.context import Context
-from voronym.dossier.make import GROUPS, _public_recipe, public_words, story_of
 from voronym.dossier.parts import Dossier, Inside, Loss
+from voronym.dossier.public import GROUPS, public_recipe, public_words, story_of
 from voronym.evaluate.disclosed import Disclosed, by_chance, in_order
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility, utility
@@ -44,7 +44,7 @@ def dossier_of(lead: Engine, made: Release) -> Dossier:
     dates = {name: after.frame[name].dtype in (nw.Date, nw.Datetime) for name in schema.keys}
     public = replace(
         public_words(made, made.rows),
-        recipe=_public_recipe(recipe, lambda name: set(new.get(name, {}).get("names") or ())),
+        recipe=public_recipe(recipe, lambda name: set(new.get(name, {}).get("names") or ())),
         distributions=portrait.distributions(schema, edges, dates, new, None),
         sampled=_sampled(made),
     )
