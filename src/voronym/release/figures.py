@@ -71,6 +71,7 @@ class ReleaseFigures:
     exposure: Exposure | None
     """What intruders got out of it in the attacks that were made; for the data holder."""
     _table: Table | None
+    _mark: tuple[Any, ...]
     _evidence: Evidence | None
     _dossier: Dossier | None
 

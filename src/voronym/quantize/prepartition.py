@@ -37,7 +37,7 @@ def _text(name: str, value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class HierarchyOptions(Options):
+class PrepartitionOptions(Options):
     """Options of the prepartition."""
 
     inner: str = option("mdav", "the method within the macrocells", check=_text)
@@ -50,13 +50,13 @@ class HierarchyOptions(Options):
 
 
 @algorithm(
-    "hierarchy",
+    "prepartition",
     guarantee="every group has at least k records, and no more than the inner method allows",
     cost="n/size times that of the inner method on size records, over the threads",
     reference="Rebollo-Monedero, Forné, Soriano: k-anonymous microaggregation and clustering, 2011",
-    options=HierarchyOptions,
+    options=PrepartitionOptions,
 )
-def hierarchy(problem: Problem, ctx: Context, options: HierarchyOptions) -> Partition:
+def prepartition(problem: Problem, ctx: Context, options: PrepartitionOptions) -> Partition:
     """Cut the records into macrocells of equal size by PCL, and partition each by any method, in parallel.
 
     The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` with cells of at least k, where no cell crosses
@@ -77,16 +77,16 @@ def hierarchy(problem: Problem, ctx: Context, options: HierarchyOptions) -> Part
     --------
     >>> import voronym as vr
     >>> X = vr.datasets.gaussian(1000, 2)
-    >>> part = vr.microaggregate(X, 5, method="hierarchy", size=250, inner="mdav")
+    >>> part = vr.microaggregate(X, 5, method="prepartition", size=250, inner="mdav")
     >>> part
     Partition(1000 records in 200 groups of 5..5, k=5)
     """
     X, k, n = problem.points, problem.k, problem.n
     inner = METHODS[options.inner]
     settings = inner.options.of(options.inner, options.inner_options or {})
-    if isinstance(settings, HierarchyOptions) and settings.size >= options.size:
+    if isinstance(settings, PrepartitionOptions) and settings.size >= options.size:
         raise InputError(
-            f"a hierarchy within a hierarchy makes smaller macrocells: its size must be below "
+            f"a prepartition within a prepartition makes smaller macrocells: its size must be below "
             f"{options.size:,}, not {settings.size:,}; say so by inner_options={{'size': …}}"
         )
     whole(2 * k)("size", options.size)

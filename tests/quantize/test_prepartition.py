@@ -14,7 +14,7 @@ from voronym.core.context import Context
 from voronym.errors import Cancelled, InputError
 from voronym.method import METHODS, algorithm
 from voronym.problem import Problem
-from voronym.quantize import hierarchy as module
+from voronym.quantize import prepartition as module
 from voronym.quantize.costs.transport import transport
 
 
@@ -33,7 +33,7 @@ def test_sizes_are_multiples_and_one_has_the_rest(k, groups, rest, cells):
 @pytest.mark.parametrize("inner", ["mdav", "vmdav", "exchange"])
 def test_no_cell_crosses_a_macrocell_and_every_cell_has_k(inner):
     X = np.random.default_rng(0).standard_normal((617, 2))
-    part = vr.microaggregate(X, 4, method="hierarchy", size=100, inner=inner)
+    part = vr.microaggregate(X, 4, method="prepartition", size=100, inner=inner)
     assert part.sizes.min() >= 4
     macro = module.macrocells(X, module.multiples(617, 4, 6), Context(seed=0))
     assert np.bincount(macro).tolist() == module.multiples(617, 4, 6).tolist()
@@ -55,10 +55,10 @@ def test_macrocells_are_those_of_a_quantizer():
 def test_the_result_does_not_depend_on_the_threads():
     X = np.random.default_rng(2).standard_normal((800, 3))
     one, many, other = (
-        METHODS["hierarchy"].partition(
+        METHODS["prepartition"].partition(
             Problem.of(X, 5),
             Context(seed=5, threads=threads),
-            module.HierarchyOptions(inner="exchange", size=100, inner_options={"iterations": iterations}),
+            module.PrepartitionOptions(inner="exchange", size=100, inner_options={"iterations": iterations}),
         )
         for threads, iterations in ((1, 50), (4, 50), (1, 0))
     )
@@ -69,31 +69,31 @@ def test_the_result_does_not_depend_on_the_threads():
 def test_borders_cost_little():
     X = np.random.default_rng(3).standard_normal((3000, 2))
     whole = vr.microaggregate(X, 5, method="mdav").sse(X)
-    parts = vr.microaggregate(X, 5, method="hierarchy", size=500).sse(X)
+    parts = vr.microaggregate(X, 5, method="prepartition", size=500).sse(X)
     assert parts < 1.1 * whole
 
 
 def test_few_records_are_one_macrocell():
     X = np.random.default_rng(4).standard_normal((90, 2))
-    assert vr.microaggregate(X, 3, method="hierarchy") == vr.microaggregate(X, 3, method="mdav")
+    assert vr.microaggregate(X, 3, method="prepartition") == vr.microaggregate(X, 3, method="mdav")
 
 
 def test_repeated_points_and_flat_columns():
     X = np.column_stack([np.repeat([0.0, 1.0, 2.0], 100), np.ones(300)])
-    part = vr.microaggregate(X, 5, method="hierarchy", size=50)
+    part = vr.microaggregate(X, 5, method="prepartition", size=50)
     assert part.sizes.min() >= 5
     assert part.sse(X) == pytest.approx(0, abs=1e-9)
 
 
-def test_a_hierarchy_within_a_hierarchy_cuts_each_macrocell_again():
+def test_a_prepartition_within_another_cuts_each_macrocell_again():
     X = vr.datasets.gaussian(1203, 2)
-    inside = {"inner": "hierarchy", "inner_options": {"size": 100, "inner": "mdav"}}
-    part = vr.microaggregate(X, 5, method="hierarchy", size=600, **inside)
+    inside = {"inner": "prepartition", "inner_options": {"size": 100, "inner": "mdav"}}
+    part = vr.microaggregate(X, 5, method="prepartition", size=600, **inside)
     assert part.sizes.min() >= 5
     assert part.sizes.max() <= 9
     outer = module.macrocells(X, module.multiples(1203, 5, 2), Context(seed=0))
     assert all(len(set(outer[part.labels == cell])) == 1 for cell in range(part.n_cells))
-    plain = vr.microaggregate(X, 5, method="hierarchy", size=600)
+    plain = vr.microaggregate(X, 5, method="prepartition", size=600)
     assert part.sse(X) != plain.sse(X)
     assert part.sse(X) < 1.3 * plain.sse(X)
 
@@ -102,7 +102,10 @@ def test_a_hierarchy_within_a_hierarchy_cuts_each_macrocell_again():
     ("options", "says"),
     [
         ({"inner": "magic"}, "no method is called"),
-        ({"inner": "hierarchy"}, "within a hierarchy makes smaller macrocells: its size must be below 2,000"),
+        (
+            {"inner": "prepartition"},
+            "within a prepartition makes smaller macrocells: its size must be below 2,000",
+        ),
         ({"inner_options": {"gama": 1}}, "has no option 'gama'"),
         ({"inner_options": 5}, "inner_options must be options by name"),
         ({"inner_options": [("gamma", 1)]}, "inner_options must be options by name"),
@@ -115,7 +118,7 @@ def test_a_hierarchy_within_a_hierarchy_cuts_each_macrocell_again():
 )
 def test_bad_options(options, says):
     with pytest.raises(InputError, match=says):
-        vr.microaggregate(np.random.default_rng(0).random((50, 2)), 5, method="hierarchy", **options)
+        vr.microaggregate(np.random.default_rng(0).random((50, 2)), 5, method="prepartition", **options)
 
 
 @pytest.fixture
@@ -127,7 +130,7 @@ def toy():
 
 
 def run(X, progress=None, **options):
-    return vr.microaggregate(X, 5, method="hierarchy", inner="toy", size=100, progress=progress, **options)
+    return vr.microaggregate(X, 5, method="prepartition", inner="toy", size=100, progress=progress, **options)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
@@ -176,8 +179,8 @@ def test_macrocells_share_the_time(toy):
         return problem.one_group()
 
     ctx = Context(time_limit=60.0, threads=2)
-    options = module.HierarchyOptions(inner="toy", size=100)
-    METHODS["hierarchy"].partition(Problem.of(np.random.default_rng(0).random((1000, 1)), 5), ctx, options)
+    options = module.PrepartitionOptions(inner="toy", size=100)
+    METHODS["prepartition"].partition(Problem.of(np.random.default_rng(0).random((1000, 1)), 5), ctx, options)
     assert len(left) == 10
     assert min(left) < 20.0
     assert max(left) > 30.0
@@ -188,4 +191,4 @@ def test_its_defaults_beat_mdav_in_the_plane_and_not_in_many_columns():
     for d, k, better in ((2, 20, True), (5, 5, False)):
         X = vr.datasets.gaussian(8000, d, seed=1)
         plain = vr.microaggregate(X, k, method="mdav").sse(X)
-        assert (vr.microaggregate(X, k, method="hierarchy").sse(X) < plain) == better
+        assert (vr.microaggregate(X, k, method="prepartition").sse(X) < plain) == better
