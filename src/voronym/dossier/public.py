@@ -100,7 +100,7 @@ def fates_of(release: Release) -> dict[str, str]:
 
 
 def columns_of(schema: Schema, published_as: Mapping[str, str], recipe: Recipe) -> tuple[Column, ...]:
-    """Say of each column what it is and what became of it."""
+    """Return role, kind and fate of each column."""
     usual = {"key": "replaced by the centre of its group", "identifier": "dropped"}
     done: dict[str, list[str]] = {}
     for step in recipe.column_steps:

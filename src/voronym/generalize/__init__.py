@@ -1,10 +1,12 @@
 """Generalisation: coarser values that are true, such as "30–39", "080**", "Undergraduate".
 
 Below the tables:
+
 ``hierarchy``  a tree of categories above the values of a column: the one meaning of the word
 ``spans``      ranges as texts, and their two ends
 
 Above them:
+
 ``sets``       the values that a published text stands for
 ``forms``      ranges however a file writes numbers and dates
 ``grid``       bins of a line: even widths, the calendar, ranks

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voronym.history.ledger import LEFT_OUT, Entry
 from voronym.history.people import Prints
-from voronym.history.sets import shared
+from voronym.history.sets import alike, shared
 
 Ints = NDArray[np.int64]
 
@@ -83,15 +83,6 @@ def presence(rows: Ints, changed: NDArray[np.bool_] | None = None) -> Ints:
     kind = alike(inside if changed is None else np.column_stack([inside, changed]))
     new = ~inside.any(axis=1)
     return np.where(new, 0, kind + 1)
-
-
-def alike(rows: Ints) -> Ints:
-    """Return a number for each distinct row, from 0 on."""
-    kind = np.zeros(len(rows), np.int64)
-    for column in rows.T[::-1]:
-        codes = np.unique(column, return_inverse=True)[1].reshape(-1)
-        kind = np.unique(kind * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1].reshape(-1)
-    return kind
 
 
 def standing(

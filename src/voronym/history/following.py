@@ -14,11 +14,11 @@ from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import GuaranteeError, hint
 from voronym.history.booking import Booking
-from voronym.history.check import alike
 from voronym.history.engine import Round
 from voronym.history.frozen import put_back
 from voronym.history.kept import frozen_rows, stood_in
 from voronym.history.policy import Policy
+from voronym.history.sets import alike
 from voronym.method import METHODS
 from voronym.methods.crowd import Crowd
 from voronym.methods.demands import demands_of
