@@ -36,6 +36,7 @@ from voronym.history.refusal import Refusal
 from voronym.history.roster import Made, Roster, roster_of
 from voronym.partition import Partition
 from voronym.space.records import Records
+from voronym.table.frame import Frame
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 
@@ -62,7 +63,7 @@ class Booking:
     def __init__(
         self,
         ledger: Ledger,
-        frame: nw.DataFrame[Any],
+        frame: Frame,
         schema: Schema,
         declared: Sequence[str],
         *,
@@ -115,7 +116,7 @@ class Booking:
 
     # -- what people have ------------------------------------------------------------------------------------
 
-    def read_values(self, frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
+    def read_values(self, frame: Frame, names: Sequence[str]) -> None:
         """Take note of what everybody has in some columns, to see what changes from release to release."""
         for name in names:
             if name == self.weighed_by:
@@ -292,7 +293,7 @@ class Booking:
     def check(
         self,
         part: Partition,
-        frame: nw.DataFrame[Any],
+        frame: Frame,
         *,
         k: int,
         about: Mapping[str, Any],
@@ -369,7 +370,7 @@ class Booking:
         )
         raise GuaranteeError(str(refusal))
 
-    def _shown(self, frame: nw.DataFrame[Any], numbers: Ints) -> dict[str, Any]:
+    def _shown(self, frame: Frame, numbers: Ints) -> dict[str, Any]:
         """Return what groups publish as plain data; nothing, where the ledger cannot hold it."""
         first = np.unique(numbers, return_index=True)[1]
         rows = as_plain(frame[first.tolist()])
