@@ -28,8 +28,8 @@ from voronym.history.frozen import as_plain
 from voronym.history.kept import check_facts, last_groups
 from voronym.history.known import recognise
 from voronym.history.ledger import LEFT_OUT, Entering, Entry, Ledger, now
-from voronym.history.marks import BEFORE, Marks, Words, changes, corrected, hashed, marks_of
-from voronym.history.means import check_leavers, check_means, check_raw, heavy_people, moved
+from voronym.history.marks import BEFORE, Marks, Words, changes, hashed, marks_of, moved
+from voronym.history.means import check_leavers, check_means, check_raw, heavy_people
 from voronym.history.people import Prints, fingerprints, loose_fingerprints, naming_columns
 from voronym.history.policy import Policy
 from voronym.history.refusal import Refusal
@@ -330,7 +330,7 @@ class Booking:
             changed = moved(self.entries, people[out], names, marks[out], (*self.keys, self.weighed_by or ""))
             check_means(self.entries, people[out], groups[out], k, changed, dominant[out])
             check_leavers(self.entries, people[out], k)
-        self.corrected = int(corrected(self.entries, people[out], names, marks[out], self.keys).sum())
+        self.corrected = int(moved(self.entries, people[out], names, marks[out], self.keys, first=True).sum())
         facts = {
             **about,
             "named_by": self.named_by,

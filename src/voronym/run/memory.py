@@ -297,9 +297,9 @@ def _books_of(recipe: Recipe, masked: Masked, frame: Frame, about: dict[str, Any
     return Partition(np.zeros(rows, np.int64) if alone else equivalence_classes(frame, keys).labels)
 
 
-def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
-    """Mask a table by the method of the recipe, whatever kind it is."""
-    masked = mask(
+def mask_by(recipe: Recipe, table: Table, ctx: Context, kept: Kept | None) -> Masked:
+    """Mask a table by the method of a recipe, whatever kind it is."""
+    return mask(
         table,
         ctx,
         choices=with_trees(recipe),
@@ -308,6 +308,11 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
         models=recipe.required,
         kept=kept,
     )
+
+
+def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
+    """Mask a table by the method of the recipe; say where its time limit was not needed."""
+    masked = mask_by(recipe, table, ctx, kept)
     if recipe.time_limit is not None and not METHODS[recipe.method].timed:
         note = f"method {recipe.method!r} ends by itself, and the time limit was not needed"
         masked = replace(masked, notes=(*masked.notes, note))
