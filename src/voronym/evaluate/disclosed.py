@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.core import later
-from voronym.privacy.cells import Levels
+from voronym.privacy.level import Levels
 from voronym.privacy.people import held_by_all
 from voronym.table.table import Table
 from voronym.table.units import distinct, first_of_each

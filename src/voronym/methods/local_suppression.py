@@ -19,8 +19,8 @@ from voronym.methods.blank_search import anneal
 from voronym.methods.blank_wildcard import wildcard_gaps
 from voronym.methods.blanks import SAME, Choices, Search
 from voronym.methods.crowd import check_heads, household_demands
+from voronym.methods.demands import demands_of
 from voronym.methods.figures import Suppressed, SuppressionFigures
-from voronym.methods.grouped import demands_of
 from voronym.methods.said import unit_sentences
 from voronym.partition import Partition
 from voronym.privacy import Judge, Model

@@ -40,6 +40,7 @@ from voronym.table.source import source_of
 from voronym.table.table import Table
 from voronym.table.units import Units
 from voronym.web.book import NEEDS, copied, copy_to, entries_of, packed
+from voronym.web.column_facts import column_facts, shown_text
 from voronym.web.forms import PLAIN
 from voronym.web.intake import check_columns, check_lines, check_unpacked
 from voronym.web.judged import told_of
@@ -48,12 +49,10 @@ from voronym.web.preview import preview
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import release_view
 
-FIRST, EXAMPLES, WIDE = 8, 4, 40
-"""Rows and examples that are shown, and the signs of a cell that are."""
+FIRST = 8
+"""Rows that are shown."""
 MOST_KEYS = 15
 """Keys up to which all pairs of them are counted."""
-BARS = 12
-"""Bars of the small histogram of a column."""
 PLACED = ("k", "policy", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
           "time_limit", "seed", "space", "device")  # fmt: skip
 """Choices that have a place on the page for what is wrong with them; that of all others is "options"."""
@@ -131,14 +130,14 @@ class Bench:
         advice = {item for _, item in proposal.several}  # of use until a column of people is chosen
         return {
             "rows": len(frame),
-            "head": [[_text(value) for value in row] for row in head.rows()],
+            "head": [[shown_text(value) for value in row] for row in head.rows()],
             "columns": [
                 {
                     "name": column.name,
                     "kind": column.kind,
                     "reason": proposal.reasons[column.name],
                     "shape": proposal.shapes.get(column.name, ""),
-                    **_facts(frame[column.name]),
+                    **column_facts(frame[column.name]),
                 }
                 for column in proposal.schema
             ],
@@ -369,37 +368,3 @@ def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None
         named = sentence.startswith(f"{name} must be") and label.startswith("“")
         return label + sentence.removeprefix(name) if named else sentence
     return ""
-
-
-def _facts(column: pl.Series) -> dict[str, Any]:
-    """Return counts and examples of a column."""
-    try:
-        distinct, often = column.n_unique(), column.drop_nulls().value_counts(sort=True).head(EXAMPLES)
-        examples = [_text(value) for value in often[column.name].to_list()] if column.name else []
-    except Exception:  # what Polars cannot count has no examples
-        distinct, examples = None, []
-    missing = int(column.null_count())
-    return {
-        "distinct": None if distinct is None else distinct - bool(missing),
-        "missing": missing,
-        "examples": examples,
-        "bars": _bars(column),
-    }
-
-
-def _bars(column: pl.Series) -> list[int]:
-    """Return the counts of a small histogram: by value, or by the most frequent categories."""
-    try:
-        if column.dtype.is_numeric() or column.dtype.is_temporal():
-            values = column.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
-            values = values[np.isfinite(values)]
-            return np.histogram(values, BARS)[0].tolist() if len(values) else []
-        return column.drop_nulls().value_counts(sort=True)["count"].head(BARS).to_list()
-    except Exception:  # what Polars cannot count has no histogram
-        return []
-
-
-def _text(value: object) -> str:
-    """Return a cell as it is shown, cut where it is long."""
-    result = "–" if value is None else str(value)
-    return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voronym.core.atomic import at_the_end, claim, is_ours
+from voronym.core.atomic import at_the_end, claim
+from voronym.core.locks import is_ours
 from voronym.errors import InputError, ReadError, WriteError, hint
 from voronym.run.parts import spill
 from voronym.run.parts.runners import LostError
