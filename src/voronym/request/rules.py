@@ -70,6 +70,17 @@ def _useless(recipe: Recipe) -> list[str]:
     return [name for name in GROUPS if name in recipe.given and name not in used]
 
 
+def _regroups(name: str) -> bool:
+    """Whether groups of a method exchange or join records until models hold."""
+    return METHODS[name].groups or name == "local-suppression"
+
+
+def _obeyed(recipe: Recipe) -> bool:
+    """Whether groups have to obey more than k: a model, or k households, which groups of records count."""
+    models = any(model.required is not None and model.merging for model in recipe.required[1:])
+    return models or (bool(recipe.schema.household) and any(METHODS[name].groups for name in recipe.methods))
+
+
 PRIVATE = {
     "suppress": "the choice of records to leave out depends on the others, which ε does not count",
     "keep_groups": "kept groups tell again each time which people stay, and ε does not count that",
@@ -242,11 +253,18 @@ RULES: list[Rule] = [
         "knows the method learns from it: leave out enforce, or choose the intruder 'keys'",
     ),
     Rule(
-        ("blocks", "enforce"),
-        lambda recipe: bool(recipe.blocks) and recipe.enforce not in ("auto", "blind")
-        and not any(METHODS[name].groups for name in recipe.methods),
-        lambda recipe: f"{recipe.enforce!r} changes groups of near records until models hold, and no part "
-        "makes such groups: leave out enforce, or mask a part by 'mdav' or 'auto'",
+        ("method", "blocks", "enforce"),
+        lambda recipe: recipe.enforce not in ("auto", "blind") and recipe.makes_groups
+        and not any(map(_regroups, recipe.methods)),
+        lambda recipe: f"{recipe.enforce!r} joins groups or exchanges records until models hold, and "
+        "'lattice' gives the same levels to everybody: leave out enforce, or take another method, such as "
+        "'local-suppression' or 'auto'",
+    ),
+    Rule(
+        ("enforce", "models"),
+        lambda recipe: recipe.enforce != "auto" and recipe.makes_groups and not _obeyed(recipe),
+        lambda _: "enforce says how groups are made to obey models, and none is asked for that they could "
+        f"break: leave it out, or give a model, such as {hint('models', 'l-diversity=2')}",
     ),
     Rule(
         ("method", "keep_groups"),
