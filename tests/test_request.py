@@ -99,6 +99,8 @@ BESIDE: dict[str, dict[str, Any]] = {
     "facts": {"policy": "hipaa-safe-harbor"},
     "publish_weights": {"weights": "w"},
     "enforce": {"models": ["t-closeness=0.2"]},
+    "widths": {"publish": {"*": "interval"}},
+    "ends": {"publish": {"age": "interval"}},
     **{name: {"keep_groups": True} for name in ("headroom", "waiting", "dissolved")},
 }
 """What else must be chosen for a recipe with the choice."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -79,6 +79,12 @@ def _obeyed(recipe: Recipe) -> bool:
     """Whether groups have to obey more than k: a model, or k households, which groups of records count."""
     models = any(model.required is not None and model.merging for model in recipe.required[1:])
     return models or (bool(recipe.schema.household) and any(METHODS[name].groups for name in recipe.methods))
+
+
+def _never_ranged(recipe: Recipe, names: Iterable[str]) -> list[str]:
+    """Return the keys that are not published as intervals."""
+    usual = "interval" if recipe.space == "ranges" else "mean"
+    return [name for name in names if recipe.way(name, usual) != "interval"]
 
 
 PRIVATE = {
@@ -234,6 +240,19 @@ RULES: list[Rule] = [
         and (recipe.publish or {}).get(EVERY) in ("mean", "median"),
         lambda _: "in the space 'ranges' keys are published as ranges: leave out the space, or name the keys "
         "that publish a mean or a median",
+    ),
+    Rule(
+        ("publish", "widths"),
+        lambda recipe: bool(_never_ranged(recipe, recipe.widths or ())),
+        lambda recipe: f"widths is about intervals, and {_never_ranged(recipe, recipe.widths or ())[0]!r} is "
+        f"not published as one: leave it out, or choose {hint('publish', 'interval')}",
+    ),
+    Rule(
+        ("publish", "ends"),
+        lambda recipe: recipe.ends != "rounded" and len(_never_ranged(recipe, recipe.schema.keys)) ==
+        len(recipe.schema.keys),
+        lambda _: "ends is about intervals, and no key is published as one: leave it out, or choose "
+        f"{hint('publish', 'interval')}",
     ),
     Rule(
         ("weights", "publish_weights"),
