@@ -21,7 +21,7 @@ from voronym.core.context import Context
 from voronym.table.table import Table
 
 RUNS = 500
-# Walks are below. These releases have no ranges and no households: see tests/ranges, test_household_pattern.py.
+# Walks are below. These releases have no ranges, no households: see tests/ranges, test_household_pattern.py.
 ELSEWHERE = ("minimality", "range-ends", "household-pattern")
 NAMES = [name for name in ATTACKS if name not in ELSEWHERE]
 # These need what a scene lacks: people outside the table, and the method. See their own tests.
