@@ -68,8 +68,8 @@ def wanted(entry: Paper, folder: Path = FOLDER) -> list[tuple[str, bool, float]]
     kept = results(entry, folder)
     return [
         (name, full, kept[name, full].seconds if (name, full) in kept else UNKNOWN)
-        for name in entry.experiments
-        for full in (True, False)
+        for name, experiment in entry.experiments.items()
+        for full in ((True,) if experiment.literal else (True, False))
         if (name, full) not in kept or kept[name, full].stale
     ]
 

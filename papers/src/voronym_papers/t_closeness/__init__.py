@@ -65,11 +65,18 @@ def _shape(full: bool, ctx: Context) -> Iterator[Item]:
     yield from function.figure_7((steps, 4 * steps) if full else (steps // 4,), ctx)
 
 
-@PAPER.experiment("scalar", "Microaggregation of one key", shows=("Figure 8", "Figure 9"))
+@PAPER.experiment("scalar", "Microaggregation of one key", shows=("Figure 8",))
 def _scalar(full: bool, ctx: Context) -> Iterator[Item]:
     from voronym_papers.t_closeness import counted
 
-    yield from counted.figures_8_9(published.RECORDS, full, ctx)
+    yield from counted.figures_8_9(published.RECORDS, full, ctx, ("MDAV", "univariate"))
+
+
+@PAPER.experiment("scalar-mu", "Microaggregation of one key by μ-Approx", shows=("Figure 9",))
+def _scalar_mu(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.t_closeness import counted
+
+    yield from counted.figures_8_9(published.RECORDS, full, ctx, ("μ-Approx",))
 
 
 @PAPER.experiment("keys", "Microaggregation of several keys", shows=("Section 6.2",))
