@@ -19,6 +19,8 @@ PAPER = paper(
     number="001",
     code=(
         "voronym_papers.icsm",
+        "voronym_papers.limits",
+        "voronym.certify",
         "voronym._kernels",
         "voronym.datasets",
         "voronym.partitioners",
@@ -107,6 +109,30 @@ def _literal_eia(_: bool, ctx: Context) -> Iterator[Item]:
     from voronym_papers.icsm import tables
 
     yield from tables.literal_runs(ctx, ("eia",))
+
+
+def _limits(name: str) -> Reproduce:
+    """Return the experiment that proves what nothing exceeds on one data set."""
+
+    def run(full: bool, ctx: Context) -> Iterator[Item]:
+        from voronym_papers import limits
+        from voronym_papers.icsm import tables
+
+        cases = [
+            (f"{name}, k = {k}", tables.load(name), k, row[1], "ICSM")
+            for (data, k), row in published.TABLE_2.items()
+            if data == name
+        ]
+        chosen = cases if full else cases[-1:]
+        yield from limits.limits("Table 2", chosen, limits.SECONDS if full else 3.0, ctx)
+
+    return run
+
+
+for _name in ("tarragona", "census", "eia"):
+    PAPER.experiment(f"limits-{_name}", f"What nothing exceeds: {_name}", shows=("Table 2",), data=True)(
+        _limits(_name)
+    )
 
 
 @PAPER.experiment("classical", "The classical methods", shows=("Figure 5",), data=True)

@@ -242,7 +242,8 @@ def _starts(exhibit: str, tried: list[Run], case: str) -> Iterator[Mark]:
     yield Mark(exhibit, f"what the start changes, {case}, {AS}", 2.0, swing, ".1f", " %", 2.0, why=OPEN,
                claim="about ± 2 %")  # fmt: skip
     what = f"number of the best start, 0 is MDAV's, {case}, {AS}"
-    yield Mark(exhibit, what, (1.0, 4.0), float(D.argmin()), ".0f", claim="random, not MDAV's", why="On our draws MDAV's start is the best here.")  # fmt: skip
+    yield Mark(exhibit, what, (1.0, 4.0), float(D.argmin()), ".0f", claim="random, not MDAV's",
+               why="On our draws MDAV's start is the best here.")  # fmt: skip
 
 
 def ten_points(draws: int, ctx: Context) -> Iterator[Item]:
