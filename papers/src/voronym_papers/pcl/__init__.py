@@ -4,7 +4,7 @@
 ``gaussian``   2013, figures 3 to 6            ``adult``     2013, figures 7 and 8
 ``ten``        2011, figures 9 and 10          ``plane``     2011, figures 11 to 18
 ``census``     2011, tables 1 and 2, figures 19 and 20
-``rationale``  2011, figures 21 to 28          ``literal``   what is run as published; `limits` proves the most
+``rationale``  2011, figures 21 to 28          ``literal``   what is run as published
 """
 
 from __future__ import annotations
