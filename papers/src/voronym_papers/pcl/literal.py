@@ -100,7 +100,7 @@ def adult_figures(ks: tuple[int, ...], ctx: Context) -> Iterator[Item]:
         f"Figure 7, {AS}: k = {', '.join(map(str, ks))}",
         ("k", "rounds", "D, MDAV", "D, PCL", "change %", "farthest off", "corrected %", "noise %", "seconds"),
         tuple(rows),
-        f"Levenberg and Marquardt's method, s = ½; noise up to {NOISE}; sizes that are off corrected by nearness.",
+        f"Levenberg and Marquardt's method, s = ½; noise up to {NOISE}; sizes corrected by nearness.",
         formats=(",", "", ".4f", ".4f", ".1f", "", ".3f", ".4f", ".1f"),
     )
 

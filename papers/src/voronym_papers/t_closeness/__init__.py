@@ -21,10 +21,10 @@ PAPER = paper(
     reference=published.REFERENCE,
     subject="Privacy risk against distortion",
     exhibits=(
-        Exhibit("Figure 1", "perturbation of key attributes", where="privacy-models.md"),
+        Exhibit("Figure 1", "perturbation of key attributes", where="channel.md"),
         Exhibit("Figure 2", "the privacy-distortion problem", where="channel.md"),
-        Exhibit("Figure 3", "the rate-distortion problem", where="theory.md"),
-        Exhibit("Figure 4", "its single-letter form", where="theory.md"),
+        Exhibit("Figure 3", "the rate-distortion problem", where="channel.md"),
+        Exhibit("Figure 4", "its single-letter form", where="channel.md"),
         Exhibit("Section 4.4", "location-based services: W is a user"),
         Exhibit("Figure 5", "the best noise for normal data"),
         Exhibit("Figure 6", "the privacy-distortion function"),
