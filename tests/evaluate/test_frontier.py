@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from voronym import cli
-from voronym.evaluate import frontier
+from voronym import cli, frontier
 
 
 @pytest.fixture
