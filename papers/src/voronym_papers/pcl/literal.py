@@ -36,11 +36,18 @@ NOISE = 0.02
 
 
 def lloyd(
-    X: Floats, start: Run, rounds: int, *, speed: float, centroids: Floats | None = None, inner: int = 300
+    X: Floats,
+    start: Run,
+    rounds: int,
+    *,
+    speed: float,
+    centroids: Floats | None = None,
+    inner: int = 300,
+    near: float = 0.001,
 ) -> tuple[Run, int, float]:
     """Run PCL step by step with the paper's solver, and correct the sizes by nearness at the end.
 
-    Costs begin at 0. Return the run, by how many points a cell was off before the correction, and how much
+    Costs begin at 0; ``near`` is how far off, as a share, sizes may be before the last round. Return the run, by how many points a cell was off before the correction, and how much
     the correction changed the distortion, in percent.
     """
     before = perf_counter()
@@ -49,7 +56,7 @@ def lloyd(
     costs = np.zeros(len(sizes))
     for step in range(rounds):
         last = step == rounds - 1
-        tolerance = 0.0 if last else 0.001
+        tolerance = 0.0 if last else near
         result = levenberg_marquardt(X, middle, sizes, start=costs, tolerance=tolerance, iterations=inner)
         costs = np.array(result.costs)
         if not last:
@@ -177,7 +184,7 @@ def large(name: str, ctx: Context) -> Iterator[Item]:
         own, errors = [], []
         for trial in range(5):
             first = None if trial == 0 else X[rng.permutation(it.n)[:cells]].copy()
-            run, off, _ = lloyd(X, start, 50, speed=1.0, centroids=first, inner=30)
+            run, off, _ = lloyd(X, start, 50, speed=1.0, centroids=first, inner=30, near=0.005)
             own.append(change(run, start))
             errors.append(100 * off / (it.n / cells))
         gains[cells], worst[cells] = own, max(errors)
