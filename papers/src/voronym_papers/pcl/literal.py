@@ -47,8 +47,8 @@ def lloyd(
 ) -> tuple[Run, int, float]:
     """Run PCL step by step with the paper's solver, and correct the sizes by nearness at the end.
 
-    Costs begin at 0; ``near`` is how far off, as a share, sizes may be before the last round. Return the run, by how many points a cell was off before the correction, and how much
-    the correction changed the distortion, in percent.
+    Costs begin at 0; ``near`` is how far off, as a share, sizes may be before the last round. Return the run,
+    by how many points a cell was off before the correction, and how much that changed D, in percent.
     """
     before = perf_counter()
     sizes = start.partition.sizes
