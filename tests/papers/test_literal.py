@@ -162,10 +162,11 @@ def test_the_module_lists_what_it_would_run(capsys, tmp_path):
     assert renew([], tmp_path, jobs=2) == []
 
 
+@pytest.mark.data
 @pytest.mark.slow
 def test_results_are_made_in_processes_and_kept_one_by_one(tmp_path):
     lines = []
     assert renew([PAPERS["crowd"]], tmp_path, jobs=2, modes=(False,), tell=lines.append) == []
     kept = json.loads((tmp_path / "crowd.json").read_text(encoding="utf-8"))
-    assert set(kept["runs"]) == {"example", "pictures", "hospital"}
-    assert len(lines) == 4
+    assert set(kept["runs"]) == {"example", "pictures", "hospital", "adult"}
+    assert len(lines) == 5
