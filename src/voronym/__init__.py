@@ -30,6 +30,8 @@ _HOMES = {
     "Unfinished": "voronym.errors",
     "VoronymError": "voronym.errors",
     "WriteError": "voronym.errors",
+    "Frontier": "voronym.evaluate.frontier",
+    "frontier": "voronym.evaluate.frontier",
     "Measurement": "voronym.evaluate",
     "Rate": "voronym.evaluate",
     "Risk": "voronym.evaluate",

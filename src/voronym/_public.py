@@ -32,6 +32,7 @@ from voronym.errors import (
 from voronym.evaluate import Measurement, Rate, Risk, Utility
 from voronym.evaluate.by_record import risk_by_record
 from voronym.evaluate.comparison import Comparison
+from voronym.evaluate.frontier import Frontier, frontier
 from voronym.evaluate.population import PopulationRisk, Suda, population_risk, suda
 from voronym.evaluate.tradeoff import Plane
 from voronym.generalize.hierarchy import Hierarchy
@@ -78,6 +79,7 @@ __all__ = [
     "DifferentialPrivacy",
     "Finding",
     "FinishEarly",
+    "Frontier",
     "GuaranteeError",
     "Hierarchy",
     "InputError",
@@ -116,6 +118,7 @@ __all__ = [
     "channel",
     "compare",
     "datasets",
+    "frontier",
     "history",
     "information_loss",
     "lower_bound",

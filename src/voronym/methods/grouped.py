@@ -225,6 +225,11 @@ def _groups(
     ctx = ctx if method.timed else ctx.untimed()
     here = ctx.part(0.0, 1.0, time=0.5 if demands else None)  # models are enforced in the rest of the time
 
+    if (
+        demands and way != "blind" and problem.records.weights is None
+    ):  # a method may look at them, such as pcl with diverse
+        problem = Problem(problem.records, problem.k, [judge for _, own in demands for judge in own])
+
     def divide(some: Problem, part: Context) -> tuple[Partition, Bound | None]:
         if not method.weighted:  # it groups records that count alike; their centres are weighted all the same
             some = some.unweighted()

@@ -43,6 +43,10 @@ from voronym.table.units import first_of_each
 from voronym.table.values import first_rows
 
 Ints = NDArray[np.int64]
+BY_KEYS = (
+    "No model looks at confidential values: the groups are made by keys alone, and an intruder who knows the "
+    "method learns no more from them."
+)
 
 
 def mask(
@@ -74,6 +78,22 @@ def mask(
     kept : Kept, optional
         Groups that are given: then none are made.
     """
+    masked = _mask(table, ctx, choices=choices, options=options, k=k, models=models, kept=kept)
+    if choices.intruder == "method" and METHODS[choices.method].keeps_k and not demands_of(table, models):
+        return replace(masked, log=(*masked.log, BY_KEYS))
+    return masked
+
+
+def _mask(
+    table: Table,
+    ctx: Context,
+    *,
+    choices: ReleaseChoices,
+    options: Options,
+    k: int,
+    models: Sequence[Model],
+    kept: Kept | None,
+) -> Masked:
     method = METHODS[choices.method]
     # Some options are choices of the run, which the steps before changed.
     shared = {name: getattr(choices, name) for name in ("bounds", "hierarchies") if name in options.names()}

@@ -139,7 +139,7 @@ async def _serve(
     folder, _handle = private_folder(home)
     desk = Desk(folder, limits, memory)
     try:
-        given = None if file is None else await desk.add(file, file.name, desk.place(), None)
+        given = None if file is None else await desk.add(file.absolute(), file.name, desk.place(), None)
         desk.prepare()
 
         def first() -> str:

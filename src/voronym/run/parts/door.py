@@ -230,7 +230,7 @@ def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> No
 def _enter(job: Job, before: Job | None) -> None:
     """Write the job down, or find that the one that is there is the same."""
     if before is None:
-        spill.keep(job.work / "job.json", job)
+        spill.keep(job.work / spill.JOB, job)
     elif before != job:
         raise InputError(
             "the work folder belongs to another run, with other files or choices: leave out "
