@@ -23,7 +23,7 @@ class Prices(NamedTuple):
     """The distances of the numbers, the categories, and the prices of the records."""
 
     D2: NDArray[np.float64]  # (n, n) squared distances
-    near: NDArray[np.float64]  # (c + 1, largest, n) sums of the least ones, with the columns from c on as pairs
+    near: NDArray[np.float64]  # (c + 1, largest, n) sums of the least ones, columns from c on as pairs
     codes: NDArray[np.int64]  # (c, n) categories, numbered within their column
     weights: NDArray[np.float64]  # (c,) what a wrong one costs
     pairs: NDArray[np.float64]  # (c,) what a pair that differs adds to a distance
