@@ -97,7 +97,11 @@ def corrected(confidence: float, columns: int) -> float:
     instead="if values fell on groups by chance",
 )
 def homogeneous(scene: Scene, ctx: Context) -> Found:
-    """Count the people in groups where all have the same confidential value."""
+    """Count the people in groups where all have the same confidential value.
+
+    Where confidential columns were masked, too, the value of a group is that of a person only where it is
+    true; the control is then the one best guess about everybody.
+    """
     labels = scene.classes.labels
     if scene.classes.sizes.max() == len(labels):
         raise Inapplicable("all records share all keys, so there are no groups to compare")
@@ -129,19 +133,45 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
                 [within(ctx.rng.permutation(values), secret.width) for _ in range(_SHUFFLES)]
             )
             chance = share(dealt, apart, confidence=level)
+        truth = _truth(scene, secret)
+        if truth is not None:
+            credit = credit * secret.right(secret.after, truth)
+            chance = share(secret.right(np.full(len(rows), secret.constant), truth[rows]), confidence=level)
         credit = credit[rows]
         count = int(credit.sum())
 
-        def says(success: float, control: float, secret: Secret = secret, count: int = count) -> str:
+        def says(
+            success: float,
+            control: float,
+            secret: Secret = secret,
+            count: int = count,
+            truth: Floats | None = truth,
+        ) -> str:
             del control
             same = "the same value" if secret.width == 0.0 else "nearly the same value"
             if count == 0:
                 return f"In no group do all have {same} of any confidential column."
-            return f"{count:,} people ({success:.0%}) are in groups where all have {same} of {secret.name!r}."
+            theirs = "" if truth is None else ", which is theirs"
+            return (
+                f"{count:,} people ({success:.0%}) are in groups where all have {same} of "
+                f"{secret.name!r}{theirs}."
+            )
 
         details = {"column": secret.name, "people": count}
         outcomes.append(judge(credit, chance, says, clusters=labels[rows], confidence=level, details=details))
     return worst(outcomes)
+
+
+def _truth(scene: Scene, secret: Secret) -> Floats | None:
+    """Return the true value of each released row, where some published one is known to be another."""
+    if scene.own is None or scene.original is None:
+        return None
+    known = scene.own >= 0
+    if np.array_equal(secret.after[scene.own[known]], secret.before[known], equal_nan=True):
+        return None
+    out = np.full(len(scene.released), np.nan)
+    out[scene.own[known]] = secret.before[known]
+    return out
 
 
 @attack(
