@@ -15,9 +15,9 @@ from voronym.arx.archive import DATA_LIMIT, opened
 from voronym.arx.project import Attribute, Project, read_project
 from voronym.core.atomic import placed
 from voronym.errors import InputError, WriteError, hint
+from voronym.generalize.hierarchy import Hierarchy
 from voronym.privacy import BetaLikeness, DeltaDisclosure, LDiversity, Model, TCloseness
 from voronym.request.recipe import Recipe
-from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Column, Kind, Role, Schema
 
 ROLES: dict[str, Role] = {

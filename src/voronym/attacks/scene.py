@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from voronym.attacks.base import Inapplicable
 from voronym.errors import InputError, SchemaError, hint
+from voronym.evaluate.encode import encode
 from voronym.evaluate.matching import Matcher, matcher
-from voronym.evaluate.pair import Pair, codes, encode, make_pair, plain
+from voronym.evaluate.pair import Pair, codes, make_pair, plain
+from voronym.generalize.sets import ValueSets
 from voronym.table.classes import Classes, equivalence_classes
 from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
 from voronym.table.schema import Schema
-from voronym.table.sets import ValueSets
 from voronym.table.table import Table
 
 Floats = NDArray[np.float64]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from voronym.core.grammar import levels as order_of
 from voronym.core.grammar import name_of, pair
 from voronym.core.options import read_value
 from voronym.request.command import ROLES
@@ -56,7 +57,7 @@ def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, 
             roles[role].append(name)
         if fields.get(f"kind-{i}"):
             kinds[name] = fields[f"kind-{i}"]
-        levels = [level.strip() for level in fields.get(f"order-{i}", "").split("<") if level.strip()]
+        levels = order_of(fields.get(f"order-{i}", ""))
         if levels:
             orders[name] = levels
             kinds.pop(name, None)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from voronym.errors import ReadError
@@ -19,13 +18,12 @@ from voronym.table.read import read
 from voronym.table.schema import Schema
 from voronym.table.source import source_of
 from voronym.table.sql import tables_of
+from voronym.web.column_facts import column_facts, shown_text
 from voronym.web.intake import check_columns, check_lines, check_unpacked
 from voronym.web.settings import Settings
 
-FIRST, EXAMPLES, WIDE = 8, 4, 40
-"""Rows and examples that are shown, and the signs of a cell that are."""
-BARS = 12
-"""Bars of the small histogram of a column."""
+FIRST = 8
+"""Rows that are shown."""
 LOOKED = 50_000
 """Rows of a data set of many parts that are looked at, drawn at random."""
 _WHOLE = re.compile(r'select \* from "((?:[^"]|"")+)"')
@@ -129,14 +127,14 @@ def about(table: Opened) -> dict[str, Any]:
         "reading": table.reading,
         "parts": {"files": table.files, "rows": len(frame)} if table.files else None,
         "tables": [[name, whole_table(name)] for name in table.tables],
-        "head": [[text_of(value) for value in row] for row in frame.head(FIRST).rows()],
+        "head": [[shown_text(value) for value in row] for row in frame.head(FIRST).rows()],
         "columns": [
             {
                 "name": column.name,
                 "kind": column.kind,
                 "reason": proposal.reasons[column.name],
                 "shape": proposal.shapes.get(column.name, ""),
-                **_facts(frame[column.name]),
+                **column_facts(frame[column.name]),
             }
             for column in proposal.schema
         ],
@@ -146,37 +144,3 @@ def about(table: Opened) -> dict[str, Any]:
         "format": "" if source is None else source.format,
         "settings": Settings.of_schema(proposal.schema).having(k=5, weights=proposal.weights).plain(),
     }
-
-
-def _facts(column: pl.Series) -> dict[str, Any]:
-    """Return counts and examples of a column."""
-    try:
-        distinct, often = column.n_unique(), column.drop_nulls().value_counts(sort=True).head(EXAMPLES)
-        examples = [text_of(value) for value in often[column.name].to_list()] if column.name else []
-    except Exception:  # what Polars cannot count has no examples
-        distinct, examples = None, []
-    missing = int(column.null_count())
-    return {
-        "distinct": None if distinct is None else distinct - bool(missing),
-        "missing": missing,
-        "examples": examples,
-        "bars": _bars(column),
-    }
-
-
-def _bars(column: pl.Series) -> list[int]:
-    """Return the counts of a small histogram: by value, or by the most frequent categories."""
-    try:
-        if column.dtype.is_numeric() or column.dtype.is_temporal():
-            values = column.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
-            values = values[np.isfinite(values)]
-            return np.histogram(values, BARS)[0].tolist() if len(values) else []
-        return column.drop_nulls().value_counts(sort=True)["count"].head(BARS).to_list()
-    except Exception:  # what Polars cannot count has no histogram
-        return []
-
-
-def text_of(value: object) -> str:
-    """Return a cell as it is shown, cut where it is long."""
-    result = "–" if value is None else str(value)
-    return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

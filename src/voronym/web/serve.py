@@ -16,7 +16,7 @@ from time import monotonic
 
 import uvicorn
 
-from voronym.core.atomic import private_folder, sweep
+from voronym.core.locks import private_folder, sweep
 from voronym.errors import InputError, VoronymError
 from voronym.web.app import build
 from voronym.web.desk import Desk
