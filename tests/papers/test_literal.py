@@ -17,10 +17,11 @@ from voronym.refiners.work import Work
 from voronym_papers import PAPERS, __main__
 from voronym_papers.base import Experiment, Outcome, Paper, named
 from voronym_papers.fingerprint import code_lines, made
-from voronym_papers.icsm.literal import POOL, Literal, first_moves, literally
+from voronym_papers.icsm.literal import POOL, Literal, literally
 from voronym_papers.marks import Mark
 from voronym_papers.pcl import literal, runs
 from voronym_papers.renewing import renew
+from voronym_papers.solvers.kernels import first_moves
 from voronym_papers.solvers.noisy import corrected
 from voronym_papers.stored import keep, results, wanted
 

@@ -1,4 +1,4 @@
-"""Loops of `levenberg_marquardt`: the two best cells of each point, and how far a cost must rise.
+"""Loops of `levenberg_marquardt` and of ICSM to the letter.
 
 The rules are those of `voronym._kernels`.
 """
@@ -156,3 +156,47 @@ def rises(gaps, starts, share, out):
         out[q] = 0.0
         if starts[q + 1] > starts[q]:
             out[q] = brent(gaps, starts[q], starts[q + 1], share)
+
+
+@kernel
+def first_moves(points, means, labels, sizes, k, tiny, change, left, right, target):
+    """Fill the first moves that gain, as pairs of nodes are met; return how many there are.
+
+    A move is a record and a cell, ``right`` -1; or two records that change places. The change of an exchange
+    is R1 + R1 = 2 (x - y)·(c_p - c_q) - |x - y|² (1/m_p + 1/m_q), that of a migration R2 + R3.
+    """
+    n, d = points.shape
+    room, count = len(sizes), 0
+    for v in range(n + room):
+        for w in range(n + room):
+            if count == len(change):
+                return count
+            if v < n and w < n:
+                p, q = labels[v], labels[w]
+                if p == q:
+                    continue
+                square, inner = 0.0, 0.0
+                for j in range(d):
+                    step = points[v, j] - points[w, j]
+                    square += step * step
+                    inner += step * (means[p, j] - means[q, j])
+                gain = 2.0 * inner - square * (1.0 / sizes[p] + 1.0 / sizes[q])
+                if gain < -tiny:
+                    change[count], left[count], right[count], target[count] = gain, v, w, q
+                    count += 1
+            elif v < n or w < n:
+                record, q = (v, w - n) if v < n else (w, v - n)
+                p = labels[record]
+                if p == q or sizes[q] == 0 or sizes[p] <= k or sizes[q] >= 2 * k - 1:
+                    continue
+                here, there = 0.0, 0.0
+                for j in range(d):
+                    step = points[record, j] - means[p, j]
+                    here += step * step
+                    step = points[record, j] - means[q, j]
+                    there += step * step
+                gain = there * sizes[q] / (sizes[q] + 1.0) - here * sizes[p] / (sizes[p] - 1.0)
+                if gain < -tiny:
+                    change[count], left[count], right[count], target[count] = gain, record, -1, q
+                    count += 1
+    return count
