@@ -169,5 +169,5 @@ def test_results_are_made_in_processes_and_kept_one_by_one(tmp_path):
     lines = []
     assert renew([PAPERS["crowd"]], tmp_path, jobs=2, modes=(False,), tell=lines.append) == []
     kept = json.loads((tmp_path / "crowd.json").read_text(encoding="utf-8"))
-    assert set(kept["runs"]) == {"example", "pictures", "hospital", "adult"}
-    assert len(lines) == 5
+    assert set(kept["runs"]) == {"example", "pictures", "hospital", "adult", "leaves"}
+    assert len(lines) == 6
