@@ -10,19 +10,13 @@ import numpy as np
 import polars as pl
 
 from voronym.attacks.base import Found, Inapplicable, attack
-from voronym.attacks.interval import Share, judge, share
+from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
 from voronym.evaluate.attacks import nearest_released
-from voronym.evaluate.disclosed import alike, alone_by_chance, people_by_chance, shared_by_all
+from voronym.evaluate.disclosed import FEW, NARROW, Disclosed, certain
 from voronym.evaluate.pair import codes, common, numbers
-from voronym.table.units import distinct, first_of_each
-
-NARROW = 0.1
-"""Of a standard deviation: a number that is known so closely counts as known."""
-FEW = 20
-"""Most different values of a number that is compared as a label."""
-_SHUFFLES = 10
+from voronym.table.units import first_of_each
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,50 +91,32 @@ def corrected(confidence: float, columns: int) -> float:
     instead="if values fell on groups by chance",
 )
 def homogeneous(scene: Scene, ctx: Context) -> Found:
-    """Count the people in groups where all have the same confidential value."""
+    """Count the people in groups where all have the same confidential value, or nearly the same number."""
+    del ctx
     labels = scene.classes.labels
     if scene.classes.sizes.max() == len(labels):
         raise Inapplicable("all records share all keys, so there are no groups to compare")
     level = corrected(scene.confidence, len(scene.confidential))
-    sizes = scene.classes.sizes
-    apart = np.concatenate([labels + len(sizes) * i for i in range(_SHUFFLES)])
-
-    def within(values: Floats, width: float) -> Floats:
-        return alike(values, labels, sizes, width).astype(np.float64)[labels]
-
     persons, rows = scene.persons, np.arange(len(labels))
-    if persons is not None:  # everybody once, as reports have it
+    if persons is not None:  # everybody once
         rows = first_of_each(persons)
-        heads = distinct(labels, persons, len(sizes))
     outcomes = []
-    for secret in secrets(scene):
-        values = np.where(
-            np.isnan(secret.after), np.nanmax(secret.after, initial=0.0) + 1 + secret.width, secret.after
-        )
-        credit = within(values, secret.width)
-        if secret.width == 0.0 and persons is not None:
-            levels = np.unique(values, return_inverse=True)[1].reshape(-1)
-            credit = shared_by_all(levels, labels, persons).astype(np.float64)[labels]
-            chance: float | Share = people_by_chance(labels, persons, levels, heads)
-        elif secret.width == 0.0:  # as reports have it
-            chance = alone_by_chance(sizes, np.unique(values, return_counts=True)[1])
-        else:
-            dealt = np.concatenate(
-                [within(ctx.rng.permutation(values), secret.width) for _ in range(_SHUFFLES)]
-            )
-            chance = share(dealt, apart, confidence=level)
-        credit = credit[rows]
-        count = int(credit.sum())
+    for name in scene.confidential:
+        made = certain(name, scene.released[name], labels, persons)
+        credit, counted = made.groups[labels][rows].astype(np.float64), made.counted
 
-        def says(success: float, control: float, secret: Secret = secret, count: int = count) -> str:
+        def says(success: float, control: float, counted: Disclosed = counted) -> str:
             del control
-            same = "the same value" if secret.width == 0.0 else "nearly the same value"
-            if count == 0:
+            same = "the same value" if counted.width == 0.0 else "nearly the same value"
+            if counted.people == 0:
                 return f"In no group do all have {same} of any confidential column."
-            return f"{count:,} people ({success:.0%}) are in groups where all have {same} of {secret.name!r}."
+            share = f"{counted.people:,} people ({success:.0%})"
+            return f"{share} are in groups where all have {same} of {counted.column!r}."
 
-        details = {"column": secret.name, "people": count}
-        outcomes.append(judge(credit, chance, says, clusters=labels[rows], confidence=level, details=details))
+        details = {"column": name, "people": counted.people}
+        outcomes.append(
+            judge(credit, counted.chance, says, clusters=labels[rows], confidence=level, details=details)
+        )
     return worst(outcomes)
 
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from voronym.core.context import Context, ProgressCallback
 from voronym.errors import InputError, SchemaError
+from voronym.evaluate.encode import encode, without_gaps
 from voronym.evaluate.measure import Columns
-from voronym.evaluate.pair import encode, make_pair, without_gaps
+from voronym.evaluate.pair import make_pair
 from voronym.evaluate.tradeoff import Plane, class_information, plane
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.table import Table

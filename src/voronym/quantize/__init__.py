@@ -4,11 +4,11 @@
 behind it, which tells how it went; `quantizer` centroids and costs, to be applied and saved; `costs` the
 solvers that find costs for sizes. `allocate` sends points to fixed places with limited room; `density`
 designs for a population, `integrals` for a density of the plane without a sample, `levels` cells within
-cells, `measures` for points with weights, two measures, and a price of moving. The method "hierarchy" is in
-`hierarchy`.
+cells, `measures` for points with weights, two measures, and a price of moving. The method "prepartition" is
+in `prepartition`.
 """
 
-from voronym.quantize import costs, hierarchy  # noqa: F401 - importing registers
+from voronym.quantize import costs, prepartition  # noqa: F401 - importing registers
 from voronym.quantize.allocate import Allocation, allocate
 from voronym.quantize.density import Shares, design_density, shares
 from voronym.quantize.design import design

@@ -15,7 +15,7 @@ from voronym.report import sections as _registered  # for its decorators
 from voronym.report.section import sections
 
 if TYPE_CHECKING:
-    from voronym.comparison import Comparison
+    from voronym.evaluate.comparison import Comparison
     from voronym.evaluate.frontier import Frontier
     from voronym.release import Release
 
