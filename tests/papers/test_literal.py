@@ -21,7 +21,7 @@ from voronym_papers.icsm.literal import POOL, Literal, literally
 from voronym_papers.marks import Mark
 from voronym_papers.pcl import literal, runs
 from voronym_papers.renewing import renew
-from voronym_papers.solvers.kernels import first_moves
+from voronym_papers.solvers.kernels import first_moves, squares_to
 from voronym_papers.solvers.noisy import corrected
 from voronym_papers.stored import keep, results, wanted
 
@@ -59,9 +59,11 @@ def test_the_first_moves_that_are_met_are_those_of_the_sums_of_squares(seed):
     room = np.empty(POOL)
     columns = [np.empty(POOL, np.int64) for _ in range(3)]
     cells, unit = work.cells, Partition(labels).sse(X) / float(work.model.square.sum())
-    count = first_moves(
-        work.model.points, work.model.centroids, cells.labels, cells.sizes, 3, 1e-12, room, *columns
-    )
+    points, means = work.model.points, work.model.centroids
+    away = np.zeros((len(means), len(points)))
+    squares_to(points, means, np.ones(len(means), bool), away)
+    near = np.empty(len(means))
+    count = first_moves(points, away, cells.labels, cells.sizes, 3, 1e-12, near, room, *columns)
     ours = [
         (round(float(change) * unit, 9), *map(int, move))
         for change, *move in zip(room[:count], *(column[:count] for column in columns), strict=True)

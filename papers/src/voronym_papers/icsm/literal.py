@@ -15,7 +15,7 @@ from voronym.problem import Problem
 from voronym.refiners.icsm import IcsmOptions, Run
 from voronym.refiners.work import Work
 from voronym_papers.items import Floats
-from voronym_papers.solvers.kernels import first_moves
+from voronym_papers.solvers.kernels import first_moves, squares_to
 
 POOL = 100
 """Moves that a round collects: p_n of section 5.1."""
@@ -28,6 +28,9 @@ class Literal(Run):
         super().__init__(work, ctx, IcsmOptions(sources=1, iterations=rounds))
         self._change = np.empty(POOL)
         self._moves = [np.empty(POOL, np.int64) for _ in range(3)]
+        self._means = np.full_like(work.model.centroids, np.nan)
+        self._away = np.zeros((len(self._means), len(work.model.points)))
+        self._near = np.empty(len(self._means))
         self.improved = 0
 
     def simple(self) -> bool:
@@ -47,9 +50,12 @@ class Literal(Run):
         work = self.work
         cells = work.cells
         changed: set[int] = set()
+        points, means = work.model.points, work.model.centroids
+        squares_to(points, means, (means != self._means).any(axis=1), self._away)
+        self._means = means.copy()
         count = first_moves(
-            work.model.points, work.model.centroids, cells.labels, cells.sizes, work.k, work.tiny,
-            self._change, *self._moves,
+            points, self._away, cells.labels, cells.sizes, work.k, work.tiny, self._near, self._change,
+            *self._moves,
         )  # fmt: skip
         self._pause()
         for at in np.argsort(self._change[:count], kind="stable"):
