@@ -41,7 +41,7 @@ DRAWN = (
 
 CLUSTERS = (
     f"The paper does not print its clusters: ours have a deviation of {WIDTH}, with which MDAV loses within "
-    "2 % of what was published. " + LITERAL
+    "3 % of what was published. " + LITERAL
 )
 
 
@@ -137,11 +137,13 @@ def literal_synthetic(k: int, limits: Sequence[int], ctx: Context) -> Iterator[I
         before, after, _ = literally(X, k, start, limit)
         if number == 0:
             what = f"MDAV, synthetic, k = {k}, as published"
-            yield Mark("Table 2", what, mdav, before, ".2f", " %", 0.02 * mdav, why=CLUSTERS)
+            yield Mark("Table 2", what, mdav, before, ".2f", " %", 0.03 * mdav, why=CLUSTERS)
         case = f"synthetic, k = {k}, {limit} rounds, as published"
-        yield Mark("Table 2", f"ICSM, {case}", icsm, after, ".2f", " %", 0.02 * icsm, "less", why=CLUSTERS)
+        yield Mark("Table 2", f"ICSM, {case}", icsm, after, ".2f", " %", 0.03 * icsm, "less", why=CLUSTERS,
+                   alike=False)  # fmt: skip
         ours = 100 * (1 - after / before)
-        yield Mark("Table 2", f"gain, {case}", gain, ours, ".1f", " %", 0.5, "more", why=CLUSTERS)
+        yield Mark("Table 2", f"gain, {case}", gain, ours, ".1f", " %", 0.5, "more", why=CLUSTERS,
+                   alike=False)  # fmt: skip
 
 
 def once(X: Floats, k: int, labels: np.ndarray) -> tuple[tuple[float, float], int, float]:
