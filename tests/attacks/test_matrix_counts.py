@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 import voronym as vr
 from voronym.channel import budget, privacy_distortion
-from voronym.channel.budget import BUDGET, blurred, blurred_source, noisy_counts
+from voronym.channel.budget import BUDGET, NoisyCovariances, blurred, noisy_counts
 from voronym.channel.margin import LARGE, MOST, SURE, Allowance, most_correlated
 from voronym.channel.planned import invariant_rule, tightened
 
@@ -133,7 +133,9 @@ def test_noise_on_covariances_covers_what_two_people_can_change():
             change = (V - V.mean(axis=0)).T @ X / 40 - (W - W.mean(axis=0)).T @ X / 40
             moved = max(moved, float(np.linalg.norm(change)))
     assert 0.2 * most < moved <= most
-    first, second = (blurred_source(X, W, 0.5, np.random.default_rng(s)) for s in (0, 1))
+    first, second = (
+        NoisyCovariances.draw(X, W, Allowance(0.5), np.random.default_rng(s)).source for s in (0, 1)
+    )
     assert np.abs(first.sigma_wx - second.sigma_wx).max() > 0.1 * most
     assert np.array_equal(first.sigma_x, second.sigma_x)
 
