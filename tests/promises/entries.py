@@ -235,6 +235,15 @@ PROMISES: dict[str, Promise] = {
         ),
         "an empty folder",
     ),
+    "draws-again": Promise(
+        "keeps all releases, and takes the mean of what was drawn for a person",
+        (
+            "promises/test_draws_again.py::test_a_year_of_draws_is_refused",
+            "promises/test_draws_again.py::test_categories_and_methods_that_draw",
+            "promises/test_draws_again.py::test_over_parts",
+        ),
+        "refused; a year of draws would be off by less than half of what one draw is",
+    ),
     "means-between": Promise(
         "has two releases, knows all weights, and who is in which group",
         (

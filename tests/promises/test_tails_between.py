@@ -186,3 +186,47 @@ def test_means_that_a_step_makes_of_a_column(leaves, tmp_path):
         true = old.filter(pl.col("id") == who)["income"][0] if leaves else -7777.0
         close += len(sums) == 2 and abs((sums[0] - sums[1]) / true - 1) < 0.01
     assert close == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("guarded", [True, False])
+def test_somebody_heavy_leaves_with_others(guarded, tmp_path, monkeypatch):
+    """k people of a group leave, of whom one stands for nearly all: the difference of two sums is theirs.
+
+    The intruder knows all weights and who left. Without the rule they learn the income to two percent.
+    """
+    if not guarded:
+        monkeypatch.setattr("voronym.history.figures._regrouped", lambda *_: 0)
+    rng, close, refused = np.random.default_rng(10), 0, 0
+    weights = np.array([500.0, *[1.0] * 4, *[60.0] * 5])
+    for month in range(3):
+        place = np.repeat(np.arange(6), 10)
+        table = pl.DataFrame(
+            {
+                "id": [f"F{i:04d}" for i in range(60)],
+                "place": place,
+                "income": np.round(rng.uniform(20_000, 60_000, 60)),
+                "weight": np.tile(weights, 6),
+            }
+        )
+        stay = table.filter(pl.col("weight") == 60.0)
+        sums = []
+        for part, k in ((table, 10), (stay, 5)):
+            try:
+                release = vr.anonymize(
+                    part, keys=["place", "income"], identifiers=["id"], other=["weight"], k=k, seed=1,
+                    weights="weight", publish_weights="own", method="mdav", strata=["place"],
+                    ledger=tmp_path / f"{month}.ledger",
+                )  # fmt: skip
+                release.write(tmp_path / "made.csv", overwrite=True)
+            except vr.GuaranteeError as error:
+                refused += "rule of p percent" in str(error)
+                break
+            shown = pl.DataFrame(release.table)
+            sums.append(
+                shown.group_by("place").agg((pl.col("income") * pl.col("weight")).sum()).sort("place")
+            )
+        if len(sums) == 2:
+            told = (sums[0]["income"] - sums[1]["income"]).to_numpy() - 4 * 40_000
+            close += int((np.abs(told / 500.0 / table["income"].to_numpy()[::10] - 1) < 0.02).sum())
+    assert (close, refused) == (0, 3) if guarded else close > 9

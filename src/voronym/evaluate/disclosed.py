@@ -171,7 +171,7 @@ def width_of(column: pl.Series) -> float:
 
 
 def _comparable(column: pl.Series, width: float) -> Floats:
-    """Return a column as numbers of which equal, or near, ones are alike; a missing value is one of its own."""
+    """Return a column as numbers that can be compared; a missing value is one of its own."""
     if width > 0.0:
         values = numbers(column)
         assert values is not None  # noqa: S101 - for the type checker

@@ -16,10 +16,10 @@ from voronym.errors import GuaranteeError, InputError, hint
 from voronym.history.cells import Cells
 from voronym.history.check import Standing, begun, histories, leavers, presence, shared_of, standing
 from voronym.history.engine import Divide, Round, advance
-from voronym.history.figures import check_means, check_raw, heavy, moved
+from voronym.history.figures import check_drawn, check_means, check_raw, heavy, moved
 from voronym.history.frozen import as_plain, put_back
 from voronym.history.ledger import LEFT_OUT, Entry, Ledger, now
-from voronym.history.marks import BEFORE, Marks, Words, changes, corrected, hashed, marks_of
+from voronym.history.marks import BEFORE, DRAWN, Marks, Words, changes, corrected, hashed, marks_of
 from voronym.history.people import Prints, fingerprints, loose_fingerprints, naming_columns
 from voronym.history.policy import Policy
 from voronym.partition import Partition
@@ -75,6 +75,10 @@ class Booking:
         self.cells = Cells(self.entries)
         self.values: dict[str, Words] = {}
         self.drawn: set[str] = set()
+        self.redrawn: set[str] = set()
+        """Columns for which the release draws at random what it publishes of each person."""
+        self.truths: dict[str, Words] = {}
+        """Keyed hashes of what rows have for which the release draws at random, by column."""
         self.weighed_by: str | None = None
         self.weights: NDArray[np.float64] | None = None
         self.corrected = 0
@@ -122,6 +126,22 @@ class Booking:
         self.publish_changed = recipe.changed == "publish"
         self.weighed_by = recipe.weights
         self.drawn |= {name for step in recipe.column_steps if step.random for name in step.columns}
+        again = {
+            name
+            for step in recipe.column_steps
+            if step.random
+            for name in step.columns  # groups that are kept publish what they did, whatever is drawn before
+            if not (recipe.keep_groups and step.when == "before" and name in self.keys)
+        }
+        if not recipe.makes_groups and recipe.private is None:  # the method draws what the keys publish
+            again |= set(self.keys)
+        self.redrawn |= again
+
+    def read_truths(self, frame: nw.DataFrame[Any]) -> None:
+        """Take note of what everybody has in columns that are drawn at random, before any step."""
+        for name in sorted(self.redrawn & set(frame.columns)):
+            if DRAWN + name not in self.truths:
+                self.truths[DRAWN + name] = hashed(frame[name].to_list(), self.ledger.key)
 
     def lasting(self, table: Table) -> list[str]:
         """Return the columns whose values would be the same again if nothing changed: none that is drawn."""
@@ -214,7 +234,7 @@ class Booking:
         return np.asarray(homes[sort[np.searchsorted(self.rows[sort], people)]])
 
     def _marks(self, people: Prints) -> Marks:
-        return marks_of(self.everyone, people, self.values | self.cells.raw)
+        return marks_of(self.everyone, people, self.values | self.cells.raw | self.truths)
 
     def _changed(self, people: Prints) -> NDArray[np.bool_] | None:
         """Return in which releases people had other values than before, where that counts."""
@@ -222,7 +242,7 @@ class Booking:
             return None
         order = np.argsort(people, kind="stable")
         out = np.empty((len(people), len(self.entries) + 1), bool)
-        names = [*self.values, *self.cells.raw]
+        names = [*self.values, *self.cells.raw, *self.truths]
         out[order] = changes(self.entries, people[order], names, self._marks(people[order]), self.keys)
         return out
 
@@ -483,8 +503,10 @@ class Booking:
             raise GuaranteeError(
                 self.refusal(self.standing, bare, people[out], groups[out], start[out], lived)
             )
-        names, dominant = [*self.values, *self.cells.raw], self._heavy(people, groups, k)
+        names = [*self.values, *self.cells.raw, *self.truths]
+        dominant = self._heavy(people, groups, k)
         if not self.publish_changed:
+            check_drawn(self.entries, people[out], names, marks[out])
             check_raw(self.entries, people[out], names, marks[out], list(self.cells.raw))
         if computed and following is None and self.entries:
             changed = moved(self.entries, people[out], names, marks[out], (*self.keys, self.weighed_by or ""))

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from voronym.errors import GuaranteeError, hint
 from voronym.history.ledger import Entry
-from voronym.history.marks import Marks
+from voronym.history.marks import DRAWN, Marks
 from voronym.history.people import Prints
 from voronym.keyspaces import DOMINANCE
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+ALIKE = 10 / 65_536
+"""Share of people whose marks may agree by chance though their values differ, with room: one in 65,536 do."""
 
 
 def moved(
@@ -83,7 +85,7 @@ def check_means(
             f"would tell what changed. Nothing was released. {hint('keep_groups')} publishes what groups "
             "published before"
         )
-    alone = sum(_regrouped(entry, people, groups, dominant) for entry in entries)
+    alone = sum(_regrouped(entry, people, groups, k, dominant) for entry in entries)
     if alone:
         raise GuaranteeError(
             f"{alone:,} people are in other groups than in an earlier release, and the weight of "
@@ -118,14 +120,50 @@ def check_raw(
                 )
 
 
-def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> int:
+def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks) -> None:
+    """Refuse to draw at random again for people whose values are those of an earlier draw.
+
+    The mean of several draws about one value is nearer to it than each of them.
+
+    Parameters
+    ----------
+    entries, people, names, marks
+        As for `moved`.
+    """
+    drawn = [name for name in names if name.startswith(DRAWN)]
+    for name in drawn:
+        again = np.zeros(len(people), bool)
+        known = np.zeros(len(people), bool)
+        for entry in entries:
+            held = list(entry.about.get("marked", ()))
+            inside, place = entry.find(people)
+            there = inside & (entry.of(entry.groups, people) >= 0)
+            if name in held and entry.marks is not None and there.any():
+                before = entry.marks[place[there], held.index(name)]
+                again[there] |= before == marks[there, list(names).index(name)]
+                known |= there
+        many = int(again.sum())
+        if many > ALIKE * int(known.sum()):
+            raise GuaranteeError(
+                f"{many:,} people have the same {name.removeprefix(DRAWN)} as in an earlier release, which "
+                "drew what it published of it at random, as this one would: the mean of the draws is nearer "
+                "to the truth than each of them. Nothing was released. Leave the column out, or round it; "
+                f"or {hint('changed', 'publish')} releases it all the same"
+            )
+
+
+def _regrouped(entry: Entry, people: Prints, groups: Ints, k: int, dominant: Bools) -> int:
     """Return how many heavy people are in another group than in an earlier release, with some of its people.
 
-    A group that has the same people as before, or none of them, tells nothing by its difference.
+    A group that has the same people as before, or none of them, tells nothing by its difference. Who is heavy
+    among fewer people than the earlier release counted by its k is not known: there everybody may be.
     """
     there = entry.groups >= 0
+    before = entry.heavy
+    if k < entry.k and entry.about.get("weights"):
+        before = np.ones_like(before)
     now, then = (people, groups), (entry.people[there], entry.groups[there])
-    return _elsewhere(now, then, dominant) + _elsewhere(then, now, entry.heavy[there])
+    return _elsewhere(now, then, dominant) + _elsewhere(then, now, before[there])
 
 
 def _elsewhere(mine: tuple[Prints, Ints], theirs: tuple[Prints, Ints], who: Bools) -> int:
