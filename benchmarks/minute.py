@@ -17,7 +17,7 @@ from voronym.core.context import Context
 from voronym.methods import grouped
 from voronym.problem import Problem
 from voronym.run.door import anonymize
-from voronym.space.records import Points
+from voronym.space.points import Points
 
 PATIENTS = ("age", "sex", "zip", "nationality", "admitted", "weight")
 ADULT = ("age", "workclass", "education-num", "marital-status", "race", "sex", "hours-per-week")

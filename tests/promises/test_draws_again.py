@@ -12,9 +12,9 @@ import pytest
 
 import voronym as vr
 from voronym.errors import GuaranteeError
-from voronym.history.figures import check_drawn
 from voronym.history.ledger import Entry
 from voronym.history.marks import DRAWN
+from voronym.history.means import check_drawn
 
 MONTHS = 12
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from voronym.history.figures import heavy
+from voronym.history.means import heavy
 
 K, LIMIT = 5, 100_000
 
@@ -196,7 +196,7 @@ def test_somebody_heavy_leaves_with_others(guarded, tmp_path, monkeypatch):
     The intruder knows all weights and who left. Without the rule they learn the income to two percent.
     """
     if not guarded:
-        monkeypatch.setattr("voronym.history.figures._regrouped", lambda *_: 0)
+        monkeypatch.setattr("voronym.history.means._regrouped", lambda *_: 0)
     rng, close, refused = np.random.default_rng(10), 0, 0
     weights = np.array([500.0, *[1.0] * 4, *[60.0] * 5])
     for month in range(3):

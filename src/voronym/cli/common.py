@@ -24,7 +24,7 @@ from voronym.cli.declared import names as names
 from voronym.cli.declared import pairs as pairs
 from voronym.cli.help import program, wrapped
 from voronym.cli.line import Bar, JsonLines, Line, keys
-from voronym.core.atomic import sweep
+from voronym.core.locks import sweep
 from voronym.core.options import Shape, read_value
 from voronym.errors import (
     Cancelled,

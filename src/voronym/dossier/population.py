@@ -17,9 +17,9 @@ from voronym.errors import InputError, SchemaError
 from voronym.evaluate.population import PopulationFigures
 from voronym.evaluate.population.sample import Sample, assess
 from voronym.evaluate.population.suda import Suda, find_uniques
-from voronym.evidence import Evidence
 from voronym.privacy import Model
 from voronym.privacy.individual import weights_of
+from voronym.release.evidence import Evidence
 from voronym.request.recipe import Recipe
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.frame import as_frame

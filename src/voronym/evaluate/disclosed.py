@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.core import later
 from voronym.evaluate.pair import numbers, plain
-from voronym.privacy.cells import Levels
+from voronym.privacy.level import Levels
 from voronym.privacy.people import held_by_all
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
@@ -152,7 +152,7 @@ def certain(
             chance = people_by_chance(profiles(labels, persons), np.bincount(codes))
         else:
             known = near_all(values, labels, persons, near)
-            chance = _dealt(values, labels, persons, near, heads)
+            chance = _dealt(values, profiles(labels, persons), near)
     everybody, people = int(heads.sum()), int(heads[known].sum())
     usual = float(often.max() / everybody)
     several = persons is not None
@@ -171,7 +171,7 @@ def width_of(column: pl.Series) -> float:
 
 
 def _comparable(column: pl.Series, width: float) -> Floats:
-    """Return a column as numbers that can be compared; a missing value is one of its own."""
+    """Return a column as numbers: equal or near values are alike, a missing value is apart."""
     if width > 0.0:
         values = numbers(column)
         assert values is not None  # noqa: S101 - for the type checker
@@ -221,14 +221,19 @@ def _reaches_all(values: Floats, persons: Ints, width: float) -> bool:
     return False
 
 
-def _dealt(values: Floats, labels: Ints, persons: Ints, width: float, heads: Ints) -> float:
-    """Return the mean share of people in groups with near values over some deals, the same ones each time."""
-    rng = np.random.default_rng(0)
-    shares = [
-        heads[near_all(rng.permutation(values), labels, persons, width)].sum() / heads.sum()
-        for _ in range(_DEALS)
-    ]
-    return float(np.mean(shares))
+def _dealt(values: Floats, groups: Mapping[Profile, int], width: float) -> float:
+    """Return the mean share of people in groups with near values over some deals, the same ones each time.
+
+    Neither the order of the rows nor the numbers of people and groups play a part.
+    """
+    made = [profile for profile, times in sorted(groups.items()) for _ in range(times)]
+    rows = [rows for profile in made for rows, people in profile for _ in range(people)]
+    heads = np.array([sum(people for _, people in profile) for profile in made])
+    persons = np.repeat(np.arange(len(rows)), rows)
+    labels = np.repeat(np.arange(len(made)), heads)[persons]
+    rng, ordered = np.random.default_rng(0), np.sort(values)
+    deals = (near_all(rng.permutation(ordered), labels, persons, width) for _ in range(_DEALS))
+    return float(np.mean([heads[known].sum() / heads.sum() for known in deals]))
 
 
 def profiles(labels: Ints, persons: Ints) -> Counter[Profile]:

@@ -14,13 +14,15 @@ from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import GuaranteeError, hint
 from voronym.history.booking import Booking
-from voronym.history.check import alike
 from voronym.history.engine import Round
 from voronym.history.frozen import put_back
+from voronym.history.kept import frozen_rows, stood_in
 from voronym.history.policy import Policy
+from voronym.history.sets import alike
 from voronym.method import METHODS
 from voronym.methods.crowd import Crowd
-from voronym.methods.grouped import Kept, demands_of
+from voronym.methods.demands import demands_of
+from voronym.methods.grouped import Kept
 from voronym.methods.mask import mask
 from voronym.methods.strata import check_strata
 from voronym.partition import Partition
@@ -69,7 +71,7 @@ def follow(
     """
     if choices.strata:
         check_strata(table, choices.strata)
-    table = booking.stood_in(table, choices.weights)
+    table = stood_in(booking.entries, booking.rows, table, choices.weights)
     crowd = Crowd.of(table, ctx, choices)
     crowd.check(k)
     policy = Policy(
@@ -82,7 +84,7 @@ def follow(
     made = booking.follow(
         crowd.keys.records, apart, k, ctx, policy=policy, divide=follower.divide, obey=follower.obey
     )
-    frozen = booking.frozen(table.keys)
+    frozen = frozen_rows(booking.entries, booking.people, made, table.keys)
     sentence = (
         f"{made.kept:,} groups were kept from earlier releases and publish what they published then; "
         f"{made.formed:,} were formed, of new people alone or of people of {made.dissolved:,} groups that "

@@ -15,10 +15,10 @@ from voronym.core.clock import now
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
 from voronym.evaluate.moved import key_changes
-from voronym.evidence import Evidence
 from voronym.history.booking import Booking
 from voronym.history.epsilon import PRIVATE, check_spending
 from voronym.history.following import facts_of, follow
+from voronym.history.notes import notes
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
 from voronym.methods.differential import cost_of
@@ -29,7 +29,8 @@ from voronym.methods.mask import mask
 from voronym.partition import Partition
 from voronym.problem import check_k
 from voronym.release import Release
-from voronym.request.choices import EVERY
+from voronym.release.evidence import Evidence
+from voronym.request.checks import EVERY
 from voronym.request.public_steps import stepped_bounds
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped, Masked
@@ -245,7 +246,7 @@ def _check_history(
         (noise_note(booking, recipe.method),) if not recipe.makes_groups and recipe.private is None else ()
     )
     noisy += again_drawn(booking)
-    release.warnings = (*noisy, *booking.notes(chosen="dissolved" in recipe.given), *release.warnings)
+    release.warnings = (*noisy, *notes(booking, chosen="dissolved" in recipe.given), *release.warnings)
     release.booking = booking
 
 

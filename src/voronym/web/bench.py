@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Mapping
 from itertools import combinations
@@ -23,6 +24,7 @@ from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
 from voronym.intruder import attack, expose
 from voronym.method import METHODS
+from voronym.policy.judge import check as by_policy
 from voronym.privacy import split_models
 from voronym.problem import check_k
 from voronym.release import Release
@@ -40,23 +42,26 @@ from voronym.table.source import source_of
 from voronym.table.table import Table
 from voronym.table.units import Units
 from voronym.web.book import NEEDS, copied, copy_to, entries_of, packed
+from voronym.web.column_facts import column_facts, shown_text
 from voronym.web.forms import PLAIN
 from voronym.web.intake import check_columns, check_lines, check_unpacked
-from voronym.web.judged import told_of
+from voronym.web.judged import told_of, verdicts
 from voronym.web.levels import levels
 from voronym.web.preview import preview
-from voronym.web.settings import Settings, refuse_files
+from voronym.web.settings import Settings, choices_in, refuse_files
 from voronym.web.shown import release_view
 
-FIRST, EXAMPLES, WIDE = 8, 4, 40
-"""Rows and examples that are shown, and the signs of a cell that are."""
+FIRST = 8
+"""Rows that are shown."""
 MOST_KEYS = 15
 """Keys up to which all pairs of them are counted."""
-BARS = 12
-"""Bars of the small histogram of a column."""
 PLACED = ("k", "policy", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
           "time_limit", "seed", "space", "device")  # fmt: skip
 """Choices that have a place on the page for what is wrong with them; that of all others is "options"."""
+
+
+FILES = ("models", "steps", "policy", "population", "facts")
+"""Choices that may name files, each checked where it is shown."""
 
 
 class Wishes:
@@ -92,6 +97,12 @@ class Bench:
     def __init__(self) -> None:
         self._frame: pl.DataFrame | None = None
         self._made: tuple[Settings, Release] | None = None
+        self._given: Path | None = None
+
+    @property
+    def given(self) -> set[str]:
+        """Names of the files that choices may name: the process works in the folder where they lie."""
+        return set() if self._given is None else {file.name for file in self._given.iterdir()}
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -101,7 +112,13 @@ class Bench:
         return self._frame
 
     def open(
-        self, _: Wishes, *, path: str, reading: Mapping[str, Any], limits: Mapping[str, int] | None
+        self,
+        _: Wishes,
+        *,
+        path: str,
+        reading: Mapping[str, Any],
+        limits: Mapping[str, int] | None,
+        given: str | None = None,
     ) -> dict[str, Any]:
         """Read a table; return what it looks like, and what is proposed for its columns.
 
@@ -115,7 +132,12 @@ class Bench:
             What is known about it.
         limits : mapping, optional
             Of an upload: ``unpacked`` bytes and ``columns``.
+        given : str, optional
+            The folder of files that choices may name.
         """
+        if given is not None:
+            self._given = Path(given)
+            os.chdir(given)
         file = Path(path)
         if limits is not None:
             check_unpacked(file, limits["unpacked"])
@@ -131,14 +153,14 @@ class Bench:
         advice = {item for _, item in proposal.several}  # of use until a column of people is chosen
         return {
             "rows": len(frame),
-            "head": [[_text(value) for value in row] for row in head.rows()],
+            "head": [[shown_text(value) for value in row] for row in head.rows()],
             "columns": [
                 {
                     "name": column.name,
                     "kind": column.kind,
                     "reason": proposal.reasons[column.name],
                     "shape": proposal.shapes.get(column.name, ""),
-                    **_facts(frame[column.name]),
+                    **column_facts(frame[column.name]),
                 }
                 for column in proposal.schema
             ],
@@ -194,15 +216,19 @@ class Bench:
         """Return the releases in a ledger that was given."""
         return entries_of(path)
 
+    def look(self, _: Wishes, *, path: str, limits: Mapping[str, int]) -> list[str]:
+        """Read a table that was given beside the first one, and return its columns."""
+        return list(_read_beside(path, limits).columns)
+
     def check(self, _: Wishes, *, settings: Mapping[str, Any], ledger: bool = True) -> dict[str, Any]:
         """Return what is wrong with settings, by field; nothing is run."""
         chosen = Settings.of_plain(settings)
         errors: dict[str, str] = {}
-        for name in ("models", "steps", "policy"):
+        for name in FILES:
             try:
-                refuse_files(Settings({name: chosen.get(name)}))
+                refuse_files(Settings({name: chosen.get(name)}), self.given)
             except InputError as error:
-                errors[name] = str(error)
+                errors[name if name in PLACED else "options"] = str(error)
         try:
             table = Request.of(chosen.about_columns()).table(self.frame)
         except VoronymError as error:
@@ -232,10 +258,15 @@ class Bench:
             errors["columns"] = str(error)
         return {"errors": errors}
 
+    def choices(self, _: Wishes, *, text: str, name: str) -> dict[str, Any]:
+        """Return the choices of a recipe, which may name files that were given."""
+        chosen, reading = choices_in(text, name, self.given)
+        return {"settings": chosen.plain(), "reading": reading}
+
     def recipe(self, _: Wishes, *, settings: Mapping[str, Any]) -> str:
         """Return choices as a recipe; nothing is run."""
         chosen = Settings.of_plain(settings)
-        refuse_files(chosen)
+        refuse_files(chosen, self.given)
         schema = Request.of(chosen.about_columns()).table(self.frame).schema
         given = {name: chosen.get(name) for name in ReleaseChoices.names() if name in chosen.choices}
         return Recipe(schema, **{**given, "models": tuple(split_models(chosen.models))}).to_toml()
@@ -246,6 +277,7 @@ class Bench:
         """Tell what a release by these choices would be; it is kept for a run by the same ones."""
         chosen, self._made = Settings.of_plain(settings), None
         with copied(ledger[0]) if ledger else contextlib.nullcontext() as book:
+            refuse_files(chosen, self.given)
             release, whole = preview(self.frame, chosen, wishes.tell, wishes.check, book)
         if (
             whole and not ledger and release.recipe.makes_groups and release.recipe.private is None
@@ -262,23 +294,18 @@ class Bench:
         confidential: list[str],
         original: str | None,
         limits: Mapping[str, int],
+        policy: str | None = None,
+        population: str | None = None,
     ) -> dict[str, Any]:
-        """Attack a table as a release, by the attacks that take seconds at most."""
-        beside = None
-        if original is not None:
-            check_unpacked(Path(original), limits["unpacked"])
-            check_lines(Path(original), limits["columns"])
-            beside = read(original)
+        """Attack a table as a release, by the attacks that take seconds at most; check it by a policy."""
+        refuse_files(Settings({"policy": policy, "population": population}), self.given)
+        beside = None if original is None else _read_beside(original, limits)
+        about: dict[str, Any] = {"keys": keys, "confidential": confidential, "original": beside}
         exposure = attack(
-            self.frame,
-            keys=keys,
-            confidential=confidential,
-            file=path,
-            original=beside,
-            attacks=quick_attacks(),
-            progress=lambda _: wishes.check(),
+            self.frame, file=path, attacks=quick_attacks(), progress=lambda _: wishes.check(), **about
         )
-        return told_of(exposure, risk(self.frame, keys), keys)
+        made = None if policy is None else by_policy(self.frame, policy, population=population, **about)
+        return {**told_of(exposure, risk(self.frame, keys), keys), "checklist": verdicts(made)}
 
     def run(
         self,
@@ -291,7 +318,7 @@ class Bench:
     ) -> dict[str, Any]:
         """Make a release, write it with its recipe and reports, and return what to show of it."""
         chosen, place = Settings.of_plain(settings), Path(folder)
-        refuse_files(chosen)
+        refuse_files(chosen, self.given)
         given = {**chosen.choices, "models": split_models(chosen.models)}
         if ledger:
             given["ledger"] = copy_to(place, ledger[0])
@@ -314,6 +341,13 @@ class Bench:
         if ledger:  # entered when all else is in its place
             packed(place, f"release{suffix}", ledger[1])
         return release_view(release, dossier, receipt, self.frame)
+
+
+def _read_beside(path: str, limits: Mapping[str, int]) -> pl.DataFrame:
+    """Read a table that was uploaded beside the first one."""
+    check_unpacked(Path(path), limits["unpacked"])
+    check_lines(Path(path), limits["columns"])
+    return read(path)
 
 
 def _alone(frame: pl.DataFrame, keys: list[str], units: Units | None) -> tuple[int, int]:
@@ -369,37 +403,3 @@ def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None
         named = sentence.startswith(f"{name} must be") and label.startswith("“")
         return label + sentence.removeprefix(name) if named else sentence
     return ""
-
-
-def _facts(column: pl.Series) -> dict[str, Any]:
-    """Return counts and examples of a column."""
-    try:
-        distinct, often = column.n_unique(), column.drop_nulls().value_counts(sort=True).head(EXAMPLES)
-        examples = [_text(value) for value in often[column.name].to_list()] if column.name else []
-    except Exception:  # what Polars cannot count has no examples
-        distinct, examples = None, []
-    missing = int(column.null_count())
-    return {
-        "distinct": None if distinct is None else distinct - bool(missing),
-        "missing": missing,
-        "examples": examples,
-        "bars": _bars(column),
-    }
-
-
-def _bars(column: pl.Series) -> list[int]:
-    """Return the counts of a small histogram: by value, or by the most frequent categories."""
-    try:
-        if column.dtype.is_numeric() or column.dtype.is_temporal():
-            values = column.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
-            values = values[np.isfinite(values)]
-            return np.histogram(values, BARS)[0].tolist() if len(values) else []
-        return column.drop_nulls().value_counts(sort=True)["count"].head(BARS).to_list()
-    except Exception:  # what Polars cannot count has no histogram
-        return []
-
-
-def _text(value: object) -> str:
-    """Return a cell as it is shown, cut where it is long."""
-    result = "–" if value is None else str(value)
-    return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

@@ -8,6 +8,7 @@ import secrets
 import shutil
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -45,6 +46,11 @@ class Table:
         self.judged: dict[str, Any] = {}
         self.book: Book | None = None
         """The ledger of earlier releases."""
+        self.notes: dict[str, list[str]] = {}
+        """What was taken from a project of another program, and what was not."""
+        self.given = folder / "given"
+        """Where files lie that choices name: a policy, a population, a table that a policy needs."""
+        self.given.mkdir(mode=0o700, exist_ok=True)
         self._process: Process | None = None
         self._gone = False
         self._lock = asyncio.Lock()
@@ -58,6 +64,11 @@ class Table:
     def names(self) -> list[str]:
         """All columns."""
         return [column["name"] for column in self.about["columns"]]
+
+    @property
+    def files(self) -> list[str]:
+        """Names of the files that were given for choices."""
+        return sorted(file.name for file in self.given.iterdir())
 
     @property
     def suffix(self) -> str:
@@ -84,7 +95,8 @@ class Table:
             if self.limits is None
             else {"unpacked": self.limits.unpacked, "columns": self.limits.columns}
         )
-        about: dict[str, Any] = await process.ask("open", path=str(self.path), reading=reading, limits=limits)
+        where = {"path": str(self.path), "given": str(self.given)}
+        about: dict[str, Any] = await process.ask("open", **where, reading=reading, limits=limits)
         return about
 
     async def _worker(self) -> Process:
@@ -228,6 +240,36 @@ def _plain(book: Book | None) -> list[str] | None:
     return None if book is None else [book.path, book.label]
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """Choices of a recipe that wait for their table, with the files that they name.
+
+    Parameters
+    ----------
+    settings : Settings
+        The choices.
+    reading : mapping
+        How the table is read.
+    files : mapping
+        Names and texts of the files.
+    notes : mapping
+        What was ``taken`` from a project of another program, and what was ``left``.
+    """
+
+    settings: Settings
+    reading: Mapping[str, Any]
+    files: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, list[str]] = field(default_factory=dict)
+
+    def into(self, table: Table) -> None:
+        """Make the choices for a table."""
+        for name, text in self.files.items():
+            (table.given / name).write_text(text, encoding="utf-8")
+        table.notes = dict(self.notes)
+        words = "taken from a project of ARX" if self.notes else "taken from a recipe"
+        table.journal.keep(self.settings, words=words)
+
+
 async def _itself(process: Process) -> Process:
     return process
 
@@ -238,7 +280,7 @@ class Desk:
     def __init__(self, folder: Path, limits: Limits, memory: int) -> None:
         self.folder, self.limits, self.memory = folder, limits, memory
         self.tables: dict[str, Table] = {}
-        self.recipe: Any = None
+        self.waiting: Waiting | None = None
         """A recipe that waits for its table."""
         self.note = ""
         self._spare: asyncio.Task[Process] | None = None
@@ -279,17 +321,20 @@ class Desk:
         reading: Mapping[str, Any] | None = None,
         *,
         judging: bool = False,
+        waiting: Waiting | None = None,
     ) -> Table:
         """Put a table on the desk; one that cannot be read leaves nothing behind."""
         table = Table(self, path, label, folder, limits)
         table.judging = judging
-        recipe, self.recipe = (None, self.recipe) if judging else (self.recipe, None)
+        before = self.waiting
+        if waiting is None and not judging:
+            waiting, self.waiting = self.waiting, None
         try:
-            await table.open({**(recipe.reading if recipe is not None else {}), **(reading or {})})
-            if recipe is not None:
-                table.journal.keep(Settings.of_recipe(recipe), words="taken from a recipe")
+            await table.open({**(waiting.reading if waiting is not None else {}), **(reading or {})})
+            if waiting is not None:
+                waiting.into(table)
         except BaseException as error:
-            self.recipe = self.recipe or recipe
+            self.waiting = before
             await self._take_back(table, error)
             await table.forget()
             raise
@@ -350,7 +395,7 @@ class Desk:
         self._queue.clear()
         for table in list(self.tables.values()):
             await self.forget(table)
-        self.recipe = None
+        self.waiting = None
 
     async def close(self) -> None:
         """End everything."""

@@ -13,14 +13,17 @@ from voronym.attacks import assault
 from voronym.attacks.ladder import quick_attacks
 from voronym.core.context import Context
 from voronym.dossier import ladder_of, quick_exposure, scene_of
+from voronym.dossier.population import in_population
 from voronym.errors import Cancelled, VoronymError, worded
+from voronym.evaluate.population.figures import people
 from voronym.method import METHODS
 from voronym.privacy import split_models
 from voronym.release import Release
 from voronym.report.rungs import rungs
 from voronym.run.door import anonymize
 from voronym.web.book import MONTHLY
-from voronym.web.settings import Settings, refuse_files
+from voronym.web.judged import verdicts
+from voronym.web.settings import Settings
 from voronym.web.shown import rows_of
 
 QUICK, SAMPLE, MANY = 1_000, 5_000, 20_000
@@ -61,7 +64,6 @@ def preview(
     (Release, bool)
         The release, and whether it is of the whole table.
     """
-    refuse_files(chosen)
     whole_given = {**chosen.choices, "models": split_models(chosen.models)}
     given = {name: value for name, value in whole_given.items() if name not in MONTHLY}
     hasty = {**given, "method": "mdav"} if chosen.method == "auto" and chosen.time_limit is None else given
@@ -156,9 +158,29 @@ def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -
             "risk": None if outcome is None else outcome.success,
             "attack": "" if outcome is None else outcome.attack,
         },
+        "checklist": verdicts(release.checklist),
+        "population": population_words(release),
         "worst": groups(release, original),
         "table": rows_of(release, original),
     }
+
+
+def population_words(release: Release) -> list[str]:
+    """Say what somebody finds who does not know who is in the table, where the population is known."""
+    if release._evidence is None:
+        return []
+    made = in_population(release.recipe, release._evidence, release._held, Context())
+    if made is None:
+        return []
+    old, new = made.before.matches, made.after.matches
+    most = "at most " if made.bound else ""
+    return [
+        f"{made.before.population:,.0f} people in the population, {made.before.fraction:.1%} in the table",
+        f"correct matches to expect: {people(old.expected)} in the table as it is, {most}"
+        f"{people(new.expected)} in the release",
+        f"rows with a risk above {new.threshold:.0%}: {old.at_risk:,} as it is, {most}{new.at_risk:,} in the "
+        "release",
+    ]
 
 
 def groups(release: Release, original: pl.DataFrame) -> list[dict[str, Any]]:

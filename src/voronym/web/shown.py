@@ -24,6 +24,7 @@ PICTURES = (
     "risk",
     "risk:linkage",
     "risk:stirred",
+    "population",
     "rules",
     "distributions",
 )

@@ -5,7 +5,6 @@ A form answers with where to go, or with itself and a sentence beside the field.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from voronym.errors import InputError, VoronymError
-from voronym.request.recipe import Recipe
 from voronym.web import screens
 from voronym.web.answers import NotThere, beside, body_of, desk_of, form_of, go, table_of, uploaded
+from voronym.web.desk import Waiting
 from voronym.web.forms import columns_of, patched, protection_of, reading_of
-from voronym.web.settings import Settings
+from voronym.web.settings import Settings, choices_in
 
 RECIPE = 256 << 10
 """Bytes of a recipe, at most."""
@@ -70,25 +69,11 @@ async def demo(request: Request) -> Response:
     return go(f"/t/{table.id}/read")
 
 
-async def _recipe(request: Request) -> Recipe:
-    text = await body_of(request, RECIPE)
-    try:
-        plain = text.decode()
-        if request.query_params.get("name", "").endswith(".json"):
-            made = Recipe.from_dict(json.loads(plain))
-        else:
-            made = Recipe.from_toml(plain)
-        Settings.of_recipe(made)
-        _ = made.required
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError, TypeError):
-        raise InputError("the file is no recipe: it is not TOML text that voronym wrote") from None
-    return made
-
-
 async def recipe(request: Request) -> Response:
     """Keep a recipe for the next table."""
     try:
-        desk_of(request).recipe = await _recipe(request)
+        text, name = await body_of(request, RECIPE), request.query_params.get("name", "")
+        desk_of(request).waiting = Waiting(*choices_in(text, name))
     except VoronymError as error:
         return beside(error, "recipe")
     return JSONResponse({"go": "/"})
@@ -274,10 +259,12 @@ async def own_recipe(request: Request) -> Response:
     """Take roles and protection of a table from a recipe."""
     table = table_of(request)
     try:
-        made = await _recipe(request)
-        if dict(made.reading) != table.reading:
-            await table.open(dict(made.reading))
-        table.journal.keep(Settings.of_recipe(made), words="taken from a recipe")
+        text, name = await body_of(request, RECIPE), request.query_params.get("name", "")
+        given = {"text": text.decode("utf-8", "replace"), "name": name}
+        made = await table.ask("choices", **given)  # there, where the files are that it names
+        if made["reading"] != table.reading:
+            await table.open(made["reading"])
+        table.journal.keep(Settings.of_plain(made["settings"]), words="taken from a recipe")
     except VoronymError as error:
         return beside(error, "recipe")
     return JSONResponse({"go": f"/t/{table.id}/roles"})

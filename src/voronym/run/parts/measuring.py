@@ -173,10 +173,10 @@ def _counted(lead: Engine, data: Dataset, schema: Schema, wanted: Sequence[Model
         job.decide(name, value)
     lead.meet(data, recipe)
     if schema.confidential and required:
-        lead._stage("levels", job.pieces)
-        lead._stage("known", 1)
-    lead._stage("bucket", job.pieces)
-    return lead._stage("tally", buckets)
+        lead.perform("levels", job.pieces)
+        lead.perform("known", 1)
+    lead.perform("bucket", job.pieces)
+    return lead.perform("tally", buckets)
 
 
 def _told(data: Dataset, some: Any) -> list[str]:

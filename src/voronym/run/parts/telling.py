@@ -10,8 +10,8 @@ from typing import Any
 import narwhals as nw
 
 from voronym.core.context import Context
-from voronym.dossier.make import GROUPS, _public_recipe, public_words, story_of
 from voronym.dossier.parts import Dossier, Inside, Loss
+from voronym.dossier.public import GROUPS, public_recipe, public_words, story_of
 from voronym.evaluate.disclosed import FEW, Disclosed, Profile, by_chance, in_order, people_by_chance
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility, utility
@@ -34,18 +34,18 @@ def dossier_of(lead: Engine, made: Release) -> Dossier:
     recipe, files, parts = job.recipe, int(job.recall("files")), job.pieces
     schema = recipe.schema
     for side, tasks in ((portrait.RELEASED, files), (portrait.ORIGINAL, parts)):
-        lead._stage(f"draw@{side}", tasks)
+        lead.perform(f"draw@{side}", tasks)
     after = portrait.drawn(job, portrait.RELEASED, files)
     before = portrait.drawn(job, portrait.ORIGINAL, parts)
     if not job.decided("edges"):
         job.decide("edges", portrait.edges_of(schema, after, before))
     edges = job.recall("edges")
-    new = portrait.merged(lead._stage(f"bars@{portrait.RELEASED}", files))
-    old = portrait.merged(lead._stage(f"bars@{portrait.ORIGINAL}", parts))
+    new = portrait.merged(lead.perform(f"bars@{portrait.RELEASED}", files))
+    old = portrait.merged(lead.perform(f"bars@{portrait.ORIGINAL}", parts))
     dates = {name: after.frame[name].dtype in (nw.Date, nw.Datetime) for name in schema.keys}
     public = replace(
         public_words(made, made.rows),
-        recipe=_public_recipe(recipe, lambda name: set(new.get(name, {}).get("names") or ())),
+        recipe=public_recipe(recipe, lambda name: set(new.get(name, {}).get("names") or ())),
         distributions=portrait.distributions(schema, edges, dates, new, None),
         sampled=_sampled(made),
     )
@@ -90,9 +90,9 @@ def _counted_before(lead: Engine) -> list[dict[str, Any]]:
         if not job.decided(name):
             job.decide(name, value)
     parts = job.pieces
-    lead._stage("bucket", parts)
-    answers = lead._stage("tally", int(job.recall("buckets")))
-    lead._forget("sorted", parts)
+    lead.perform("bucket", parts)
+    answers = lead.perform("tally", int(job.recall("buckets")))
+    lead.forget("sorted", parts)
     return answers
 
 
