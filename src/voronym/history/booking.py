@@ -348,8 +348,9 @@ class Booking:
             check_raw(self.entries, people[out], names, marks[out], list(self.cells.raw))
         if computed and self.round is None and self.entries:
             changed = moved(self.entries, people[out], names, marks[out], (*self.keys, self.weighed_by or ""))
-            check_means(self.entries, people[out], groups[out], k, changed, dominant[out])
-            check_leavers(self.entries, people[out], k)
+            promised = max(k, *(entry.k for entry in self.entries))  # to people of earlier releases
+            check_means(self.entries, people[out], groups[out], promised, changed, dominant[out])
+            check_leavers(self.entries, people[out], promised)
         self.corrected = int(corrected(self.entries, people[out], names, marks[out], self.keys).sum())
         facts = {
             **about,

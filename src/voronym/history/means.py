@@ -94,7 +94,7 @@ def check_means(
     people, groups : array
         Fingerprints of those who are released, ascending, and their groups.
     k : int
-        What the release promises.
+        The most that the release or an earlier one promises.
     changed : array of bool
         Whose keys or weight are others than in an earlier release.
     dominant : array of bool
@@ -110,7 +110,7 @@ def check_means(
             f"would tell what changed. Nothing was released. {hint('keep_groups')} publishes what groups "
             "published before"
         )
-    alone = sum(_regrouped(entry, people, groups, k, dominant) for entry in entries)
+    alone = sum(_regrouped(entry, people, groups, dominant) for entry in entries)
     if alone:
         raise GuaranteeError(
             f"{alone:,} people are in other groups than in an earlier release, and the weight of "
@@ -194,18 +194,14 @@ def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], 
             )
 
 
-def _regrouped(entry: Entry, people: Prints, groups: Ints, k: int, dominant: Bools) -> int:
+def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> int:
     """Return how many heavy people are in another group than in an earlier release, with some of its people.
 
-    A group that has the same people as before, or none of them, tells nothing by its difference. Who is heavy
-    among fewer people than the earlier release counted by its k is not known: there everybody may be.
+    A group that has the same people as before, or none of them, tells nothing by its difference.
     """
     there = entry.groups >= 0
-    before = entry.heavy
-    if k < entry.k and entry.about.get("weights"):
-        before = np.ones_like(before)
     now, then = (people, groups), (entry.people[there], entry.groups[there])
-    return _elsewhere(now, then, dominant) + _elsewhere(then, now, before[there])
+    return _elsewhere(now, then, dominant) + _elsewhere(then, now, entry.heavy[there])
 
 
 def _elsewhere(mine: tuple[Prints, Ints], theirs: tuple[Prints, Ints], who: Bools) -> int:
