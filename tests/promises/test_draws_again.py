@@ -83,6 +83,22 @@ def test_categories_and_methods_that_draw(people, tmp_path) -> None:
             publish(table, folder, **asked)
 
 
+def test_another_name_of_the_column(people, tmp_path) -> None:
+    publish(people, tmp_path, steps=["noise pay=0.5"])
+    with pytest.raises(GuaranteeError, match="200 people have the same wage"):
+        publish(
+            people.rename({"pay": "wage"}), tmp_path, steps=["noise wage=0.5"], confidential=["wage", "job"]
+        )
+
+
+def test_a_column_called_like_a_mark(people, tmp_path) -> None:
+    table = people.rename({"pay": "before pay"})
+    publish(table, tmp_path, confidential=["before pay", "job"])
+    one = pl.when(pl.int_range(pl.len()) == 7).then(1.0).otherwise("before pay")
+    with pytest.raises(GuaranteeError, match="1 of 200 people would be told apart"):
+        publish(table.with_columns(one.alias("before pay")), tmp_path, confidential=["before pay", "job"])
+
+
 def test_other_values_are_drawn_for(people, tmp_path) -> None:
     rng = np.random.default_rng(1)
     publish(people, tmp_path, steps=["noise pay=0.5"], changed="refuse")

@@ -23,6 +23,8 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 ALIKE = 10 / 65_536
 """Share of people whose marks may agree by chance though their values differ, with room: one in 65,536 do."""
+RENAMED = 0.9
+"""Share of people with equal marks in two columns from which on these are one column with two names."""
 
 
 def moved(
@@ -165,25 +167,28 @@ def check_raw(
 def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks) -> None:
     """Refuse to draw at random again for people whose values are those of an earlier draw.
 
-    The mean of several draws about one value is nearer to it than each of them.
+    The mean of several draws about one value is nearer to it than each of them. A column that has another
+    name now is known by its marks, where nearly all of them are the same.
 
     Parameters
     ----------
     entries, people, names, marks
         As for `moved`.
     """
-    drawn = [name for name in names if name.startswith(DRAWN)]
-    for name in drawn:
-        again = np.zeros(len(people), bool)
-        known = np.zeros(len(people), bool)
+    for column, name in enumerate(names):
+        if not name.startswith(DRAWN):
+            continue
+        again, known = np.zeros(len(people), bool), np.zeros(len(people), bool)
         for entry in entries:
-            held = list(entry.about.get("marked", ()))
             inside, place = entry.find(people)
             there = inside & (entry.of(entry.groups, people) >= 0)
-            if name in held and entry.marks is not None and there.any():
-                before = entry.marks[place[there], held.index(name)]
-                again[there] |= before == marks[there, list(names).index(name)]
-                known |= there
+            if entry.marks is None or not there.any():
+                continue
+            for at, other in enumerate(entry.about.get("marked", ())):
+                same = entry.marks[place[there], at] == marks[there, column]
+                if other == name or (other.startswith(DRAWN) and same.mean() > RENAMED):
+                    again[there] |= same
+                    known |= there
         many = int(again.sum())
         if many > ALIKE * int(known.sum()):
             raise GuaranteeError(
