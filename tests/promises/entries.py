@@ -235,6 +235,11 @@ PROMISES: dict[str, Promise] = {
         ),
         "an empty folder",
     ),
+    "page-ledger": Promise(
+        "has two releases of one table, made on the page with one ledger",
+        ("web/test_ledger.py::test_two_releases_of_one_table_do_not_go_out_unchecked",),
+        "the second is refused, made before the download of the first or after",
+    ),
     "draws-again": Promise(
         "keeps all releases, and takes the mean of what was drawn for a person",
         (
