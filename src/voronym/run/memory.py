@@ -88,6 +88,7 @@ def make_release(
     stayed: NDArray[np.int64] | None = None
     if booking is not None:
         booking.begin(recipe)
+        booking.read_truths(table.frame)
     watch = None if booking is None else booking.watch
     table, effects, result = run_steps(table, _steps(recipe, "before"), least=recipe.required_k, watch=watch)
     if booking is not None:
