@@ -30,6 +30,7 @@ from voronym.request.recipe import Recipe
 from voronym.result import Cost, Folder
 from voronym.space.published import PublishedPoints
 from voronym.steps.effect import Effect, Exposed
+from voronym.table.engines import frame_of
 from voronym.table.frame import as_frame
 from voronym.table.mark import mark, refuse_changed
 from voronym.table.read import read
@@ -217,8 +218,8 @@ class Release:
         Parameters
         ----------
         engine : str
-            "polars", "dask", "duckdb" or another engine that `narwhals` knows; "pyspark" needs its session,
-            too: ``release.frame("pyspark", session=session)``.
+            "polars", "dask", "spark", "duckdb", "pandas", or another engine that `narwhals` knows; Spark's
+            active session is taken, where none is given as ``session``.
         **options
             For the engine's reader of Parquet or CSV files.
 
@@ -230,16 +231,7 @@ class Release:
         >>> release.frame().collect().shape
         (60, 2)
         """
-        # narwhals lists the names that it knows, and says so of others.
-        backend: Any = "pyspark" if engine == "spark" else engine
-        if self.folder is None:
-            return self._held.frame.lazy(backend=backend, **options).to_native()
-        kinds = {file.suffix for file in self.folder.path.iterdir()} & {".parquet", ".csv"}
-        if len(kinds) != 1:
-            raise InputError("only folders of Parquet or of CSV files become frames: read the files")
-        kind = kinds.pop()
-        scan = nw.scan_parquet if kind == ".parquet" else nw.scan_csv
-        return scan(str(self.folder.path / f"*{kind}"), backend=backend, **options).to_native()
+        return frame_of(self._held.frame if self.folder is None else self.folder.path, engine, options)
 
     @property
     def rows(self) -> int:
