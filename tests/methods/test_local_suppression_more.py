@@ -17,7 +17,8 @@ import voronym as vr
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
 from voronym.methods.local_suppression import suppress_locally
-from voronym.privacy.cells import Judge, Levels
+from voronym.privacy.cells import Judge
+from voronym.privacy.level import Levels
 from voronym.privacy.p_sensitive import distinct
 
 KEYS = ["age", "sex", "town"]

@@ -10,7 +10,7 @@ from voronym.core.grammar import name_of
 from voronym.errors import InputError, hint
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
-from voronym.request.choices import EVERY
+from voronym.request.checks import EVERY
 from voronym.request.public_steps import uncounted_steps
 
 if TYPE_CHECKING:

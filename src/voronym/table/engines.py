@@ -24,8 +24,8 @@ def frame_of(source: nw.DataFrame[Any] | Path, engine: str, options: dict[str, A
     (1, 1)
     """
     backend: Any = NAMES.get(engine, engine)
-    if backend == "pyspark":
-        options = {"session": _session(), **options}
+    if backend == "pyspark" and "session" not in options:
+        options = {**options, "session": _session()}
     try:
         if isinstance(source, Path):
             lazy = _scanned(source, "polars" if backend in EAGER else backend, options)
