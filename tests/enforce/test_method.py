@@ -16,10 +16,10 @@ from voronym.errors import GuaranteeError, InputError
 from voronym.method import METHODS as METHODS_OF
 from voronym.partition import Partition
 from voronym.privacy import parse_model
-from voronym.privacy.cells import Levels
 from voronym.privacy.enforce import WAYS, enforce
 from voronym.privacy.enforce.blind import chance, grid
 from voronym.privacy.enforce.rules import Requirements
+from voronym.privacy.level import Levels
 from voronym.problem import Problem
 from voronym.table.table import Table
 

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
+from voronym.history.figures import figures_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 REFUSED = (vr.errors.InputError, vr.errors.GuaranteeError)
@@ -312,7 +313,7 @@ def test_people_whose_names_are_spelled_otherwise_are_no_strangers(tmp_path, spe
     told = vr.anonymize(some, ledger=tmp_path / "l", keys=["age", "region"], keep_groups=True, **BASE)
     assert any("120 of 200 people are known" in line for line in told.log)
     assert any("80 people are not known" in note for note in told.warnings)
-    assert told.booking.figures["known_by_other_spelling"] == 80
+    assert figures_of(told.booking).known_by_other_spelling == 80
 
 
 def test_other_people_are_released_if_somebody_says_so(tmp_path):

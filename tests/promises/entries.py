@@ -91,7 +91,7 @@ PROMISES: dict[str, Promise] = {
     ),
     "dp-resume": Promise(
         "breaks a run off between the parts, and has it go on with other noise",
-        ("dp/test_release.py::test_what_goes_on_publishes_one_draw",),
+        ("dp/test_parts.py::test_what_goes_on_publishes_one_draw",),
         "every row is of the first draw",
     ),
     "fresh-noise": Promise(

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from voronym.history.figures import heavy
+from voronym.history.means import heavy
 
 K, LIMIT = 5, 100_000
 

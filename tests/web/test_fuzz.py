@@ -174,7 +174,7 @@ def _released(client: httpx.Client, place: str, model: Model, table: Any) -> Non
 
 def test_walks_agree(page: House) -> None:
     with page.enter() as client:
-        check(page, client, range(4, 7), 12)
+        check(page, client, range(4, 6), 10)
 
 
 @pytest.mark.slow
@@ -232,21 +232,16 @@ def drawn_is_released(seed: int, folder: Path) -> None:
     assert drawn["changes"] == [str(change) for change in release.changes]
     release.dossier(attacked=True)
     assert release.exposure is not None
-    again = {outcome.attack: outcome.success for outcome in release.exposure.outcomes}
-    # Another release has its rows in another random order, and attacks break ties by it: so may the choice of
-    # the strongest of two that are about as strong, which is why each is compared with itself.
+    again = {outcome.attack: outcome.to_dict() for outcome in release.exposure.outcomes}
     for rung in drawn["rungs"]:
-        outcome = rung["outcome"]
-        low, high = outcome["interval"]
-        assert low - 0.06 <= again[outcome["attack"]] - outcome["control"] <= high + 0.06
+        if rung["outcome"]["attack"] != "row-order":  # every release has its rows in an order of its own
+            for name in ("success", "control", "interval", "people", "says"):
+                assert rung["outcome"][name] == again[rung["outcome"]["attack"]][name]
     made = bench.run(Wishes(told.append), settings=chosen.plain(), folder=str(folder), suffix=".csv")
     if release.information_loss is not None:
         assert made["figures"]["loss"] == drawn["loss"]
     assert made["figures"]["smallest"] == drawn["smallest"]
-    if made["figures"]["attack"] not in (
-        "membership",
-        "reconstruction",
-    ):  # which are made with the report, and may find more
+    if made["figures"]["attack"] != "reconstruction":  # which is made with the report, and may find more
         assert made["figures"]["attack"] == drawn["effect"]["attack"]
         assert made["figures"]["attacked"] == 100 * drawn["effect"]["risk"]
         assert made["worst"] == drawn["sentence"]

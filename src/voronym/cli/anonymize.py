@@ -264,7 +264,9 @@ class Outputs:
             ).to_dict()
         bar.begin("drawing", 0.95)
         self.write_others(release)
-        books = {} if release.booking is None else {"ledger": release.booking.figures}
+        from voronym.history.figures import figures_of
+
+        books = {} if release.booking is None else {"ledger": figures_of(release.booking).to_dict()}
         return receipt, {**figures, **books}
 
     def write_others(self, release: Any) -> None:

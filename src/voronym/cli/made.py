@@ -131,12 +131,14 @@ def _done(release: Release) -> Lines:
         text = f"{other.suppressed:,} suppressed, penalty {other.loss:.2f} %: {levels}"
         yield "" if number else "other levels", text
     if release.booking is not None:
-        figures = release.booking.figures
+        from voronym.history.figures import figures_of
+
+        figures = figures_of(release.booking)
         yield (
             "with earlier releases",
-            f"{figures['known_to_ledger']:,} of {figures['in_table']:,} people are known; each shares their "
-            f"group history with at least {figures['smallest_history']} people"
-            if figures["earlier_releases"]
+            f"{figures.known_to_ledger:,} of {figures.in_table:,} people are known; each shares their "
+            f"group history with at least {figures.smallest_history} people"
+            if figures.earlier_releases
             else "none yet: this is the first in the ledger",
         )
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from voronym.core.atomic import CHANGED, accompany, sealed, together
+from voronym.core.atomic import accompany, sealed, together
+from voronym.core.place import CHANGED
 from voronym.errors import MissingExtraError, ReadError, WriteError
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/{1,3}(?=[^/])")

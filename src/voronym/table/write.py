@@ -22,7 +22,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from voronym.core.atomic import digest_of, placed, seal
+from voronym.core.atomic import placed, seal
+from voronym.core.place import digest_of
 from voronym.errors import VoronymError, WriteError
 from voronym.table.clean import tidy
 from voronym.table.codebook import Labels, declared_labels

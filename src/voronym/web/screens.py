@@ -152,7 +152,7 @@ def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:
 def _protection(table: Table, errors: dict[str, str] | None) -> dict[str, Any]:
     """Return what the fields of the protection show."""
     from voronym.method import METHODS
-    from voronym.policy.policy import Policy, shipped
+    from voronym.web.given import policies, purposes
 
     names = {"k": "How many people look alike", "secrets": "Shared secrets", "models": "Further guarantees"}
     chosen = table.settings
@@ -160,7 +160,7 @@ def _protection(table: Table, errors: dict[str, str] | None) -> dict[str, Any]:
         "chosen": chosen, "fields": protection_fields(chosen, table.names), "errors": errors or {},
         "methods": list(METHODS), "ticket": secrets.token_urlsafe(12), "about": table.about,
         "confidential": chosen.of("confidential"), "kept": kept(chosen), "journal": table.journal,
-        "policies": [(name, Policy.load(name).title) for name in shipped()],
+        "policies": policies(table.files, table.given), "purposes": purposes(chosen, table.given),
         "further": [(name, DECLARED[name]) for name in FURTHER],
         "used": bool(chosen.publish or chosen.strata or chosen.weights or chosen.steps
                      or chosen.choices.get("suppress")),

@@ -22,7 +22,7 @@ from voronym.core.clock import on_compiling
 from voronym.errors import VoronymError, speaking
 from voronym.web.bench import Bench, Wishes
 
-DO = ("open", "alone", "check", "recipe", "preview", "judge", "ledger", "run")
+DO = ("open", "alone", "check", "choices", "recipe", "preview", "judge", "ledger", "look", "run")
 LEAST = 0.08
 """Seconds between two steps of a task that are told."""
 

@@ -83,7 +83,7 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     Examples
     --------
     >>> import numpy as np, voronym as vr
-    >>> from voronym.privacy.cells import Levels
+    >>> from voronym.privacy.level import Levels
     >>> from voronym.privacy.enforce import enforce
     >>> from voronym.core.context import Context
     >>> from voronym.problem import Problem

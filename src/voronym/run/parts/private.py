@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,9 +22,10 @@ from voronym.dp.domain import Bounds, Domain, Range
 from voronym.dp.noise import library
 from voronym.dp.presence import filling, salted_order
 from voronym.evaluate.moved import joined, key_changes
+from voronym.generalize.rows import in_widths
 from voronym.methods import differential as dp
 from voronym.methods.figures import Private, PrivateFigures
-from voronym.methods.row_ranges import in_widths
+from voronym.methods.private_facts import public_figures, sentences
 from voronym.privacy import DifferentialPrivacy
 from voronym.request.recipe import Recipe
 from voronym.result import Masked
@@ -33,21 +34,12 @@ from voronym.run.parts import spill
 from voronym.run.parts.job import Job, stage
 from voronym.run.parts.leaves import Shape, send
 from voronym.run.parts.pieces import read_piece
+from voronym.run.parts.stages import Stages
 from voronym.table import summaries
 from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-class Lead(Protocol):
-    """Whoever leads a job through its stages."""
-
-    job: Job
-
-    def _stage(self, name: str, tasks: int) -> list[Any]: ...
-
-    def _forget(self, name: str, tasks: int) -> None: ...
 
 
 def merges(recipe: Recipe, *, ledger: bool) -> bool:
@@ -186,7 +178,7 @@ class Merged:
 
     Parameters
     ----------
-    lead : Lead
+    lead : Stages
         Who has pieces answer.
     rows : tuple of int
         Records of each piece.
@@ -200,7 +192,7 @@ class Merged:
         Public records that fill up.
     """
 
-    lead: Lead
+    lead: Stages
     rows: tuple[int, ...]
     d: int
     sizes: tuple[int, ...]
@@ -269,15 +261,15 @@ class Merged:
         turn = int(hashlib.sha256(spill.packed(asked)).hexdigest()[:12], 16)
         if not job.decided(f"asked-{turn}"):
             job.decide(f"asked-{turn}", asked)
-        return self.lead._stage(f"{name}@{turn}", len(self.rows))
+        return self.lead.perform(f"{name}@{turn}", len(self.rows))
 
 
-def mask_merged(lead: Lead) -> dict[str, Any]:
+def mask_merged(lead: Stages) -> dict[str, Any]:
     """Make a private release of all pieces; return what is told of it."""
     library()
     job = lead.job
     model, options, recipe = _promise(job)
-    known = lead._stage("bounded", job.pieces)
+    known = lead.perform("bounded", job.pieces)
     bounds: list[Bounds] = known[0]["bounds"]
     unit, rows = known[0]["unit"], model.rows or 1
     dp.refuse_over(sum(piece["over"] for piece in known), unit, rows)
@@ -300,9 +292,9 @@ def mask_merged(lead: Lead) -> dict[str, Any]:
             job.decide("records", {name: getattr(population, name) for name in names})
         job.decide("private", _drawn(population, model, options, recipe, bounds))
     made = job.recall("private")
-    answers = lead._stage("private", job.pieces)
-    lead._forget("bounded", job.pieces)
-    facts = dp.public_figures(
+    answers = lead.perform("private", job.pieces)
+    lead.forget("bounded", job.pieces)
+    facts = public_figures(
         model,
         bounds,
         dp.grouping_of(options),
@@ -314,7 +306,7 @@ def mask_merged(lead: Lead) -> dict[str, Any]:
         columns=known[0]["columns"],
     )
     outside = np.sum([piece["outside"] for piece in known], axis=0).tolist()
-    texts = dp.sentences(facts, model, bounds, outside, len(known[0]["columns"]))
+    texts = sentences(facts, model, bounds, outside, len(known[0]["columns"]))
     return _answer(answers, facts, texts)
 
 

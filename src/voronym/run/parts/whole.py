@@ -73,7 +73,6 @@ def _answer(release: Release, rows: int) -> dict[str, Any]:
         "rows": rows,
         "shape": Shape(release.schema, tuple(release._held.columns)),
         "entry": None if release.booking is None else release.booking.entry,
-        "ledger": None if release.booking is None else release.booking.figures,
         "seen": 0 if release.booking is None else len(release.booking.entries),
     }
 
