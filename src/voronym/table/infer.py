@@ -32,7 +32,7 @@ _IDENTIFIERS = re.compile(
     r"nombre|apellidos?|telefono|direccion|correo|nom|prenom)($|_)"
 )
 _CONFIDENTIAL = re.compile(
-    r"(disease|diag|illness|condition|symptom|hiv|cancer|drug|medication|treatment|icd|income|salary|wage|earning|debt|"
+    r"(disease|diag|illness|(^|_)ill($|_)|condition|symptom|hiv|cancer|drug|medication|treatment|icd|income|salary|wage|earning|debt|"
     r"religion|politic|vote|orientation|crime|offen[cs]e|score|grade|result|"
     r"krankheit|befund|gesundheit|einkommen|gehalt$|lohn|konfession|enfermedad|salud|ingresos|salario|sueldo|"
     r"maladie|sante$|revenu|salaire)"
