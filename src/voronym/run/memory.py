@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from voronym.core.chance import SEEDED
 from voronym.core.clock import now
 from voronym.core.context import Context
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, worded
 from voronym.evaluate.moved import key_changes
 from voronym.history.booking import Booking
 from voronym.history.epsilon import PRIVATE, check_spending
@@ -244,7 +244,8 @@ def _check_history(booking: Booking, release: Release, masked: Masked, frame: Fr
         (noise_note(booking, recipe.method),) if not recipe.makes_groups and recipe.private is None else ()
     )
     noisy += again_drawn(booking)
-    release.warnings = (*noisy, *notes(booking, chosen="dissolved" in recipe.given), *release.warnings)
+    heard = (*noisy, *notes(booking, chosen="dissolved" in recipe.given))
+    release.warnings = (*map(worded, heard), *release.warnings)
     release.booking = booking
 
 

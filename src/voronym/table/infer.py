@@ -32,14 +32,15 @@ _IDENTIFIERS = re.compile(
     r"nombre|apellidos?|telefono|direccion|correo|nom|prenom)($|_)"
 )
 _CONFIDENTIAL = re.compile(
-    r"(disease|diag|illness|condition|symptom|hiv|cancer|drug|medication|treatment|icd|income|salary|wage|earning|debt|"
+    r"(disease|diag|illness|(^|_)ill($|_)|condition|symptom|hiv|cancer|drug|medication|treatment|icd|income|salary|wage|earning|debt|"
     r"religion|politic|vote|orientation|crime|offen[cs]e|score|grade|result|"
-    r"krankheit|befund|einkommen|gehalt$|lohn|konfession|enfermedad|salario|sueldo|maladie|salaire)"
+    r"krankheit|befund|gesundheit|einkommen|gehalt$|lohn|konfession|enfermedad|salud|ingresos|salario|sueldo|"
+    r"maladie|sante$|revenu|salaire)"
 )
 _WEIGHTS = re.compile(
     r"((sampl(e|ing)|survey|design|final|person|pers|hh|house_?hold|indiv(idual)?|pop(ulation)?)_?(weights?|wt|wgt)$|"
     r"^(weights|wgt|pweights?|hweights?|pwgt|hwgt|hochrechnungsfaktor|gewichtung|hochrechnung|ponderacion|"
-    r"factor_expansion|expansion_factor|ponderation)$)"
+    r"factor_(de_)?(expansion|elevacion|ponderacion)|expansion_factor|ponderation|poids_(individu|menage))$)"
 )
 _HEAVIEST = 250.0
 _LAT, _LON = {"lat", "latitude"}, {"lon", "lng", "long", "longitude"}
@@ -256,7 +257,10 @@ def _is_weight(column: Values) -> bool:
         return False
     if _WEIGHTS.search(name):
         return True
-    return name in ("weight", "gewicht", "peso", "poids") and float(np.median(column.numbers)) > _HEAVIEST
+    return (
+        name in ("weight", "gewicht", "peso", "poids", "factor", "faktor")
+        and float(np.median(column.numbers)) > _HEAVIEST
+    )
 
 
 def _is_measure(column: Values) -> bool:
