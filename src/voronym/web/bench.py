@@ -319,7 +319,7 @@ class Bench:
             wishes.tell({"progress": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
             receipt = None if many is not None else release.write(place / f"release{suffix}")
             release.recipe.save(place / "recipe.toml")
-            expose(release)  # which the report shows, and the page as well
+            expose(release, wishes.progress(0.62, 0.65))  # which the report shows, and the page as well
             dossier = release.dossier(progress=wishes.progress(0.65, 0.95), attacked=True)
             wishes.tell({"progress": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
             release.report(place / "report.html")
