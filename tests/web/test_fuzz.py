@@ -281,3 +281,22 @@ def test_drawn_is_released(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(2, 50))
 def test_drawn_is_released_for_many(seed: int, tmp_path: Path) -> None:
     drawn_is_released(seed, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_a_sample_says_between_what_the_release_will_be(seed: int) -> None:
+    from voronym.web.preview import preview
+
+    rng = random.Random(seed)
+    chosen = {**_random(rng), "method": rng.choice(["kd", "mdav"])}
+    chosen.pop("models", None)
+    table = datasets.hospital(24_000, seed=1).select(COLUMNS)
+    told: list[dict[str, Any]] = []
+    preview(table, Settings(chosen), told.append, lambda: None)
+    (low, high), *_ = [one["between"] for one in told if "between" in one]
+    release = vr.anonymize(table, **chosen)
+    loss = release.group_loss if release.information_loss is None else release.information_loss
+    assert loss is not None
+    assert low <= loss <= high
+    assert not any(one["shown"]["whole"] for one in told if "shown" in one)
