@@ -309,7 +309,11 @@ class Bench:
             kept = self._made
             step = wishes.progress(0.0, 0.6)
             if many is not None:
-                more = {"output": place / "release", "reading": many.reading or None, "report": True}
+                more: dict[str, Any] = {
+                    "output": place / "release",
+                    "reading": many.reading or None,
+                    "report": True,
+                }
                 release = anonymize(many.path, **given, **more, progress=step)
             elif kept is not None and kept[0] == chosen and not ledger:
                 release = kept[1]

@@ -51,7 +51,7 @@ class Settings:
     def having(self, **changed: Any) -> Settings:
         """Return settings with some choices changed; None, and what is empty, takes a choice back."""
         made = {**self.choices, **changed}
-        empty = (None, "", (), [], {})
+        empty: tuple[Any, ...] = (None, "", (), [], {})
         return Settings(
             {name: value for name, value in made.items() if value not in empty and value is not False}
         )
