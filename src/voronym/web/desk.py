@@ -109,7 +109,7 @@ class Table:
             if self.limits is None
             else {"unpacked": self.limits.unpacked, "columns": self.limits.columns}
         )
-        where = {"path": str(self.path), "given": str(self.given)}
+        where: dict[str, Any] = {"path": str(self.path), "given": str(self.given)}
         about: dict[str, Any] = await process.ask("open", **where, reading=reading, limits=limits)
         return about
 
