@@ -34,7 +34,7 @@ ROUNDS = (
 )
 MACHINE = "Another machine, and compiled code: times are compared in kind only."
 DRAWN = (
-    "The data are drawn anew as the paper describes them, and a round of ours takes the best move of every "
+    "The data are drawn again as the paper describes them, and a round of ours takes the best move of every "
     "cell."
 )
 
@@ -178,8 +178,8 @@ def simulated(sets: int, ctx: Context) -> Iterator[Item]:
         f"Table 2: averages over simulated data sets (25 published, {sets} ours)",
         ("data", "k", "MDAV", "ours", "ICSM", "ours", "to the letter"),
         tuple(rows),
-        "The data are drawn anew as the paper describes them, so the gains over MDAV are what compares. That "
-        "description puts the clusters of sim-3 farther apart than those of sim-2, where MDAV loses less; "
+        "The data are drawn again as the paper describes them, so the gains over MDAV are what compares. "
+        "That description puts the clusters of sim-3 farther apart than those of sim-2, where MDAV loses less; "
         "the published losses do not show it.",
         keys=2,
     )

@@ -286,10 +286,10 @@ def ten_points(draws: int, ctx: Context) -> Iterator[Item]:
         poor = 100 * float(np.mean(own > 1e-9))
         yield Mark(shown, f"draws that PCL makes worse than MDAV, {AS}", (0.0, 20.0), poor, ".0f", " %",
                    claim="exceptionally", why="Ten points at random are worse off more often.")  # fmt: skip
-        for name, told, column in (("MDAV", before, D[:, 0]), ("PCL", after, D[:, 1])):
-            if told is not None:
-                yield Mark(shown, f"D of {name}, mean of draws, {AS}", told, float(column.mean()), ".4f", "",
-                           0.02 * told, spread=float(column.std(ddof=1)), why=why, drawn=True,
+        for name, known_d, column in (("MDAV", before, D[:, 0]), ("PCL", after, D[:, 1])):
+            if known_d is not None:
+                what = f"D of {name}, mean of draws, {AS}"
+                yield Mark(shown, what, known_d, float(column.mean()), ".4f", "", 0.02 * known_d, spread=float(column.std(ddof=1)), why=why, drawn=True,
                            alike=False)  # fmt: skip
 
 
