@@ -179,8 +179,8 @@ def simulated(sets: int, ctx: Context) -> Iterator[Item]:
         ("data", "k", "MDAV", "ours", "ICSM", "ours", "to the letter"),
         tuple(rows),
         "The data are drawn again as the paper describes them, so the gains over MDAV are what compares. "
-        "That description puts the clusters of sim-3 farther apart than those of sim-2, where MDAV loses less; "
-        "the published losses do not show it.",
+        "That description puts the clusters of sim-3 farther apart than those of sim-2, where MDAV loses "
+        "less; the published losses do not show it.",
         keys=2,
     )
 

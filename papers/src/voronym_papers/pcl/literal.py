@@ -289,8 +289,8 @@ def ten_points(draws: int, ctx: Context) -> Iterator[Item]:
         for name, known_d, column in (("MDAV", before, D[:, 0]), ("PCL", after, D[:, 1])):
             if known_d is not None:
                 what = f"D of {name}, mean of draws, {AS}"
-                yield Mark(shown, what, known_d, float(column.mean()), ".4f", "", 0.02 * known_d, spread=float(column.std(ddof=1)), why=why, drawn=True,
-                           alike=False)  # fmt: skip
+                yield Mark(shown, what, known_d, float(column.mean()), ".4f", "", 0.02 * known_d,
+                           spread=float(column.std(ddof=1)), why=why, drawn=True, alike=False)  # fmt: skip
 
 
 def census(k: int, size: int | None, ctx: Context) -> Iterator[Item]:
