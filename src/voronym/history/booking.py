@@ -28,14 +28,15 @@ from voronym.history.frozen import as_plain
 from voronym.history.kept import check_facts, last_groups
 from voronym.history.known import recognise
 from voronym.history.ledger import LEFT_OUT, Entering, Entry, Ledger, now
-from voronym.history.marks import BEFORE, Marks, Words, changes, corrected, hashed, marks_of
-from voronym.history.means import check_leavers, check_means, check_raw, heavy_people, moved
+from voronym.history.marks import BEFORE, Marks, Words, changes, hashed, marks_of, moved
+from voronym.history.means import check_leavers, check_means, check_raw, heavy_people
 from voronym.history.people import Prints, fingerprints, loose_fingerprints, naming_columns
 from voronym.history.policy import Policy
 from voronym.history.refusal import Refusal
 from voronym.history.roster import Made, Roster, roster_of
 from voronym.partition import Partition
 from voronym.space.records import Records
+from voronym.table.frame import Frame
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 
@@ -62,7 +63,7 @@ class Booking:
     def __init__(
         self,
         ledger: Ledger,
-        frame: nw.DataFrame[Any],
+        frame: Frame,
         schema: Schema,
         declared: Sequence[str],
         *,
@@ -115,7 +116,7 @@ class Booking:
 
     # -- what people have ------------------------------------------------------------------------------------
 
-    def read_values(self, frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
+    def read_values(self, frame: Frame, names: Sequence[str]) -> None:
         """Take note of what everybody has in some columns, to see what changes from release to release."""
         for name in names:
             if name == self.weighed_by:
@@ -292,7 +293,7 @@ class Booking:
     def check(
         self,
         part: Partition,
-        frame: nw.DataFrame[Any],
+        frame: Frame,
         *,
         k: int,
         about: Mapping[str, Any],
@@ -329,7 +330,7 @@ class Booking:
             changed = moved(self.entries, people[out], names, marks[out], (*self.keys, self.weighed_by or ""))
             check_means(self.entries, people[out], groups[out], k, changed, dominant[out])
             check_leavers(self.entries, people[out], k)
-        self.corrected = int(corrected(self.entries, people[out], names, marks[out], self.keys).sum())
+        self.corrected = int(moved(self.entries, people[out], names, marks[out], self.keys, first=True).sum())
         facts = {
             **about,
             "named_by": self.named_by,
@@ -369,7 +370,7 @@ class Booking:
         )
         raise GuaranteeError(str(refusal))
 
-    def _shown(self, frame: nw.DataFrame[Any], numbers: Ints) -> dict[str, Any]:
+    def _shown(self, frame: Frame, numbers: Ints) -> dict[str, Any]:
         """Return what groups publish as plain data; nothing, where the ledger cannot hold it."""
         first = np.unique(numbers, return_index=True)[1]
         rows = as_plain(frame[first.tolist()])

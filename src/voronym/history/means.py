@@ -15,30 +15,12 @@ from numpy.typing import NDArray
 from voronym.errors import GuaranteeError, hint
 from voronym.history.check import leavers
 from voronym.history.ledger import Entry
-from voronym.history.marks import Marks
+from voronym.history.marks import Marks, moved
 from voronym.history.people import Prints
 from voronym.keyspaces import DOMINANCE
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-
-
-def moved(
-    entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, columns: Sequence[str]
-) -> Bools:
-    """Return who has other values in some columns than in an earlier release."""
-    out = np.zeros(len(people), bool)
-    for entry in entries:
-        inside, place = entry.find(people)
-        there = inside & (entry.of(entry.groups, people) >= 0)
-        if entry.marks is None or not there.any():
-            continue
-        held = list(entry.about.get("marked", ()))
-        for name in columns:
-            if name in held and name in names:
-                before = entry.marks[place[there], held.index(name)]
-                out[there] |= before != marks[there, list(names).index(name)]
-    return out
 
 
 def heavy(weights: NDArray[np.float64], groups: Ints, k: int) -> Bools:

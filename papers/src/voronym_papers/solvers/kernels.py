@@ -177,8 +177,8 @@ def first_moves(points, away, labels, sizes, k, tiny, near, change, left, right,
 
     A move is a record and a cell, ``right`` -1; or two records that change places. With ``away`` the squared
     distances to the means, the change of an exchange, R1 + R1, is ``away[q, x] - away[p, x] + away[p, y] -
-    away[q, y] - |x - y|² (1/m_p + 1/m_q)``, where |x - y|² is at most twice ``away[q, x] + away[q, y]``: that
-    mostly is enough. The change of a migration is R2 + R3. ``near`` is room for a number for each cell.
+    away[q, y] - |x - y|² (1/m_p + 1/m_q)``, where |x - y|² is at most twice ``away[q, x] + away[q, y]``:
+    mostly enough to know. The change of a migration is R2 + R3. ``near`` is room for a number for each cell.
     """
     n, d = points.shape
     room, count = len(sizes), 0
