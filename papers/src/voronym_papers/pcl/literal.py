@@ -100,7 +100,7 @@ def adult_figures(ks: tuple[int, ...], ctx: Context) -> Iterator[Item]:
             yield Mark("Figure 7", f"records that the correction moves from one cell, k = {k}, {AS}", 1.0,
                        float(off), ".0f", why=OPEN + " Ours stops where it is off by more.")  # fmt: skip
             yield Mark("Figure 7", f"change by the noise, k = {k}, {AS}", (0.0, 0.1), shaken, ".4f", " %",
-                       claim="at most 0.1 %")  # fmt: skip
+                       claim="at most 0.1 %", why="The width of the noise is not printed.")  # fmt: skip
         seconds = published.FIGURE_7_SECONDS.get(k)
         if seconds is not None:
             yield Mark("Figure 7", f"time, k = {k:,}, {AS}", seconds, run.seconds, ".1f", " s", better="less",
