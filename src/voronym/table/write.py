@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ import narwhals as nw
 import polars as pl
 
 from voronym.core.atomic import placed, seal
+from voronym.core.locks import passing_folder
 from voronym.core.place import digest_of
 from voronym.errors import VoronymError, WriteError
 from voronym.table.clean import tidy
@@ -265,8 +265,8 @@ def check_target(target: Path, format: str | None = None) -> None:  # noqa: A002
 @contextmanager
 def to_stdout() -> Iterator[Path]:
     """Give the path of a file to be made, which goes to standard output when it is whole."""
-    with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
-        path = Path(folder, "release.csv")
+    with passing_folder() as folder:
+        path = folder / "release.csv"
         yield path
         sys.stdout.flush()
         sys.stdout.buffer.write(path.read_bytes())
