@@ -15,6 +15,7 @@ from voronym.table.frame import as_frame
 from voronym.table.mark import refuse_changed
 from voronym.table.read import read
 from voronym.table.remote import address_of
+from voronym.table.sinks import server_of
 from voronym.table.source import read_again
 from voronym.table.table import Table
 from voronym.table.typeset import with_plain_ranges
@@ -41,7 +42,7 @@ def write_release(
         As for `voronym.Release.write`.
     """
     held = release._held
-    if release.booking is not None and address_of(path) is not None:
+    if release.booking is not None and (address_of(path) or server_of(path)) is not None:
         raise WriteError(
             "a release with a ledger gets its name and its entry together, which a store cannot promise: "
             "write it to a file of this machine, and copy it"
