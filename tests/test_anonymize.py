@@ -313,7 +313,7 @@ def test_the_file_is_counted_against_the_largest_k(tmp_path, monkeypatch):
     release = vr.anonymize(PAIRS, keys=["a"], confidential=["w"], k=2, models=["k-anonymity=4"])
     assert release.risk.k >= 4
     asked = []
-    monkeypatch.setattr("voronym.release.write", lambda *_, k, **__: asked.append(k))
+    monkeypatch.setattr("voronym.release.write.write", lambda *_, k, **__: asked.append(k))
     release.write(tmp_path / "out.csv")
     assert asked == [4]
 

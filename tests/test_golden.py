@@ -34,7 +34,7 @@ GOLDEN = Path(__file__).with_name("golden.json")
 SLACK = 1e-9
 SEEDS = range(5)  # a search is held to the worst of these: another order of draws is no change for the worse
 MASK_SEED = 3
-OWN = {"hierarchy": {"size": 40}}  # by default it would not divide tables as small as these
+OWN = {"prepartition": {"size": 40}}  # by default it would not divide tables as small as these
 VARIANTS = {"vmdav gamma=best": ("vmdav", {"gamma": "best"})}
 REFINERS = ("anneal", "exchange", "icsm")
 NEVER_HASHED = {"pcl", "pcl-variable"}  # they solve linear systems, whose last bits differ by processor

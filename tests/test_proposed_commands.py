@@ -55,7 +55,8 @@ CASES = {
         --identifier patient,home --space mixed --method mdav --metrics zip=nominal --allow-loss zip
     """,
     "strata": """
-        --identifier patient,home --strata size --enforce merge -k 2 --method anneal --time-limit 0.5
+        --identifier patient,home --strata size --model p-sensitive=2,column=ill
+        --enforce merge -k 2 --method anneal --time-limit 0.5
     """,
     "records": """
         --identifier patient,home --method records --m 2 --despite-loss true --shuffle age,zip --seed 5

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
+from voronym.request.upgrade import upgraded
 
 TABLE = vr.datasets.hospital(30)
 SCHEMA = vr.Schema.build(
@@ -42,6 +43,8 @@ CHOICES = {
 @given(asked=st.fixed_dictionaries({}, optional=CHOICES))
 def test_round_trip_through_toml(asked):
     kept = {"keep_groups": True} if {"headroom", "waiting"} & set(asked) else {}
+    if asked.get("widths"):
+        kept["publish"] = "interval"
     recipe = vr.Recipe(SCHEMA, method="vmdav", space="mixed", **{**asked, **kept})
     again = vr.Recipe.from_toml(recipe.to_toml())
     assert again == recipe
@@ -113,3 +116,7 @@ def test_numpy_numbers_become_plain_and_generators_are_refused():
 def test_a_recipe_that_cannot_be_written(tmp_path):
     with pytest.raises(vr.WriteError, match="cannot write the recipe"):
         vr.Recipe(SCHEMA).save(tmp_path / "none" / "r.toml")
+
+
+def test_the_old_name_of_a_method_is_read():
+    assert upgraded({"method": "hierarchy", "format": 2}) == {"method": "prepartition"}

@@ -98,6 +98,9 @@ BESIDE: dict[str, dict[str, Any]] = {
     "metrics": {"space": "mixed"},
     "facts": {"policy": "hipaa-safe-harbor"},
     "publish_weights": {"weights": "w"},
+    "enforce": {"models": ["t-closeness=0.2"]},
+    "widths": {"publish": {"*": "interval"}},
+    "ends": {"publish": {"age": "interval"}},
     **{name: {"keep_groups": True} for name in ("headroom", "waiting", "dissolved")},
 }
 """What else must be chosen for a recipe with the choice."""

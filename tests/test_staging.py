@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from voronym.core.atomic import PREFIX, _File, placed, sweep, together
+from voronym.core.atomic import placed, together
+from voronym.core.locks import PREFIX, sweep
+from voronym.core.place import File
 from voronym.errors import WriteError
 
 HOLD = """
@@ -55,14 +57,14 @@ def test_what_fails_takes_all_with_it(tmp_path, error):
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_move_that_fails_takes_the_others_back(tmp_path, monkeypatch, failing, error):
     (tmp_path / "0.csv").write_text("old")
-    move = _File.move
+    move = File.move
 
     def fail(self):
         if self.target.name.startswith(str(failing)):
             raise error
         move(self)
 
-    monkeypatch.setattr(_File, "move", fail)
+    monkeypatch.setattr(File, "move", fail)
     with pytest.raises((WriteError, KeyboardInterrupt)), together():  # noqa: PT012
         for number in range(3):
             put(tmp_path / f"{number}.csv", "new")

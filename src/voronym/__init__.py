@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Bound": "voronym.certify",
     "lower_bound": "voronym.certify",
-    "Comparison": "voronym.comparison",
+    "Comparison": "voronym.evaluate.comparison",
     "compare": "voronym.comparison",
     "Context": "voronym.core.context",
     "FinishEarly": "voronym.core.context",
@@ -30,6 +30,8 @@ _HOMES = {
     "Unfinished": "voronym.errors",
     "VoronymError": "voronym.errors",
     "WriteError": "voronym.errors",
+    "Frontier": "voronym.evaluate.frontier",
+    "frontier": "voronym.evaluate.frontier",
     "Measurement": "voronym.evaluate",
     "Rate": "voronym.evaluate",
     "Risk": "voronym.evaluate",
@@ -70,7 +72,7 @@ _HOMES = {
     "plan": "voronym.run.door",
     "measure": "voronym.run.measure",
     "Column": "voronym.table",
-    "Hierarchy": "voronym.table",
+    "Hierarchy": "voronym.generalize.hierarchy",
     "Schema": "voronym.table",
     "read": "voronym.table",
 }

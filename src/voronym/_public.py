@@ -15,7 +15,7 @@ from voronym import (
     testing,
 )
 from voronym.certify import Bound, lower_bound
-from voronym.comparison import Comparison, compare
+from voronym.comparison import compare
 from voronym.core import plugin as _plugin
 from voronym.core.context import Context, FinishEarly, Progress
 from voronym.errors import (
@@ -31,8 +31,11 @@ from voronym.errors import (
 )
 from voronym.evaluate import Measurement, Rate, Risk, Utility
 from voronym.evaluate.by_record import risk_by_record
+from voronym.evaluate.comparison import Comparison
+from voronym.evaluate.frontier import Frontier, frontier
 from voronym.evaluate.population import PopulationRisk, Suda, population_risk, suda
 from voronym.evaluate.tradeoff import Plane
+from voronym.generalize.hierarchy import Hierarchy
 from voronym.intruder import attack
 from voronym.method import Method, algorithm, algorithms
 from voronym.partition import Partition
@@ -59,7 +62,7 @@ from voronym.release import Release
 from voronym.request.recipe import Recipe
 from voronym.run.door import anonymize, plan
 from voronym.run.measure import measure
-from voronym.table import Column, Hierarchy, Schema, read
+from voronym.table import Column, Schema, read
 
 __version__ = _version("voronym")
 
@@ -76,6 +79,7 @@ __all__ = [
     "DifferentialPrivacy",
     "Finding",
     "FinishEarly",
+    "Frontier",
     "GuaranteeError",
     "Hierarchy",
     "InputError",
@@ -114,6 +118,7 @@ __all__ = [
     "channel",
     "compare",
     "datasets",
+    "frontier",
     "history",
     "information_loss",
     "lower_bound",

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
-import polars as pl
-from markupsafe import Markup
 
 from voronym.core.context import Context, ProgressCallback
-from voronym.core.display import html_table, text_table
 from voronym.core.options import Options
 from voronym.core.validate import check_seed, checked
 from voronym.errors import Cancelled, InputError, Unfinished, VoronymError
 from voronym.evaluate.asked import check_risk, crowd_of
 from voronym.evaluate.attacks import record_linkage
+from voronym.evaluate.comparison import Comparison, Row
 from voronym.evaluate.masks import mask_point, own_options
 from voronym.evaluate.measure import Columns
 from voronym.evaluate.tradeoff import Plane, plane
@@ -25,133 +23,14 @@ from voronym.method import METHODS, algorithms
 from voronym.methods.crowd import Crowd
 from voronym.methods.grouped import PUBLISHED_BY, searched
 from voronym.methods.objective import published_points
-from voronym.privacy.information import Estimate
 from voronym.problem import Problem, check_k
 from voronym.request.choices import ReleaseChoices
 from voronym.table import Table
-
-if TYPE_CHECKING:
-    from voronym.report.plot import Plot
 
 _EARLY = "the comparison was finished before its turn"
 LATE = "there was not enough time for it"
 _SLOW = ("exchange", "anneal", "pairs", "icsm", "pcl-variable", "pcl", "noisy-pcl")
 """Methods that search, the slowest last; all others take a moment."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One method at one k."""
-
-    method: str
-    k: int
-    loss: float
-    """Information loss of the groups, in percent of the rows' variance: what methods keep low."""
-    linkage: float
-    """Share of records that an intruder links who looks for the nearest published record; of people, where
-    several rows are of one, whose mean keys the intruder knows."""
-    linkage_low: float
-    linkage_high: float
-    groups: int
-    largest: int
-    seconds: float
-    information: Estimate | None = None
-    """What the groups tell about the confidential column, where that was asked for."""
-    limits: Mapping[str, float] | None = None
-    """The limits on that risk at the same loss, in nats, by the kind of curve."""
-    published: float | None = None
-    """Information loss as published, in percent: of a release, whose centres are values that can occur."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, without what was not asked for."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The rows of a comparison, and the methods that were left out, with the reason."""
-
-    rows: tuple[Row, ...]
-    skipped: Mapping[str, str]
-    records: int
-    keys: tuple[str, ...]
-    plane: Plane | None = None
-    """The plane of distortion and risk, with its limits, where mutual information was asked for."""
-    counted: str = "records"
-    """What was grouped: records, or people with several rows each."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        out = {
-            "records": self.records,
-            "counted": self.counted,
-            "keys": list(self.keys),
-            "rows": [row.to_dict() for row in self.rows],
-            "skipped": dict(self.skipped),
-        }
-        return out if self.plane is None else out | {"plane": self.plane.to_dict()}
-
-    def to_frame(self) -> pl.DataFrame:
-        """Return the rows as a Polars data frame; what a row has several figures of has a column for each."""
-        flat = []
-        for row in self.rows:
-            plain = row.to_dict()
-            for name in ("information", "limits"):
-                more = plain.pop(name, {})
-                plain |= {f"{name}_{key}": value for key, value in more.items()}
-            flat.append(plain)
-        return pl.DataFrame(flat, infer_schema_length=None)
-
-    def plot(self, what: str = "loss") -> Plot:
-        """Return a picture that a notebook shows: "loss" of each method and k, or "map", risk and loss."""
-        from voronym.report.plot import plot_comparison  # a layer above: only when asked for
-
-        return plot_comparison(self, what)
-
-    def best(self, k: int) -> Row:
-        """Return the row of least loss at this k."""
-        rows = [row for row in self.rows if row.k == k]
-        if not rows:
-            known = ", ".join(map(str, sorted({row.k for row in self.rows}))) or "none"
-            raise InputError(f"no method was compared at k={k}; there is: {known}")
-        return min(rows, key=lambda row: (row.loss, row.seconds))
-
-    def __repr__(self) -> str:
-        ks = ", ".join(map(str, sorted({row.k for row in self.rows})))
-        names = ", ".join(dict.fromkeys(row.method for row in self.rows))
-        return (
-            f"Comparison({names} at k={ks} on {self.records:,} {self.counted}, keys {', '.join(self.keys)})"
-        )
-
-    def __str__(self) -> str:
-        return "\n".join([repr(self), text_table(*self._table()), *self._left_out()])
-
-    def _repr_html_(self) -> str:
-        head, rows = self._table()
-        best = {k: self.best(k).method for k in {row.k for row in self.rows}}
-        for row in rows:
-            if best[row[0]] == row[1]:
-                row[1] = Markup("<b>{}</b>").format(row[1])
-        caption = f"{self.records:,} {self.counted}, keys {', '.join(self.keys)}; the least lossy first"
-        note = [[line] for line in self._left_out()]
-        return str(html_table(head, rows, caption=caption) + (html_table([], note) if note else Markup("")))
-
-    def _table(self) -> tuple[list[str], list[list[Any]]]:
-        """Return headings and rows, the least lossy first at each k."""
-        result = self.plane is not None
-        risks = ["linked %", "told, nats"] if result else ["linked %"]
-        rows = [
-            [
-                row.k, row.method, row.loss, row.published, 100 * row.linkage,
-                *([row.information and row.information.plug_in] if result else []),
-                row.groups, row.largest, row.seconds,
-            ]
-            for row in sorted(self.rows, key=lambda row: (row.k, row.loss, row.seconds))
-        ]  # fmt: skip
-        return ["k", "method", "loss %", "published %", *risks, "groups", "largest", "seconds"], rows
-
-    def _left_out(self) -> list[str]:
-        return [f"left out: {what}: {why}" for what, why in self.skipped.items()]
 
 
 @checked

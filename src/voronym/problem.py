@@ -13,7 +13,8 @@ from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.space import Euclidean, Space
-from voronym.space.records import Points, Records, records_of
+from voronym.space.points import Points, records_of
+from voronym.space.records import Records
 from voronym.space.weighted import WeightedPoints, check_weights
 
 if TYPE_CHECKING:

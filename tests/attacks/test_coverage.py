@@ -21,8 +21,11 @@ from voronym.core.context import Context
 from voronym.table.table import Table
 
 RUNS = 500
-ELSEWHERE = ("minimality", "range-ends")  # walks below; and these releases have no ranges: see tests/ranges
+# Walks are below. These releases have no ranges, no households: see tests/ranges, test_household_pattern.py.
+ELSEWHERE = ("minimality", "range-ends", "household-pattern")
 NAMES = [name for name in ATTACKS if name not in ELSEWHERE]
+# These need what a scene lacks: people outside the table, and the method. See their own tests.
+WITHOUT = ("membership", "reconstruction")
 KNOWN = {
     "row-order": lambda _, dial: (
         0.9 * dial
@@ -66,7 +69,7 @@ def test_intervals_hold_the_truth_in_a_few_runs(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dial", [0.3, 1.0])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT])
 def test_intervals_hold_the_truth(name, dial, tmp_path):
     check(name, RUNS, 80, dial, tmp_path, 0.93)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voronym.privacy.cells import Levels, count_runs
+from voronym.privacy.cells import count_runs
 from voronym.privacy.information import estimate
+from voronym.privacy.level import Levels
 
 TRIALS = 400
 

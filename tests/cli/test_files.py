@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 from cli.test_cli import voronym  # noqa: F401 - a fixture
-from voronym.cli.files import kinds_of, orders_of
+from voronym.cli.declared import kinds_of, orders_of
 from voronym.errors import InputError
 from voronym.table import read, write
 
@@ -162,7 +162,7 @@ def test_kinds_and_orders_of_columns_with_odd_names():
     assert kinds_of(["x=nominal"], odd) == {"x": "nominal"}
     assert orders_of(["x=y=low<high"], odd) == {"x=y": ["low", "high"]}
     for wrong in ("a", "a=", "=nominal", "a,b", "a=nominal,b"):
-        with pytest.raises(InputError, match="--kind takes COLUMN=KIND"):
+        with pytest.raises(InputError, match="--kind takes NAME=VALUE, such as age=numeric"):
             kinds_of([wrong], "ab")
     with pytest.raises(InputError, match="--order 'a=low<mid<high'"):
         orders_of(["a=low,mid,high"], "ab")

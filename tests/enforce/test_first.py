@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voronym.privacy import PSensitive, TCloseness
-from voronym.privacy.cells import Levels
 from voronym.privacy.enforce.first import buckets, least_size, proven_size, stratified, worst_distance
 from voronym.privacy.enforce.rules import Requirements
+from voronym.privacy.level import Levels
 
 
 def levels_of(codes):

@@ -11,9 +11,9 @@ from voronym._kernels import enforce as kernels
 from voronym._kernels import kernel, verdict
 from voronym.core.context import Context
 from voronym.privacy import DeltaDisclosure, LDiversity, MutualInformation, PSensitive, TCloseness
-from voronym.privacy.cells import Levels
 from voronym.privacy.enforce.rules import Requirements
 from voronym.privacy.enforce.search import Search
+from voronym.privacy.level import Levels
 from voronym.problem import Problem
 
 

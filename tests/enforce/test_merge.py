@@ -6,9 +6,9 @@ import pytest
 import voronym as vr
 from voronym.core.context import Context
 from voronym.privacy import MutualInformation, PSensitive, TCloseness
-from voronym.privacy.cells import Levels
 from voronym.privacy.enforce.merge import Members, Merging, merge
 from voronym.privacy.enforce.rules import Requirements
+from voronym.privacy.level import Levels
 from voronym.problem import Problem
 from voronym.space import Euclidean, Manhattan
 from voronym.space.records import Records

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 import voronym as vr
 from voronym.evaluate.tradeoff import class_information, letters, plane
-from voronym.privacy.cells import Levels
+from voronym.privacy.level import Levels
 from voronym.table import Table
 from voronym.table.codec import Codec
 

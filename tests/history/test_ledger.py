@@ -18,6 +18,7 @@ import pytest
 import voronym as vr
 from voronym.errors import GuaranteeError, InputError, WriteError
 from voronym.history import Ledger
+from voronym.history.figures import figures_of
 from voronym.history.people import fingerprints
 from voronym.table.read import load
 
@@ -138,7 +139,7 @@ def test_the_column_of_persons_tells_people_apart(tmp_path):
         release = vr.anonymize(table, ledger=tmp_path / "l", keep_groups=True, **roles)
         assert release.write(tmp_path / f"{month}.csv").k_counted >= 4
     assert release.booking.named_by == ["patient_id"]
-    assert release.booking.figures["groups_kept"] > 2
+    assert figures_of(release.booking).groups_kept > 2
 
 
 def test_people_who_are_new_may_be_released(tmp_path):
@@ -156,7 +157,7 @@ def test_who_retires_keeps_k_for_an_intruder_who_recognises_rows(tmp_path):
         release.write(tmp_path / f"{month}.csv")
         intruder.read(tmp_path / f"{month}.csv")
         assert intruder.smallest(forgive=False) >= 4
-    assert release.booking.figures["waiting"] > 0
+    assert figures_of(release.booking).waiting > 0
 
 
 def test_a_group_that_lives_publishes_the_same_again(tmp_path):
@@ -170,7 +171,7 @@ def test_a_group_that_lives_publishes_the_same_again(tmp_path):
     new.read(tmp_path / "2.csv")
     smaller = [key for key, tags in old.files[0].items() if new.files[0].get(key, tags) < tags]
     assert smaller  # somebody left a group, and its centre did not move
-    assert len(set(old.files[0]) & set(new.files[0])) >= release.booking.figures["groups_kept"]
+    assert len(set(old.files[0]) & set(new.files[0])) >= figures_of(release.booking).groups_kept
 
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])
@@ -179,7 +180,7 @@ def test_kept_groups_in_other_libraries(tmp_path, library):
         given = table.to_pandas() if library == "pandas" else table.to_arrow()
         release = vr.anonymize(given, ledger=tmp_path / "l", keep_groups=True, **ROLES)
         release.write(tmp_path / f"{month}.csv")
-    assert release.booking.figures["groups_kept"] > 5
+    assert figures_of(release.booking).groups_kept > 5
 
 
 def test_the_file_holds_nobodys_values_and_is_for_its_owner(tmp_path):
@@ -270,10 +271,10 @@ import os, signal, sys, warnings
 warnings.simplefilter("ignore")
 from test_ledger import ROLES, patients
 import voronym as vr
-from voronym.core import atomic
+from voronym.core import place
 from voronym.history.ledger import Ledger
 die = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)
-setattr(*[(atomic._File, "move"), (Ledger, "confirm")][int(sys.argv[2])], die)
+setattr(*[(place.File, "move"), (Ledger, "confirm")][int(sys.argv[2])], die)
 vr.anonymize(patients(40), ledger=f"{sys.argv[1]}/l", method="mdav", **ROLES).write(f"{sys.argv[1]}/1.csv")
 """
 

@@ -178,7 +178,7 @@ def test_refusals(tmp_path):
             released(survey(60), tmp_path, blocks=parts)
     with pytest.raises(InputError, match="leave out the method"):
         released(survey(60), tmp_path, method="mdav")
-    alone, asked = ["roof,walls,sex,income,expend: local-suppression"], {"models": ["p-sensitive=2"]}
+    alone, asked = ["roof,walls,sex,income,expend: lattice"], {"models": ["p-sensitive=2"]}
     with pytest.raises(InputError, match="leave out enforce"):
         released(survey(60), tmp_path, blocks=alone, enforce="swap", **asked)
     with pytest.raises(InputError, match="needs the parts"):

@@ -33,7 +33,9 @@ def test_no_table_or_figure_is_missing(name):
             f"{one.name} of {name} is neither run nor shown elsewhere"
         )
         if one.where:
-            assert (PAGE.parent / one.where).exists()
+            text = (PAGE.parent / one.where).read_text(encoding="utf-8")
+            if one.name.startswith("Figure"):
+                assert "](_static/" in text or "```{gallery}" in text, f"{one.where} shows no picture"
         else:
             assert by_exhibit[one.name], f"no result is kept of {one.name} of {name}"
         assert f"| {one.name} |" in document()
@@ -90,9 +92,9 @@ def test_paper_004_prints_no_experiment_and_002_claims_what_its_descent_does_not
     claims = [line.mark for name in ("Figure 6", "Figure 7") for line in rows[name] if line.mark.claim]
     assert {(mark.kind, mark.verdict) for mark in claims} == {("words", "differs")}
     ten = [line.mark for name in ("Figure 9", "Figure 10") for line in lines_kept(PAPERS["pcl-2011"])[name]]
-    assert [mark.what for mark in ten if mark.published is not None] == [
-        "gain of the example, and mean of our draws"
-    ] * 2
+    printed = [mark for mark in ten if mark.published is not None and mark.kind != "words"]
+    assert printed
+    assert all("mean of" in mark.what for mark in printed)  # never the draw that is nearest to the example
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -141,4 +143,5 @@ def test_census_by_noisy_pcl_is_no_worse_than_published():
     assert found["D, k = 5, no prepartition"].ours <= 0.0769 + 0.00005  # to the digits of the paper
     assert found["D, k = 10, no prepartition"].ours <= 0.1174
     assert found["D, k = 25"].ours <= 0.182
-    assert all(mark.verdict in ("same", "better", "not printed") for mark in found.values())
+    distortions = [mark for what, mark in found.items() if what.startswith("D,")]
+    assert all(mark.verdict in ("same", "better", "not printed") for mark in distortions)

@@ -166,7 +166,7 @@ def test_the_first_start_is_mdavs_and_the_others_are_random(monkeypatch):
     assert [options["init"] for _, options in asked[:3]] == ["mdav", "random", "random"]
     assert len({options["seed"] for _, options in asked[:3]}) == 3
     assert [options["inner_options"]["init"] for _, options in asked[3:]] == ["mdav", "random"]
-    assert {name for name, _ in asked} == {"noisy-pcl", "hierarchy"}
+    assert {name for name, _ in asked} == {"noisy-pcl", "prepartition"}
 
 
 def test_in_prepartitions_no_cell_crosses_the_border():

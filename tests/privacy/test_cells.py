@@ -22,8 +22,9 @@ from voronym.privacy import (
     TCloseness,
     levels,
 )
-from voronym.privacy.cells import count_runs, joint
+from voronym.privacy.cells import count_runs
 from voronym.privacy.distances import equal, ordered
+from voronym.privacy.level import joint
 from voronym.privacy.p_sensitive import distinct
 from voronym.privacy.people import of_people, pairs
 

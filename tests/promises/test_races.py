@@ -23,6 +23,7 @@ import pytest
 
 import voronym as vr
 from voronym.core import atomic
+from voronym.core import locks as system_locks
 from voronym.core.atomic import together
 from voronym.history.ledger import Ledger
 
@@ -180,9 +181,9 @@ def set_of(home: Path) -> int:
 
 @pytest.mark.parametrize("locks", [True, False])
 def test_sets_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locks: bool) -> None:
-    monkeypatch.setattr(atomic, "PATIENCE", 0.1)
+    monkeypatch.setattr(system_locks, "PATIENCE", 0.1)
     if not locks:
-        monkeypatch.setattr(atomic, "fcntl", None)
+        monkeypatch.setattr(system_locks, "fcntl", None)
     first = functools.partial(make_files, tmp_path, 5)
     second = functools.partial(make_files, tmp_path, 2)
     many = 0
@@ -200,7 +201,7 @@ def test_sets_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locks: b
 
 
 def test_a_name_that_is_taken_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atomic, "PATIENCE", 0.1)
+    monkeypatch.setattr(system_locks, "PATIENCE", 0.1)
     steps = race(tmp_path, lambda: make_files(tmp_path, 5), lambda: None, -2)[2]
     for at in range(len(steps)):
         for path in tmp_path.iterdir():
@@ -213,7 +214,7 @@ def test_a_name_that_is_taken_meanwhile(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two runs that were checked against the same entries: the ledger has one of them, that of the file."""
-    monkeypatch.setattr(atomic, "PATIENCE", 0.1)
+    monkeypatch.setattr(system_locks, "PATIENCE", 0.1)
     ledger, many = tmp_path / "ledger.db", 0
 
     def steps() -> Iterator[int]:
@@ -259,7 +260,7 @@ def test_a_folder_and_a_ledger(data: Path, tmp_path: Path) -> None:
 
 def test_what_was_counted_gets_the_name(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that change between the count and the name are not released: a folder, and a single file."""
-    real = atomic._turn
+    real = atomic.turn
 
     def change(folders: set[Path]) -> Any:
         for path in [*tmp_path.glob(".out.new-*/*"), *tmp_path.glob(".voronym-*/*")]:
@@ -267,7 +268,7 @@ def test_what_was_counted_gets_the_name(data: Path, tmp_path: Path, monkeypatch:
                 path.write_bytes(path.read_bytes() + b"\n")
         return real(folders)
 
-    monkeypatch.setattr(atomic, "_turn", change)
+    monkeypatch.setattr(atomic, "turn", change)
     with pytest.raises(vr.WriteError, match="not what was counted"):
         vr.anonymize(data, output=tmp_path / "out", **asked(5, tmp_path / "w"))
     with pytest.raises(vr.WriteError, match="not what was counted"):

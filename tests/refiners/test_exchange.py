@@ -9,7 +9,7 @@ import voronym as vr
 from partitioners.points import records, records_of
 from refiners.test_icsm import best_neighbour
 from voronym.core.context import Context
-from voronym.space.records import EXACT_BELOW
+from voronym.space.points import EXACT_BELOW
 
 
 @settings(max_examples=60)

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from voronym import anonymize, datasets
-from voronym.comparison import Comparison, Row
 from voronym.core.context import Context
 from voronym.dossier import Dossier, inside_of, public_of
 from voronym.errors import InputError, WriteError
+from voronym.evaluate.comparison import Comparison, Row
 from voronym.privacy import Finding
 from voronym.report import html, render, render_comparison, write_report
 from voronym.table import Table

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from voronym.comparison import Comparison, Row
 from voronym.core.context import Context
 from voronym.dossier.other_k import MOST, other_k
 from voronym.errors import InputError
+from voronym.evaluate.comparison import Comparison, Row
 from voronym.evaluate.moved import amount
 from voronym.problem import Problem
 from voronym.report import render, render_comparison

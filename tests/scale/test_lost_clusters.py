@@ -133,7 +133,8 @@ def test_the_dask_scheduler_is_killed(data: Path, tmp_path: Path) -> None:
                 )
             assert reached
         assert not (tmp_path / "out").exists()
-        assert visible(tmp_path) == before | ({".out.work", ".out.new"} if resume else set())
+        left = {name.split("-")[0] for name in visible(tmp_path) - before}
+        assert left == ({".out.work", ".out.new"} if resume else set())
     vr.anonymize(data, output=tmp_path / "out", **ASKED, workers=1, resume=True)
     assert rows(tmp_path / "out").equals(rows(tmp_path / "local"))
     assert visible(tmp_path) == before | {"out"}

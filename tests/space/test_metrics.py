@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from records.checks import TREE, apart
+from voronym import Hierarchy
 from voronym.errors import InputError, MissingExtraError, ReadError
 from voronym.space.metrics import (
     TABLE_LEVELS,
@@ -26,7 +27,6 @@ from voronym.space.metrics import (
     metrics,
     pairwise,
 )
-from voronym.table import Hierarchy
 
 
 def table(made):

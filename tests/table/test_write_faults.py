@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from table.test_write import BROKEN, GOOD, SUFFIXES, names
-from voronym.core import atomic
+from voronym.core import place
 from voronym.errors import InputError, WriteError
 from voronym.table import check, write
 
@@ -66,7 +66,7 @@ def test_interrupted_at_any_step(
     def fail(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr(atomic._File if step == "move" else sys.modules["voronym.table.write"], step, fail)
+    monkeypatch.setattr(place.File if step == "move" else sys.modules["voronym.table.write"], step, fail)
     with pytest.raises((WriteError, KeyboardInterrupt)) as caught:
         write(GOOD, tmp_path / "out.csv", keys=["age"], k=2)
     assert isinstance(caught.value, KeyboardInterrupt) == isinstance(error, KeyboardInterrupt)

@@ -313,5 +313,5 @@ def test_a_full_desk(target: Target) -> None:
     full = target.client.post("/demo")
     assert full.status_code == 422
     assert "4 tables are open" in full.text
-    for place in set(re.findall(r'action="(/t/[^"]+)/forget"', full.text)) - {target.place}:
+    for place in set(re.findall(r'href="(/t/[^"]+)/forget"', full.text)) - {target.place}:
         target.client.post(f"{place}/forget")

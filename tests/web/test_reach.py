@@ -18,11 +18,8 @@ from voronym.web.settings import Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "page.md"
 BEGIN, END = "<!-- options: begin -->", "<!-- options: end -->"
-FILES = "it is taken from a file, and the page opens no files by their names"
 MACHINE = "it says how machines share the work over many parts, and never changes the release"
 NOT = {
-    "facts": FILES,
-    "population": FILES,
     "address": MACHINE,
     "workers": MACHINE,
     "memory": "`voronym page --memory` sets it for all tables",
@@ -46,6 +43,7 @@ PLACES = {
     "ledger": ("Protection, releases every month", "ledger"),
     **{name: ("Protection, method", name) for name in ("method", "time_limit", "seed", "device")},
     **{name: ("Protection, all other options", f"further-{name}") for name in FURTHER},
+    **{name: ("Protection, files that choices need", f"further-{name}") for name in ("population", "facts")},
 }
 
 
@@ -62,7 +60,10 @@ def table_of(folder: Path) -> Table:
         "reading": {},
         "judging": False,
         "book": None,
+        "given": folder / "given",
+        "notes": {},
     }
+    (folder / "given").mkdir()
     vars(made).update(**given, path=folder / "people.csv", _process=None)
     made.journal = Journal(Settings.of_plain(about["settings"]))
     return made

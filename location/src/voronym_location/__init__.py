@@ -15,7 +15,6 @@ The pure part, without server and without database:
 ``intruders``   how many people share all that an intruder saw, for each kind of intruder
 ``town``        made-up towns
 ``simulate``    a town over epochs, and a page about it
-``roads``       the same on a graph of roads, a small version
 ``model``       a quantizer from public figures, with which devices help themselves; ``client`` is theirs
 
 The promise. At every epoch, everybody who is served shares the whole history of their pseudonym with at least

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.history.sets import alike
 from voronym_location.population import Ints
 
 NOTHING = -1
@@ -59,7 +60,7 @@ class Intruder:
         before[rows] = self.history[at]
         if not self.linking:
             before[fresh | (place < 0)] = NOTHING  # nothing is known yet of a new pseudonym
-        codes = np.unique(np.stack([before, place], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+        codes = alike(np.stack([before, place], axis=1))
         served = place >= 0
         numbers = np.bincount(codes)[codes][served]
         self.person = person

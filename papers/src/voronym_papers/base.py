@@ -62,6 +62,10 @@ class Experiment:
     run: Reproduce
     shows: tuple[str, ...] = ()
     data: bool = False
+    literal: bool = False
+    """Whether it is the paper's experiment to the letter: its algorithm, start, stopping rule, data, draws
+    and number of runs, and nothing added. It has no quick form. What the paper leaves open stands in the
+    figure's reason."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Paper:
     experiments: dict[str, Experiment] = field(default_factory=dict)
 
     def experiment(
-        self, name: str, title: str, *, shows: Sequence[str] = (), data: bool = False
+        self, name: str, title: str, *, shows: Sequence[str] = (), data: bool = False, literal: bool = False
     ) -> Callable[[Reproduce], Reproduce]:
         """Register an experiment, as a decorator of a function ``(full, ctx) -> items``.
 
@@ -108,34 +112,44 @@ class Paper:
             The exhibits whose figures it yields.
         data : bool
             Whether it needs the reference files.
+        literal : bool
+            Whether it is the paper's experiment to the letter.
         """
 
         def register(function: Reproduce) -> Reproduce:
             known = {exhibit.name for exhibit in self.exhibits}
             if lacking := [show for show in shows if show not in known]:
                 raise InputError(f"{self.name} has no exhibit called {lacking[0]!r}")
-            self.experiments[name] = Experiment(name, title, function, tuple(shows), data)
+            self.experiments[name] = Experiment(name, title, function, tuple(shows), data, literal)
             return function
 
         return register
 
-    def has(self, item: str | None) -> bool:
+    def has(self, item: str | None, *, literal: bool = False) -> bool:
         """Say whether there is an experiment of that name, or one that shows the exhibit."""
         try:
-            return bool(self.chosen(item))
+            return bool(self.chosen(item, literal=literal))
         except InputError:
             return False
 
-    def chosen(self, item: str | None) -> list[Experiment]:
-        """Return the experiments that show an exhibit, or have the name; all of them without one."""
+    def chosen(self, item: str | None, *, literal: bool = False) -> list[Experiment]:
+        """Return the experiments that show an exhibit, or have the name; all of them without one.
+
+        With ``literal`` only those that are the paper's to the letter.
+        """
+        known_runs = [entry for entry in self.experiments.values() if entry.literal or not literal]
+        if literal and not known_runs:
+            raise InputError(f"{self.name} has no experiment that is run as published")
         if item is None:
-            return list(self.experiments.values())
+            return known_runs
         asked = _plain(item)
         result = [
             experiment
-            for experiment in self.experiments.values()
+            for experiment in known_runs
             if asked == _plain(experiment.name) or asked in {_plain(name) for name in experiment.shows}
         ]
+        if not result and literal and self.has(item):
+            raise InputError(f"{item} of {self.name} is not run as published; leave --as-published out")
         if not result:
             for exhibit in self.exhibits:
                 if exhibit.where and asked == _plain(exhibit.name):
@@ -170,10 +184,10 @@ def paper(
     return PAPERS.add(name, Paper(name, reference, subject, tuple(exhibits), number, tuple(code)))
 
 
-def named(name: str, item: str | None = None) -> list[Paper]:
+def named(name: str, item: str | None = None, *, literal: bool = False) -> list[Paper]:
     """Return the paper of a name or number; all whose names begin with it and a dash; or "all".
 
-    Of several, those that have ``item``; where none has it, the last one says so.
+    Of several, those that have ``item``, with ``literal`` as published; where none has, the last one says so.
 
     Examples
     --------
@@ -188,11 +202,16 @@ def named(name: str, item: str | None = None) -> list[Paper]:
     family = [element for key, element in PAPERS.items() if name == "all" or key.startswith(f"{name}-")]
     if name in PAPERS or not family:
         return [PAPERS[name]]
-    return [member for member in family if member.has(item)] or family[-1:]
+    return [member for member in family if member.has(item, literal=literal)] or family[-1:]
 
 
 def reproduce(
-    name: str, *, full: bool = False, item: str | None = None, progress: ProgressCallback | None = None
+    name: str,
+    *,
+    full: bool = False,
+    item: str | None = None,
+    literal: bool = False,
+    progress: ProgressCallback | None = None,
 ) -> Iterator[Outcome]:
     """Compute the tables and figures of a paper again.
 
@@ -201,9 +220,12 @@ def reproduce(
     name : str
         The paper.
     full : bool
-        As the paper did it, which may take an hour; otherwise what can be done in a minute or two.
+        With as many cases and runs as the paper, which may take an hour; otherwise what can be done in a
+        minute or two, and nothing to the letter.
     item : str, optional
         One experiment, or the exhibit it shows ("Table 2"); all of them without it.
+    literal : bool
+        Only experiments that are the paper's to the letter.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
 
@@ -218,7 +240,10 @@ def reproduce(
     True
     """
     entry = PAPERS[name]
-    return _outcomes(entry, entry.chosen(item), full, Context(progress=progress))
+    chosen = entry.chosen(item, literal=literal)
+    if not (full or literal):
+        chosen = [run for run in chosen if not run.literal or item == run.name]
+    return _outcomes(entry, chosen, full, Context(progress=progress))
 
 
 def _outcomes(entry: Paper, chosen: list[Experiment], full: bool, ctx: Context) -> Iterator[Outcome]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import os
 import subprocess
+import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,9 +18,12 @@ from voronym.errors import InputError
 DIGITS = 16
 """Hexadecimal digits that are kept: enough to tell apart all versions of a program."""
 
+COMMIT = "VORONYM_COMMIT"
+"""Environment variable that names the commit where the files lie without their repository."""
+
 
 def fingerprint(modules: Iterable[str]) -> str:
-    """Return a digest of the source of modules and packages, without blank lines and comment lines.
+    """Return a digest of the source of modules and packages, without what does not run (`code_lines`).
 
     Parameters
     ----------
@@ -38,10 +44,23 @@ def fingerprint(modules: Iterable[str]) -> str:
 
 
 def made(modules: Iterable[str]) -> dict[str, str]:
-    """Return what made a result: the version, the commit where there is a checkout, and the fingerprint."""
-    result = {"version": version("voronym"), "fingerprint": fingerprint(modules)}
-    commit = _commit()
+    """Return what made a result: the version, the commit where one is known, and the fingerprint."""
+    result = {"version": version_of("voronym"), "fingerprint": fingerprint(modules)}
+    commit = os.environ.get(COMMIT, "") or _commit()
     return result | ({"commit": commit} if commit else {})
+
+
+def version_of(name: str) -> str:
+    """Return the version of a distribution; of voronym also where it is not installed but on the path."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        spec = find_spec(name)
+        for folder in () if spec is None or spec.origin is None else Path(spec.origin).parents:
+            if (folder / "pyproject.toml").exists():
+                text = (folder / "pyproject.toml").read_text(encoding="utf-8")
+                return str(tomllib.loads(text)["project"]["version"])
+        raise
 
 
 @cache
@@ -55,14 +74,21 @@ def _digest(modules: tuple[str, ...]) -> str:
 
 
 def code_lines(text: str) -> str:
-    r"""Return a source text without blank lines, comment lines and spaces at the ends of lines.
+    r"""Return a source text without docstrings, blank lines, comment lines and spaces at the ends of lines.
 
     Examples
     --------
-    >>> code_lines("# why\nx = 1  \n\ny = 2")
+    >>> code_lines("'What.'\n# why\nx = 1  \n\ny = 2")
     'x = 1\ny = 2'
     """
-    lines = (line.rstrip() for line in text.splitlines())
+    silent = {
+        line
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }  # fmt: skip
+    lines = (line.rstrip() for number, line in enumerate(text.splitlines(), 1) if number not in silent)
     return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
 
 

@@ -11,18 +11,19 @@ import json
 import os
 import platform
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from voronym.errors import WriteError
 from voronym_papers.base import Outcome, Paper
-from voronym_papers.fingerprint import fingerprint, made
+from voronym_papers.fingerprint import fingerprint, made, version_of
 from voronym_papers.items import Item, dump, load
 from voronym_papers.marks import Mark
 
 FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("voronym", "numpy", "scipy", "numba")
+UNKNOWN = 200.0
+"""Seconds that a run is taken for which was never kept: it is begun early."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,17 @@ def stale(entry: Paper, folder: Path = FOLDER) -> list[str]:
     return [f"{name}, {'full' if full else 'quick'}" for (name, full), run in kept.items() if run.stale]
 
 
+def wanted(entry: Paper, folder: Path = FOLDER) -> list[tuple[str, bool, float]]:
+    """Return the runs that are stale or lacking: experiment, whether full, and seconds of the last one."""
+    kept = results(entry, folder)
+    return [
+        (name, full, kept[name, full].seconds if (name, full) in kept else UNKNOWN)
+        for name, experiment in entry.experiments.items()
+        for full in ((True,) if experiment.literal else (True, False))
+        if (name, full) not in kept or kept[name, full].stale
+    ]
+
+
 def check_folder(folder: Path) -> None:
     """Make the folder for results, or say why it cannot be one: before hours of work, not after."""
     try:
@@ -74,10 +86,11 @@ def check_folder(folder: Path) -> None:
 
 def keep(entry: Paper, outcome: Outcome, folder: Path) -> Path:
     """Write what an experiment found into the paper's file, in place of its last such run."""
-    from voronym.core.atomic import at_once, placed
+    return put(entry, outcome.experiment.name, outcome.full, plain(entry, outcome), folder)
 
-    path = folder / f"{entry.name}.json"
-    kept = _read(path) or {"paper": entry.name, "runs": {}}
+
+def plain(entry: Paper, outcome: Outcome) -> dict[str, Any]:
+    """Return what an experiment found as plain values, with what made it."""
     run: dict[str, Any] = {
         "seconds": round(outcome.seconds, 1),
         "versions": _versions(),
@@ -85,9 +98,17 @@ def keep(entry: Paper, outcome: Outcome, folder: Path) -> Path:
         "marks": [mark.to_dict() for mark in outcome.marks],
     }
     if outcome.full:
-        run["items"] = [plain for plain in map(dump, outcome.items) if plain is not None]
-    runs = kept["runs"].setdefault(outcome.experiment.name, {})
-    runs["full" if outcome.full else "quick"] = run
+        run["items"] = [item for item in map(dump, outcome.items) if item is not None]
+    return run
+
+
+def put(entry: Paper, experiment: str, full: bool, run: dict[str, Any], folder: Path) -> Path:
+    """Write a run, as plain values, into the paper's file, in place of its last such run."""
+    from voronym.core.atomic import at_once, placed
+
+    path = folder / f"{entry.name}.json"
+    kept = _read(path) or {"paper": entry.name, "runs": {}}
+    kept["runs"].setdefault(experiment, {})["full" if full else "quick"] = run
     kept["runs"] = {name: kept["runs"][name] for name in entry.experiments if name in kept["runs"]}
     check_folder(folder)
     with at_once(), placed(path, overwrite=True) as place:  # the next one, after an hour, may fail
@@ -115,5 +136,5 @@ def _text(kept: dict[str, Any]) -> str:
 
 
 def _versions() -> dict[str, str]:
-    result = {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+    result = {"python": platform.python_version()} | {name: version_of(name) for name in PACKAGES}
     return result | {"machine": f"{platform.machine()}, {os.cpu_count()} processors"}

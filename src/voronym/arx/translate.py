@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ from voronym.arx.archive import DATA_LIMIT, opened
 from voronym.arx.project import Attribute, Project, read_project
 from voronym.core.atomic import placed
 from voronym.errors import InputError, WriteError, hint
+from voronym.generalize.hierarchy import Hierarchy
 from voronym.privacy import BetaLikeness, DeltaDisclosure, LDiversity, Model, TCloseness
 from voronym.request.recipe import Recipe
-from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Column, Kind, Role, Schema
 
 ROLES: dict[str, Role] = {
@@ -119,16 +120,16 @@ class Imported:
         try:
             place.mkdir(parents=True, exist_ok=True)
             for path, tree in zip(made, self.trees.values(), strict=True):
-                with placed(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-                    csv.writer(file, delimiter=";", lineterminator="\n").writerows(tree.paths.values())
+                with placed(path) as temporary:
+                    temporary.write_text(text_of_tree(tree), encoding="utf-8", newline="")
         except OSError as error:
             raise WriteError(f"cannot write to {str(place)!r}: {error.strerror}") from None
         files = dict(zip(self.trees, map(str, made), strict=True))
         self.recipe(files, groups=groups).save(place / "recipe.toml")
         return (*made, place / "recipe.toml")
 
-    def recipe(self, files: dict[str, str], *, groups: bool = False) -> Recipe:
-        """Return the recipe, with hierarchies from these files."""
+    def recipe(self, files: Mapping[str, Any], *, groups: bool = False) -> Recipe:
+        """Return the recipe, with hierarchies from these files; those of keys may be given themselves."""
         keys = [name for name in self.schema.keys if name in files]
         choices: dict[str, Any] = {"hierarchies": {name: files[name] for name in keys}} if keys else {}
         if self.project.suppression > 0.0:
@@ -169,6 +170,13 @@ def import_project(path: str | Path) -> Imported:
     _criteria(project, made)
     _settings(project, made)
     return made
+
+
+def text_of_tree(tree: Hierarchy) -> str:
+    """Write a hierarchy as ARX does: a value and what it belongs to in a line."""
+    out = io.StringIO()
+    csv.writer(out, delimiter=";", lineterminator="\n").writerows(tree.paths.values())
+    return out.getvalue()
 
 
 def copy_data(path: str | Path, target: Path) -> None:

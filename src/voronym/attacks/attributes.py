@@ -14,15 +14,9 @@ from voronym.attacks.interval import Share, judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
 from voronym.evaluate.attacks import nearest_released
-from voronym.evaluate.disclosed import alike, alone_by_chance, people_by_chance, shared_by_all
+from voronym.evaluate.disclosed import FEW, NARROW, Disclosed, certain
 from voronym.evaluate.pair import codes, common, numbers
-from voronym.table.units import distinct, first_of_each
-
-NARROW = 0.1
-"""Of a standard deviation: a number that is known so closely counts as known."""
-FEW = 20
-"""Most different values of a number that is compared as a label."""
-_SHUFFLES = 10
+from voronym.table.units import first_of_each
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,51 +91,61 @@ def corrected(confidence: float, columns: int) -> float:
     instead="if values fell on groups by chance",
 )
 def homogeneous(scene: Scene, ctx: Context) -> Found:
-    """Count the people in groups where all have the same confidential value."""
+    """Count the people in groups where all have the same confidential value, or nearly the same number.
+
+    Where confidential columns were masked, too, the value of a group is that of a person only where it is
+    true; the control is then the one best guess about everybody.
+    """
+    del ctx
     labels = scene.classes.labels
     if scene.classes.sizes.max() == len(labels):
         raise Inapplicable("all records share all keys, so there are no groups to compare")
     level = corrected(scene.confidence, len(scene.confidential))
-    sizes = scene.classes.sizes
-    apart = np.concatenate([labels + len(sizes) * i for i in range(_SHUFFLES)])
-
-    def within(values: Floats, width: float) -> Floats:
-        return alike(values, labels, sizes, width).astype(np.float64)[labels]
-
     persons, rows = scene.persons, np.arange(len(labels))
-    if persons is not None:  # everybody once, as reports have it
+    if persons is not None:  # everybody once
         rows = first_of_each(persons)
-        heads = distinct(labels, persons, len(sizes))
     outcomes = []
-    for secret in secrets(scene):
-        values = np.where(
-            np.isnan(secret.after), np.nanmax(secret.after, initial=0.0) + 1 + secret.width, secret.after
-        )
-        credit = within(values, secret.width)
-        if secret.width == 0.0 and persons is not None:
-            levels = np.unique(values, return_inverse=True)[1].reshape(-1)
-            credit = shared_by_all(levels, labels, persons).astype(np.float64)[labels]
-            chance: float | Share = people_by_chance(labels, persons, levels, heads)
-        elif secret.width == 0.0:  # as reports have it
-            chance = alone_by_chance(sizes, np.unique(values, return_counts=True)[1])
-        else:
-            dealt = np.concatenate(
-                [within(ctx.rng.permutation(values), secret.width) for _ in range(_SHUFFLES)]
-            )
-            chance = share(dealt, apart, confidence=level)
-        credit = credit[rows]
-        count = int(credit.sum())
+    for name in scene.confidential:
+        made = certain(name, scene.released[name], labels, persons)
+        credit, counted = made.groups[labels][rows].astype(np.float64), made.counted
+        chance: float | Share = counted.chance
+        secret = Secret.of(scene, name)
+        truth = _truth(scene, secret)
+        if truth is not None:
+            credit = credit * secret.right(secret.after, truth)[rows]
+            blind = secret.right(np.full(len(rows), secret.constant), truth[rows])
+            chance = share(blind, labels[rows], confidence=level)
+        people, theirs = int(credit.sum()), "" if truth is None else ", which is theirs"
 
-        def says(success: float, control: float, secret: Secret = secret, count: int = count) -> str:
+        def says(
+            success: float,
+            control: float,
+            counted: Disclosed = counted,
+            people: int = people,
+            theirs: str = theirs,
+        ) -> str:
             del control
-            same = "the same value" if secret.width == 0.0 else "nearly the same value"
-            if count == 0:
-                return f"In no group do all have {same} of any confidential column."
-            return f"{count:,} people ({success:.0%}) are in groups where all have {same} of {secret.name!r}."
+            same = "the same value" if counted.width == 0.0 else "nearly the same value"
+            if people == 0:
+                return f"In no group do all have {same} of any confidential column{theirs}."
+            who = f"{people:,} people ({success:.0%})"
+            return f"{who} are in groups where all have {same} of {counted.column!r}{theirs}."
 
-        details = {"column": secret.name, "people": count}
+        details = {"column": name, "people": people}
         outcomes.append(judge(credit, chance, says, clusters=labels[rows], confidence=level, details=details))
     return worst(outcomes)
+
+
+def _truth(scene: Scene, secret: Secret) -> Floats | None:
+    """Return the true value of each released row, where some published one is known to be another."""
+    if scene.own is None or scene.original is None:
+        return None
+    known = scene.own >= 0
+    if np.array_equal(secret.after[scene.own[known]], secret.before[known], equal_nan=True):
+        return None
+    out = np.full(len(scene.released), np.nan)
+    out[scene.own[known]] = secret.before[known]
+    return out
 
 
 @attack(

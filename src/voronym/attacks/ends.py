@@ -14,7 +14,7 @@ from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Scene
 from voronym.core.context import Context
 from voronym.evaluate.pair import numbers
-from voronym.table.spans import ends as read
+from voronym.generalize.spans import ends as read
 
 
 @attack(

@@ -154,6 +154,8 @@ def _wrapped(text: str, room: int, first: str, rest: str | None = None) -> list[
     )
 
 
+_BY_PLACE = ("row-order",)
+"""Attacks that look at the order of the rows."""
 _SHARES = {"instant": 1.0, "seconds": 8.0, "minutes": 30.0, "reruns": 60.0}
 
 
@@ -179,7 +181,7 @@ def assault(
     lacking = {attack.name: why for attack in chosen if (why := _lacking(attack, scene)) is not None}
     todo = [attack for attack in chosen if attack.name not in lacking]
     total, done = sum(_SHARES[attack.cost] for attack in todo) or 1.0, 0.0
-    outcomes = []
+    outcomes, stirred = [], scene.stirred()
     for attack in todo:
         share = _SHARES[attack.cost]
         part = ctx.part(done / total, (done + share) / total, stage=f"attacking: {attack.name}")
@@ -187,7 +189,7 @@ def assault(
         # Its own draws: what an attack finds does not depend on which others are made.
         part.rng = np.random.default_rng([seed, crc32(attack.name.encode())])
         try:
-            outcomes.append(attack.run(scene, part))
+            outcomes.append(attack.run(scene if attack.name in _BY_PLACE else stirred, part))
         except (Inapplicable, MissingExtraError) as error:
             lacking[attack.name] = str(error)
         done += share

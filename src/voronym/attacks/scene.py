@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from voronym.attacks.base import Inapplicable
 from voronym.errors import InputError, SchemaError, hint
+from voronym.evaluate.encode import encode
 from voronym.evaluate.matching import Matcher, matcher
-from voronym.evaluate.pair import Pair, codes, encode, make_pair, plain
+from voronym.evaluate.pair import Pair, codes, make_pair, plain
+from voronym.generalize.sets import ValueSets
 from voronym.table.classes import Classes, equivalence_classes
 from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
 from voronym.table.schema import Schema
-from voronym.table.sets import ValueSets
 from voronym.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -176,6 +177,28 @@ class Scene:
         if (own >= 0).sum() < max(2, n // 2):
             return self
         return Scene(**{**vars_of(self), "own": own})
+
+    def stirred(self) -> Scene:
+        """Return the scene with its released rows in an order that depends on the people alone.
+
+        Every release has its rows in another random order, and attacks that guess between rows that look
+        alike would find something else each time.
+        """
+        if self.own is None:
+            return self
+        person = np.full(len(self.released), len(self.people), np.int64)
+        known = np.flatnonzero(self.own >= 0)
+        person[self.own[known]] = known
+        drawn = np.random.default_rng(0).permutation(len(self.people) + 1)  # no place tells whose row it is
+        order = np.argsort(drawn[person], kind="stable")
+        place = np.argsort(order)
+        rows = order.tolist()
+        moved = {
+            "released": self.released[rows],
+            "own": np.where(self.own >= 0, place[self.own], -1),
+            "texts": {name: text[rows] for name, text in self.texts.items()},
+        }
+        return Scene(**{**vars_of(self), **moved})
 
     # -- what attacks ask -----------------------------------------------------------------------------------
 

@@ -3,12 +3,12 @@
 `alphabet` is the finite problem and its certificate; `interior`, `mirror` and `perfect` solve it (`blocks` is
 their linear algebra, `columns` leaves letters out); `function` is the door, `base` the answer: a channel that
 perturbs data and knows its distortion D and its risk I(W; X̂). `worst` limits every published letter instead
-of their mean, by `cones`; `seeing` is for rules that look at w. `gaussian` has the same for normal data, by
-`logdet`. `bounds` has bounds on the least risk, in closed form (`waterfill`) and by optimisation; `limits`
-what holds for a table without assumptions, and what rules reach on it. `pram` randomises categorical columns
-and lets analysts undo it on average. `release` masks the keys of a table by `rules`, measures what they still
-tell (`measured`) and says what may be published of the rules (`published`). Risk is in nats everywhere;
-``risk_bits`` gives bits.
+of their mean, by `cones`; `crowded` asks for common letters, too; `seeing` is for rules that look at w.
+`gaussian` has the same for normal data, by `logdet`. `bounds` has bounds on the least risk, in closed form
+(`waterfill`) and by optimisation; `limits` what holds for a table without assumptions, and what rules reach
+on it. `pram` randomises categorical columns and lets analysts undo it on average. `release` masks the keys of
+a table by `rules`, measures what they still tell (`measured`) and says what may be published of the rules
+(`published`). Risk is in nats everywhere; ``risk_bits`` gives bits.
 """
 
 from voronym.channel.base import Channel, FiniteChannel
@@ -23,6 +23,7 @@ from voronym.channel.bounds import (
     scalar_multiplier,
     scalar_risk,
 )
+from voronym.channel.crowded import crowded_channel
 from voronym.channel.function import privacy_distortion
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, gaussian_channel
 from voronym.channel.pram import Pram, Recovered, pram, recover
@@ -41,6 +42,7 @@ __all__ = [
     "WorstCaseChannel",
     "between_bounds",
     "closed_form_bound",
+    "crowded_channel",
     "curve",
     "gaussian_bound",
     "gaussian_channel",

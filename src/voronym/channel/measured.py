@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
-from voronym.privacy.cells import Levels, count_runs, joint, levels
+from voronym.privacy.cells import count_runs
 from voronym.privacy.information import Estimate, estimate
+from voronym.privacy.level import Levels, joint, levels
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.table.table import Table
 

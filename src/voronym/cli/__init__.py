@@ -20,6 +20,7 @@ from voronym.cli import (  # noqa: F401 - importing registers
     demo,
     design,
     doctor,
+    frontier,
     importing,
     inspect,
     ledger,

@@ -15,7 +15,7 @@ from voronym.request.choices import ColumnChoices
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from voronym.comparison import Comparison, Row
+    from voronym.evaluate.comparison import Comparison, Row
 
 
 MINUTE = 50.0
@@ -143,7 +143,7 @@ class _Rows:
 
     def show(self, *, json: bool) -> None:
         """Print the rows so far as a table."""
-        from voronym.comparison import Comparison
+        from voronym.evaluate.comparison import Comparison
 
         comparison = Comparison(tuple(self._rows), {"the rest": "stopped"}, self._records, self._keys)
         if json:

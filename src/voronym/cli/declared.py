@@ -13,11 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import complete, files
+from voronym.cli import complete
 from voronym.core import grammar
 from voronym.core.options import Declared, Options, read_value
 from voronym.errors import InputError
-from voronym.request.choices import EVERY, ColumnChoices, ReleaseChoices, RunChoices
+from voronym.request.checks import EVERY
+from voronym.request.choices import ColumnChoices, ReleaseChoices, RunChoices
 
 ALL = (ColumnChoices, ReleaseChoices, RunChoices)
 Verb = Callable[..., None]
@@ -105,10 +106,7 @@ def _value(choice: Declared, typed: Any, columns: Sequence[str]) -> Any:
 
 def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
     """Split ``age,zip`` and keep a column whose own name has a comma."""
-    out: list[str] = []
-    for item in given or ():
-        out.extend([item] if item in columns else [part.strip() for part in item.split(",") if part.strip()])
-    return out
+    return [name for item in given or () for name in grammar.names(item, columns)]
 
 
 def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
@@ -127,14 +125,26 @@ def _publish(typed: Sequence[str], _: Sequence[str]) -> dict[str, str]:
     return pairs([item if "=" in item else f"{EVERY}={item}" for item in typed], "--publish")
 
 
-def _locations(typed: Sequence[str], _: Sequence[str]) -> list[tuple[str, str]]:
-    places = []
-    for item in typed:
-        parts = [part.strip() for part in item.split(",")]
-        if len(parts) != 2 or not all(parts):
-            raise InputError(f"--location takes two columns, LAT,LON, not {item!r}")
-        places.append((parts[0], parts[1]))
-    return places
+def kinds_of(typed: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """Read ``--kind A=x``, ``--kind A=x,B=y`` and ``--kind A,B=x``."""
+    given = [pair for item in typed for pair in grammar.each_pair(item, columns)]
+    return grammar.pairs(given, "--kind", "age=numeric")
+
+
+def orders_of(typed: Sequence[str], columns: Sequence[str]) -> dict[str, list[str]]:
+    """Read ``--order A=low<mid<high``."""
+    given = grammar.pairs(typed, "--order", known=columns)
+    out = {name: grammar.levels(text) for name, text in given.items()}
+    if short := [name for name, order in out.items() if len(order) < 2]:
+        raise InputError(
+            "--order takes the levels from low to high, with < between them, in quotes: "
+            f"--order '{short[0]}=low<mid<high'"
+        )
+    return out
+
+
+def _locations(typed: Sequence[str], columns: Sequence[str]) -> list[tuple[str, str]]:
+    return [grammar.place(item, "--location", columns) for item in typed]
 
 
 def _trees(flag: str) -> Callable[[Sequence[str], Sequence[str]], dict[str, Any]]:
@@ -150,8 +160,8 @@ def _trees(flag: str) -> Callable[[Sequence[str], Sequence[str]], dict[str, Any]
 
 
 _READ: dict[str, Callable[[Any, Sequence[str]], Any]] = {
-    "kinds": files.kinds_of,
-    "orders": files.orders_of,
+    "kinds": kinds_of,
+    "orders": orders_of,
     "models": _models,
     "publish": _publish,
     "locations": _locations,

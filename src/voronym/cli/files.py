@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -145,62 +145,9 @@ def flags(reading: dict[str, Any]) -> str:
     return "".join(f" {shlex.quote(word)}" for word in reading_words(reading))
 
 
-def kinds_of(given: Sequence[str] | None, columns: Sequence[str]) -> dict[str, str]:
-    """Read ``A=x``, ``A=x,B=y`` and ``A,B=x``; names of columns may hold commas and signs of equality."""
-    out: dict[str, str] = {}
-    for item in given or ():
-        waiting: list[str] = []
-        rest = item.strip()
-        while rest:
-            name = _named(rest, columns, "=,") or re.split("[=,]", rest, maxsplit=1)[0]
-            sign, rest = rest[len(name) : len(name) + 1], rest[len(name) + 1 :]
-            waiting.append(name.strip())
-            if sign == "=":
-                value, _, rest = rest.partition(",")
-                if not value.strip() or not all(waiting):
-                    raise InputError(f"--kind takes COLUMN=KIND, not {item!r}")
-                _say_once(out, waiting, value.strip(), "--kind")
-                waiting = []
-        if waiting:
-            raise InputError(f"--kind takes COLUMN=KIND, not {item!r}")
-    return out
-
-
-def orders_of(given: Sequence[str] | None, columns: Sequence[str]) -> dict[str, list[str]]:
-    """Read ``A=low<mid<high``; the name of a column may hold signs of equality."""
-    out: dict[str, list[str]] = {}
-    for item in given or ():
-        name = _named(item, columns, "=") or item.partition("=")[0]
-        levels = item[len(name) + 1 :]
-        if not name.strip() or not levels:
-            raise InputError(f"--order takes NAME=VALUE, not {item!r}")
-        if "<" not in levels:
-            raise InputError(
-                f"--order takes the levels from low to high, with < between them, in quotes: "
-                f"--order '{name.strip()}=low<mid<high'"
-            )
-        _say_once(out, [name.strip()], [level.strip() for level in levels.split("<")], "--order")
-    return out
-
-
-def _named(text: str, columns: Iterable[str], signs: str) -> str | None:
-    """Return the longest column whose name the text begins with, before one of some signs."""
-    there = [
-        column
-        for column in columns
-        if text.startswith(column) and text[len(column) : len(column) + 1] in tuple(signs)
-    ]
-    return max(there, key=len, default=None)
-
-
-def _say_once(out: dict[str, Any], names: Sequence[str], value: Any, option: str) -> None:
-    for name in names:
-        if name in out:
-            raise InputError(f"{option} says {name!r} twice")
-        out[name] = value
-
-
-def check_release(output: Path, *, json: bool) -> list[Path]:
+def check_release(
+    output: Path, *, json: bool, overwrite: bool = False, table: str | None = None
+) -> list[Path]:
     """Refuse a release that could not be written, before the work; return the files that it makes."""
     if str(output) in ("", "."):
         raise InputError("-o names no file; name one, or - for standard output")
@@ -208,8 +155,12 @@ def check_release(output: Path, *, json: bool) -> list[Path]:
         if json:
             raise InputError("the table and --json cannot both go to standard output; name a file with -o")
         return []
+    from voronym.table.sinks import check_server, server_of
     from voronym.table.write import check_target
 
+    server = server_of(output)
+    if server is not None:
+        check_server(server, table or "release", overwrite=overwrite)
     check_target(output)
     return [output]
 

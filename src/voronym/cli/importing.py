@@ -111,7 +111,7 @@ def _project(file: Path, folder: Path, data: bool, groups: bool, json: bool) -> 
 
 
 def _hierarchy(file: Path, output: Path | None, json: bool) -> None:
-    from voronym.table.hierarchy import Hierarchy
+    from voronym.generalize.hierarchy import Hierarchy
 
     tree = Hierarchy.read(file)
     if output is not None:

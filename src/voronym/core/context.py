@@ -363,10 +363,7 @@ class Context:
                     wait([future], timeout=PIECE)
                     if self.over:
                         stop()
-                    if tell is None:
-                        self.tell(0.0)
-                    else:
-                        tell()
+                    self._report(tell, 0.0)
             finally:
                 stop()
         return future.result()
@@ -377,10 +374,7 @@ class Context:
             finished, pending = wait(pending, timeout=PIECE)
             for future in finished:
                 future.result()
-            if tell is None:
-                self.tell(1.0 - len(pending) / len(futures), whole=whole)
-            else:
-                tell()
+            self._report(tell, 1.0 - len(pending) / len(futures), whole=whole)
 
     def _one_by_one(
         self,
@@ -392,11 +386,11 @@ class Context:
         answers = []
         for number, block in enumerate(blocks, start=1):
             answers.append(function(block))
-            if tell is None:
-                self.tell(number / len(blocks), whole=whole)
-            else:
-                tell()
+            self._report(tell, number / len(blocks), whole=whole)
         return answers
+
+    def _report(self, tell: Callable[[], None] | None, done: float, *, whole: bool = False) -> None:
+        self.tell(done, whole=whole) if tell is None else tell()
 
 
 def _adapted(budget: int, seconds: float, most: float) -> int:

@@ -1,9 +1,11 @@
 """The grammar of what people type: ``name=value,option=value``, on a command line, in a recipe, on the page.
 
 A *step* is ``[after] name column,column=value option=value``, parted by spaces; a *model* is
-``name=value,option=value``; a choice by column is ``name=value``. A name with a space, a comma, an ``=`` or
-a quote in it stands in quotes, with quotes inside it doubled: ``top "net income"=90000``. The value of a
-model's option stands in quotes where it could be taken for something else: ``column="a,b"``.
+``name=value,option=value``; a choice by column is ``name=value``, and of kinds ``name,name=value`` is short
+for two of them; *levels* are ``low<mid<high``; a *place* is ``lat,lon``. A name with a space, a comma, an
+``=`` or a quote in it stands in quotes, with quotes inside it doubled: ``top "net income"=90000``; where the
+columns are known, their names are found without quotes, too. The value of a model's option stands in quotes
+where it could be taken for something else: ``column="a,b"``.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Collection, Iterable, Sequence
 from voronym.errors import InputError
 
 _WORD = re.compile(r'(?:"(?:[^"]|"")*"|[^\s"])+')
-_PART = re.compile(r'"(?:[^"]|"")*"|[^"]')
+_PART = re.compile(r'"(?:[^"]|"")*"|.', re.DOTALL)
 _PLAIN = re.compile(r'[^\s",=]+')
 _OPENS = re.compile(r'\s*(?:[^\s=",]+\s*=\s*){1,2}"')
 """A part whose value begins with a quote: ``option="`` or, at the head of a model, ``name=option="``."""
@@ -30,7 +32,7 @@ def words(text: str) -> list[str]:
 
 
 def split(word: str, mark: str, most: int = 0) -> list[str]:
-    """Split a word at a sign outside quotes, and take the quotes off the parts."""
+    """Split a word at a sign outside quotes; the quotes stay."""
     out, cuts = [""], 0
     for part in _PART.findall(word):
         if part == mark and (most == 0 or cuts < most):
@@ -54,7 +56,7 @@ def quoted(name: str) -> str:
     >>> quoted("age"), quoted("net income")
     ('age', '"net income"')
     """
-    return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'
+    return name if _PLAIN.fullmatch(name) else _in_quotes(name)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -62,9 +64,20 @@ def listed(names: Sequence[str]) -> str:
     return ",".join(map(quoted, names))
 
 
-def names(word: str) -> tuple[str, ...]:
-    """Return the names of a list with commas."""
-    return tuple(result for part in split(word, ",") if (result := unquoted(part)))
+def names(word: str, known: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the names of a list with commas; one of the known ones may have a comma or quotes in it.
+
+    Examples
+    --------
+    >>> names("age, zip"), names("a,b", ["a,b"]), names('"a,b",age')
+    (('age', 'zip'), ('a,b',), ('a,b', 'age'))
+    """
+    if word in known:
+        return (word,)
+    plain = [part.strip() for part in word.split(",")]
+    if known and all(part in known for part in plain if part):
+        return tuple(part for part in plain if part)
+    return tuple(result for part in split(word, ",") if (result := unquoted(part.strip())))
 
 
 def name_of(text: str) -> str:
@@ -78,15 +91,19 @@ def name_of(text: str) -> str:
     return text.partition("=")[0].strip()
 
 
-def pair(text: str) -> tuple[str, str | None]:
-    """Split ``name=value``; the value is None where there is no ``=``. A name may stand in quotes.
+def pair(text: str, known: Collection[str] = ()) -> tuple[str, str | None]:
+    """Split ``name=value``; the value is None where there is no ``=``.
+
+    A name may stand in quotes; one of the known ones may have an ``=`` in it without.
 
     Examples
     --------
-    >>> pair("age = 2"), pair('"a=b"=2'), pair("age")
-    (('age', '2'), ('a=b', '2'), ('age', None))
+    >>> pair("age = 2"), pair('"a=b"=2'), pair("age"), pair("a=b=2", ["a=b"])
+    (('age', '2'), ('a=b', '2'), ('age', None), ('a=b', '2'))
     """
     text = text.strip()
+    if (begun := _known_start(text, known, "=")) is not None:
+        return begun, text[len(begun) + 1 :].strip()
     if text.startswith('"') and (opened := re.match(r'"((?:[^"]|"")*)"\s*(?==|\Z)', text)) is not None:
         name, rest = opened[1].replace('""', '"'), text[opened.end() :]
         return name, rest[1:].strip() if rest else None
@@ -94,7 +111,13 @@ def pair(text: str) -> tuple[str, str | None]:
     return name.strip(), value.strip() if sign else None
 
 
-def pairs(given: Iterable[str], where: str, such: str = "") -> dict[str, str]:
+def _known_start(text: str, known: Collection[str], signs: str) -> str | None:
+    """Return the longest known name that a text begins with, before one of some signs."""
+    there = [name for name in known if text.startswith(name) and text[len(name) : len(name) + 1] in [*signs]]
+    return max(there, key=len, default=None)
+
+
+def pairs(given: Iterable[str], where: str, such: str = "", known: Collection[str] = ()) -> dict[str, str]:
     """Split several ``name=value``; say which of them is wrong.
 
     Parameters
@@ -105,11 +128,13 @@ def pairs(given: Iterable[str], where: str, such: str = "") -> dict[str, str]:
         The flag or the field, for messages.
     such : str
         An example, for messages.
+    known : collection of str
+        Names that may have an ``=`` in them.
     """
     out: dict[str, str] = {}
     typed = list(given)
     for number, item in enumerate(typed, 1):
-        name, value = pair(item)
+        name, value = pair(item, known)
         if not name or not value:
             place = f" (entry {number} of {len(typed)})" if len(typed) > 1 else ""
             example = f", such as {such}" if such else ""
@@ -118,6 +143,62 @@ def pairs(given: Iterable[str], where: str, such: str = "") -> dict[str, str]:
             raise InputError(f"{where} says {name!r} twice")
         out[name] = value
     return out
+
+
+def each_pair(item: str, known: Collection[str] = ()) -> list[str]:
+    """Split ``a=x,b=y`` and ``a,b=x`` into ``name=value``, names in quotes; known names are found first.
+
+    Examples
+    --------
+    >>> each_pair("a=x,b=y"), each_pair("a,b=x"), each_pair("a,b=x", ["a,b"])
+    (['"a"=x', '"b"=y'], ['"a"=x', '"b"=x'], ['"a,b"=x'])
+    """
+    out: list[str] = []
+    waiting: list[str] = []
+    rest = item.strip()
+    while rest:
+        name = _known_start(rest, known, "=,") or split(split(rest, "=", 1)[0], ",", 1)[0]
+        sign, rest = rest[len(name) : len(name) + 1], rest[len(name) + 1 :]
+        waiting.append(name.strip() if name in known else unquoted(name.strip()))
+        if sign == "=":
+            value, _, rest = rest.partition(",")
+            out += [f"{_in_quotes(name)}={value}" for name in waiting]
+            waiting = []
+    return [*out, *waiting]
+
+
+def _in_quotes(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def levels(text: str) -> list[str]:
+    """Return the levels of ``low<mid<high``, lowest first.
+
+    Examples
+    --------
+    >>> levels("low < mid<high"), levels("")
+    (['low', 'mid', 'high'], [])
+    """
+    return [level.strip() for level in text.split("<") if level.strip()]
+
+
+def written_levels(order: Iterable[str]) -> str:
+    """Return levels as `levels` reads them."""
+    return "<".join(order)
+
+
+def place(text: str, where: str, known: Collection[str] = ()) -> tuple[str, str]:
+    """Return the two columns of ``lat,lon``.
+
+    Examples
+    --------
+    >>> place("y, x", "--location"), place('"lat, deg",lon', "--location")
+    (('y', 'x'), ('lat, deg', 'lon'))
+    """
+    parts = names(text, known)
+    if len(parts) != 2:
+        raise InputError(f"{where} takes two columns, LAT,LON, not {text!r}")
+    return parts[0], parts[1]
 
 
 def comma_parts(text: str) -> list[str]:

@@ -17,9 +17,11 @@ JSON, the report and the page read it and compute nothing.
 ``told``     what the keys tell about a confidential column, between its limits
 """
 
+from voronym.dossier.inside import inside_of
 from voronym.dossier.intruders import quick_exposure, scene_of
-from voronym.dossier.make import dossier, inside_of, public_of
+from voronym.dossier.make import dossier
 from voronym.dossier.parts import Dossier, Inside, Public, ladder_of
+from voronym.dossier.public import public_of
 
 __all__ = [
     "Dossier",

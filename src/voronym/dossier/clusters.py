@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 
 from voronym.dossier.masks import Clusters, Epsilon
-from voronym.evidence import Evidence
 from voronym.records.figures import KeyFigures, RecordsFigures
 from voronym.records.front import Stirred
 from voronym.release import Release
+from voronym.release.evidence import Evidence
 
 
 def clusters_of(release: Release, evidence: Evidence) -> Clusters | None:

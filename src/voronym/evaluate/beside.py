@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from voronym.core.context import Context
 from voronym.errors import SchemaError
 from voronym.evaluate import attacks
+from voronym.evaluate.encode import encode
 from voronym.evaluate.matching import matcher
-from voronym.evaluate.pair import Pair, encode, numbers, scaled
+from voronym.evaluate.pair import Pair, numbers, scaled
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import compare
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from voronym.core.jsonable import Plain
 from voronym.evaluate.pair import Codes, codes, numbers, scaled
+from voronym.generalize.sets import ValueSets
 from voronym.table.schema import Column
-from voronym.table.sets import ValueSets
 
 Floats = NDArray[np.float64]
 QUANTILES = (5, 25, 50, 75, 95)

@@ -1,20 +1,27 @@
 """Attribute disclosure: people whose confidential value is known because all of their group share it.
 
-Where several rows are of one person, people are counted, each with all values of their rows: a value is
-certain where every person of a group has it, whatever else they have.
+A number with many different values counts as shared where all values of a group lie close together. Where
+several rows are of one person, people are counted, each with all values of their rows: a value is certain
+where every person of a group has it, whatever else they have. Report, page, ladder and the attack
+`homogeneous-groups` all read `certain`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+import narwhals as nw
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.core import later
-from voronym.privacy.cells import Levels
+from voronym.evaluate.pair import numbers, plain
+from voronym.privacy.level import Levels
 from voronym.privacy.people import held_by_all
+from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 from voronym.table.units import distinct, first_of_each
 
@@ -22,8 +29,16 @@ gammaln = later.called("scipy.special", "gammaln")
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Profile = tuple[tuple[int, int], ...]
+"""Of a group: pairs of a number of rows, and how many of its people have that number."""
+NARROW = 0.1
+"""Of a standard deviation: a number that is known so closely counts as known."""
+FEW = 20
+"""Most different values of a number that is compared as a label."""
 FREQUENT = 100
 """Values that may be those of all people of a group by chance; rarer ones hardly are."""
+_DEALS = 10
 
 
 @dataclass(frozen=True)
@@ -46,6 +61,8 @@ class Disclosed:
         Share of people whose value was certain from their original keys; None where these are not known.
     several : bool
         Whether people with several rows were counted; else every row counts as a person.
+    width : float
+        How far apart values may lie that count as the same: 0 but for numbers with many different values.
     """
 
     column: str
@@ -56,6 +73,7 @@ class Disclosed:
     usual: float
     before: float | None = None
     several: bool = False
+    width: float = 0.0
 
     @property
     def excess(self) -> float:
@@ -69,13 +87,24 @@ def disclosed(table: Table, original: Table | None = None) -> tuple[Disclosed, .
     From the released table alone, but for ``before``. A record that shares its keys with nobody counts, too:
     whoever finds it knows what it says.
     """
-    labels = table.classes.labels
-    sizes = np.bincount(labels)
-    one_of = _one if table.persons is None else _one_of_people
-    result = [one_of(table, name, labels, sizes) for name in table.confidential]
-    if original is not None:
-        result = [replace(item, before=_certain(original, item.column)) for item in result]
+    labels, persons = table.classes.labels, table.persons
+    result = []
+    for name in table.confidential:
+        made = certain(name, plain(table.frame[name]), labels, persons)
+        before = None
+        if original is not None:
+            values = plain(original.frame[name])
+            held = certain(name, values, original.classes.labels, original.persons, width=made.counted.width)
+            before = _share(held.groups[original.classes.labels], original.persons)
+        result.append(replace(made.counted, before=before))
     return in_order(result)
+
+
+def _share(known: Flags, persons: Ints | None) -> float:
+    """Return the share of people whose value is known by one of their rows."""
+    if persons is None:
+        return float(known.mean())
+    return len(np.unique(persons[known])) / len(np.unique(persons))
 
 
 def in_order(discloseds: Sequence[Disclosed]) -> tuple[Disclosed, ...]:
@@ -83,88 +112,187 @@ def in_order(discloseds: Sequence[Disclosed]) -> tuple[Disclosed, ...]:
     return tuple(sorted(discloseds, key=lambda item: (item.people == 0, -item.excess)))
 
 
-def _certain(table: Table, name: str) -> float:
-    """Return the share of people whose value follows from the keys of one of their rows."""
-    labels, persons = table.classes.labels, table.persons
-    sizes = np.bincount(labels)
-    if persons is None:
-        return float(sizes[_alone(table, name, labels, sizes)].sum() / len(labels))
-    known = _held_by_all(table, name, labels, persons)[labels]
-    return len(np.unique(persons[known])) / len(np.unique(persons))
+@dataclass(frozen=True)
+class Certain:
+    """In which groups a confidential value is certain, and how many people that concerns."""
+
+    counted: Disclosed
+    groups: Flags = field(repr=False)
 
 
-def _held_by_all(table: Table, name: str, labels: Ints, persons: Ints) -> NDArray[np.bool_]:
-    """Return in which groups every person has one and the same value among theirs."""
-    return shared_by_all(np.unique(table.codes(name), return_inverse=True)[1].reshape(-1), labels, persons)
+def certain(
+    name: str, column: pl.Series, labels: Ints, persons: Ints | None = None, *, width: float | None = None
+) -> Certain:
+    """Find the groups in which all people have the same value of a column, or nearly the same number.
 
-
-def shared_by_all(codes: Ints, labels: Ints, persons: Ints) -> NDArray[np.bool_]:
-    """Return in which groups every person has one and the same value, coded from 0 on, among theirs.
-
-    Reports and the attack `homogeneous-groups` both count by it where people have several rows.
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    column : polars Series
+        Its values in each row.
+    labels : array
+        The group of each row, numbered from 0 on.
+    persons : array, optional
+        The person of each row, where people have several.
+    width : float, optional
+        How far apart values may lie that count as the same. By default `width_of` says it.
     """
+    near = width_of(column) if width is None else width
+    values = _comparable(column, near)
+    sizes = np.bincount(labels)
+    codes = np.unique(values, return_inverse=True)[1].reshape(-1)
+    if persons is None:
+        known, heads, often = alike(values, labels, sizes, near), sizes, np.bincount(codes)
+        chance = alone_by_chance(sizes, often) if near == 0.0 else near_by_chance(sizes, values, near)
+    else:
+        heads, often = distinct(labels, persons, len(sizes)), distinct(codes, persons, int(codes.max()) + 1)
+        if near == 0.0:
+            known = shared_by_all(codes, labels, persons)
+            chance = people_by_chance(profiles(labels, persons), np.bincount(codes))
+        else:
+            known = near_all(values, labels, persons, near)
+            chance = _dealt(values, profiles(labels, persons), near)
+    everybody, people = int(heads.sum()), int(heads[known].sum())
+    usual = float(often.max() / everybody)
+    several = persons is not None
+    return Certain(
+        Disclosed(name, int(known.sum()), people, people / everybody, chance, usual, None, several, near),
+        known,
+    )
+
+
+def width_of(column: pl.Series) -> float:
+    """Return how far apart values may lie that count as the same: 0 for labels, and numbers of few values."""
+    values = numbers(column)
+    if values is None or len(np.unique(values[~np.isnan(values)])) <= FEW:
+        return 0.0
+    return NARROW * float(np.nanstd(values))
+
+
+def _comparable(column: pl.Series, width: float) -> Floats:
+    """Return a column as numbers: equal or near values are alike, a missing value is apart."""
+    if width > 0.0:
+        values = numbers(column)
+        assert values is not None  # noqa: S101 - for the type checker
+        return np.where(np.isnan(values), np.nanmax(values, initial=0.0) + 2 * width + 1.0, values)
+    frame = nw.from_native(column.alias("values").to_frame(), eager_only=True)
+    return equivalence_classes(frame, ["values"]).labels.astype(np.float64)
+
+
+def shared_by_all(codes: Ints, labels: Ints, persons: Ints) -> Flags:
+    """Return in which groups every person has one and the same value, coded from 0 on, among theirs."""
     pairs = first_of_each(labels, persons, codes)
     levels = Levels("", codes[pairs], False, tuple(range(int(codes.max()) + 1)))
     return np.asarray(held_by_all(levels, labels[pairs], persons[pairs], int(labels.max()) + 1))
 
 
-def _one_of_people(table: Table, name: str, labels: Ints, _: Ints) -> Disclosed:
-    persons = table.persons
-    assert persons is not None  # noqa: S101 - for the type checker
-    codes = np.unique(table.codes(name), return_inverse=True)[1].reshape(-1)
-    known = _held_by_all(table, name, labels, persons)
-    heads = distinct(labels, persons, len(known))
-    everybody, people = int(heads.sum()), int(heads[known].sum())
-    often = distinct(codes, persons, int(codes.max()) + 1).max() / everybody
-    chance = people_by_chance(labels, persons, codes, heads)
-    return Disclosed(name, int(known.sum()), people, people / everybody, chance, float(often), several=True)
+def near_all(values: Floats, labels: Ints, persons: Ints, width: float) -> Flags:
+    """Return in which groups every person has a value in one and the same interval of a width."""
+    order = np.lexsort((values, persons, labels))
+    group, person, value = labels[order], persons[order], values[order]
+    first = np.flatnonzero(np.diff(group, prepend=-1) | np.diff(person, prepend=-1))
+    least, most = value[first], value[np.append(first[1:], len(value)) - 1]
+    starts = np.flatnonzero(np.diff(group[first], prepend=-1))
+    result = np.maximum.reduceat(least, starts) - width <= np.minimum.reduceat(most, starts)
+    rows = np.split(np.arange(len(group)), first[starts[1:]])
+    for place in np.flatnonzero(result):  # few: an interval must reach everybody's values
+        here = rows[place]
+        result[place] = _reaches_all(value[here], person[here], width)
+    known = np.zeros(int(labels.max()) + 1, np.bool_)
+    known[group[first][starts]] = result
+    return known
 
 
-def people_by_chance(labels: Ints, persons: Ints, codes: Ints, heads: Ints) -> float:
+def _reaches_all(values: Floats, persons: Ints, width: float) -> bool:
+    """Return whether some interval of a width holds a value of each person."""
+    order = np.argsort(values, kind="stable")
+    everybody, inside, start = len(np.unique(persons)), Counter[int](), 0
+    for row in order.tolist():
+        inside[int(persons[row])] += 1
+        while values[row] - values[order[start]] > width:
+            leaving = int(persons[order[start]])
+            inside[leaving] -= 1
+            if not inside[leaving]:
+                del inside[leaving]
+            start += 1
+        if len(inside) == everybody:
+            return True
+    return False
+
+
+def _dealt(values: Floats, groups: Mapping[Profile, int], width: float) -> float:
+    """Return the mean share of people in groups with near values over some deals, the same ones each time.
+
+    Neither the order of the rows nor the numbers of people and groups play a part.
+    """
+    made = [profile for profile, times in sorted(groups.items()) for _ in range(times)]
+    rows = [rows for profile in made for rows, people in profile for _ in range(people)]
+    heads = np.array([sum(people for _, people in profile) for profile in made])
+    persons = np.repeat(np.arange(len(rows)), rows)
+    labels = np.repeat(np.arange(len(made)), heads)[persons]
+    rng, ordered = np.random.default_rng(0), np.sort(values)
+    deals = (near_all(rng.permutation(ordered), labels, persons, width) for _ in range(_DEALS))
+    return float(np.mean([heads[known].sum() / heads.sum() for known in deals]))
+
+
+def profiles(labels: Ints, persons: Ints) -> Counter[Profile]:
+    """Count the groups by how many rows each of their people has."""
+    rows = np.bincount(persons)
+    group = np.zeros(len(rows), np.int64)
+    group[persons] = labels  # all rows of a person are in one group
+    here = rows > 0
+    triples, many = np.unique(np.stack([group[here], rows[here]]), axis=1, return_counts=True)
+    starts = np.flatnonzero(np.diff(triples[0], prepend=-1))
+    pairs = list(zip(triples[1].tolist(), many.tolist(), strict=True))
+    ends = [*starts[1:].tolist(), len(pairs)]
+    return Counter(tuple(pairs[start:end]) for start, end in zip(starts.tolist(), ends, strict=True))
+
+
+def people_by_chance(groups: Mapping[Profile, int], counts: ArrayLike) -> float:
     """Return the expected share of people in groups with a value that all have, values drawn by their counts.
 
     A person with r rows has a value of share p with probability ``1 - (1 - p)^r``, everybody in a group with
     their product, and one value or another of the most frequent ones as if these were independent.
     """
-    rows = np.bincount(persons)
-    group = np.zeros(len(rows), np.int64)
-    group[persons] = labels  # all rows of a person are in one group
-    shares = np.sort(np.bincount(codes) / len(codes))[::-1][:FREQUENT]
-    none = np.ones(len(heads))
-    for share in shares.tolist():
-        has = np.log(np.maximum(1.0 - (1.0 - share) ** rows, 1e-300))
-        none *= 1.0 - np.exp(np.bincount(group, has, len(heads)))
-    return float((heads * (1.0 - none)).sum() / heads.sum())
+    many = np.sort(np.asarray(counts, np.float64))[::-1]
+    shares = (many / many.sum())[:FREQUENT]
+    total = known = 0.0
+    for profile, times in groups.items():
+        rows, people = np.array(profile, np.float64).T
+        has = np.log(np.maximum(1.0 - (1.0 - shares[:, None]) ** rows, 1e-300)) @ people
+        known += times * people.sum() * (1.0 - np.prod(1.0 - np.exp(has)))
+        total += times * people.sum()
+    return float(known / total)
 
 
-def _one(table: Table, name: str, labels: Ints, sizes: Ints) -> Disclosed:
-    alone = _alone(table, name, labels, sizes)
-    counts = np.unique(table.codes(name), return_counts=True)[1]
-    people = int(sizes[alone].sum())
-    return Disclosed(
-        name,
-        int(alone.sum()),
-        people,
-        people / len(labels),
-        alone_by_chance(sizes, counts),
-        float(counts.max() / len(labels)),
-    )
-
-
-def _alone(table: Table, name: str, labels: Ints, sizes: Ints) -> NDArray[np.bool_]:
-    """Return which groups have a single value in a column."""
-    codes = np.unique(table.codes(name), return_inverse=True)[1].reshape(-1)
-    return alike(codes.astype(np.float64), labels, sizes)
-
-
-def alike(values: Floats, labels: Ints, sizes: Ints, width: float = 0.0) -> NDArray[np.bool_]:
-    """Return in which groups all values lie within a width: are the same, where it is 0.
-
-    Reports and the attack `homogeneous-groups` both count by it.
-    """
+def alike(values: Floats, labels: Ints, sizes: Ints, width: float = 0.0) -> Flags:
+    """Return in which groups all values lie within a width: are the same, where it is 0."""
     here = values[np.argsort(labels, kind="stable")]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     return np.asarray(np.maximum.reduceat(here, starts) - np.minimum.reduceat(here, starts) <= width)
+
+
+def near_by_chance(sizes: Ints, values: Floats, width: float) -> float:
+    """Return the expected share of people in groups whose values lie within a width, dealt out at random.
+
+    With values in order, s of them lie within the width from the i-th on, which is one of them, in
+    C(m, s - 1) ways, where m later ones are near enough: the sum over i, by all C(n, s) ways.
+
+    Examples
+    --------
+    >>> round(near_by_chance(np.array([2, 2]), np.array([1.0, 1.1, 5.0, 5.1]), 0.2), 4)
+    0.3333
+    """
+    n, ordered = len(values), np.sort(values)
+    near = np.searchsorted(ordered, ordered + width, "right") - np.arange(n) - 1.0
+    total = 0.0
+    for size, times in zip(*np.unique(sizes, return_counts=True), strict=True):
+        m, rest = near[near >= size - 1], float(size - 1)
+        ways = gammaln(m + 1) - gammaln(rest + 1) - gammaln(m - rest + 1)
+        all_ways = gammaln(n + 1.0) - gammaln(size + 1.0) - gammaln(n - size + 1.0)
+        total += float(times * size * np.exp(ways - all_ways).sum())
+    return min(1.0, total / n)
 
 
 def alone_by_chance(sizes: Ints, counts: Ints) -> float:

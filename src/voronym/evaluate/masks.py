@@ -18,8 +18,8 @@ from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.tradeoff import class_information
 from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
-from voronym.privacy.cells import Levels
 from voronym.privacy.information import Estimate
+from voronym.privacy.level import Levels
 from voronym.problem import Problem
 from voronym.table.table import Table
 

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from voronym.core.jsonable import Plain
 from voronym.evaluate.pair import common, numbers, plain
-from voronym.evaluate.ranged import read_ranges
+from voronym.generalize.forms import read_ranges
+from voronym.generalize.hierarchy import Hierarchy
+from voronym.generalize.spans import ANY, Ends, ends, ends_of_levels
 from voronym.table.classes import Classes, equivalence_classes
 from voronym.table.frame import as_frame
-from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Schema
 from voronym.table.source import source_of
-from voronym.table.spans import ANY, DASH, OR_LESS, OR_MORE, Ends, ends
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -93,7 +93,7 @@ def penalty(
     rows : array of int
         The original row of each released one.
     hierarchies : mapping, optional
-        By column, what `voronym.table.Hierarchy.of` takes. Without one, a category covers the originals that
+        By column, what `voronym.Hierarchy.of` takes. Without one, a category covers the originals that
         are published under it.
     k : int, optional
         The least size of a class that was asked for.
@@ -206,17 +206,12 @@ def _reader(before: pl.Series, order: Sequence[str] | None) -> Callable[[str], E
     """Return what reads the ends of a range: numbers, times in seconds, or ranks of levels."""
     if order is None:
         return partial(ends, times=before.dtype in (pl.Date, pl.Datetime))
-    rank = {level: float(at) for at, level in enumerate(order)}
+    rank = {level: at for at, level in enumerate(order)}
 
     def read(text: str) -> Ends | None:
         if text in rank:
             return rank[text], rank[text]
-        for mark in (DASH, OR_LESS, OR_MORE):
-            result, _, other = text.partition(mark)
-            if result in rank and mark in text and (other in rank or not other):
-                high = rank.get(other)
-                return (None, rank[result]) if mark == OR_LESS else (rank[result], high)
-        return (None, None) if text == ANY else None
+        return (None, None) if text == ANY else ends_of_levels(text, rank)
 
     return read
 

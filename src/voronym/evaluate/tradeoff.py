@@ -16,8 +16,9 @@ from voronym.channel.limits import Floor, NormalCurve, Reached, reached
 from voronym.core.context import Context
 from voronym.core.jsonable import plain
 from voronym.errors import InputError
-from voronym.privacy.cells import Levels, count_runs
+from voronym.privacy.cells import count_runs
 from voronym.privacy.information import Estimate, estimate
+from voronym.privacy.level import Levels
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.table.classes import check_columns
 from voronym.table.schema import Schema

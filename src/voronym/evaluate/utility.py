@@ -14,17 +14,9 @@ from voronym.core.context import Context
 from voronym.core.jsonable import Plain
 from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
+from voronym.evaluate.encode import encode, without_gaps
 from voronym.evaluate.moved import KeyChange, pair_changes
-from voronym.evaluate.pair import (
-    Floats,
-    Pair,
-    encode,
-    make_pair,
-    numbers,
-    row_map,
-    scaled,
-    without_gaps,
-)
+from voronym.evaluate.pair import Floats, Pair, make_pair, numbers, row_map, scaled
 from voronym.evaluate.pmse import PMSE, features, pmse
 from voronym.evaluate.ways import Way, ways
 from voronym.table.codec import Codec

@@ -3,8 +3,11 @@
 ``engine``  `advance`: from the last groups and the people present now to the groups of this release
 ``policy``  what may be chosen: headroom, who may wait, what becomes of the people of a dissolved group
 ``ledger``  `Ledger`: a file of keyed fingerprints and groups; ``people`` makes the fingerprints
-``booking``  a release on its way into a ledger; ``check`` looks at all releases together
-``following``  a table's release on the old groups; ``frozen``: these publish what they published before
+``booking``  a release on its way into a ledger; ``known``: whom of its people the ledger knows
+``roster``  everybody of a release as its entry has them; ``notes``, ``figures``: for the data holder
+``check``   looks at all releases together; ``means``: differences of means; ``refusal``: the ways out
+``following``  a table's release on the old groups
+``kept``    groups publish what they published before, which ``frozen`` writes and reads
 ``epsilon``  what private releases cost their people, and the budget that limits it
 ``marks``   whether what a person has changed; ``cells``: figures of columns over people, such as tail means
 ``sets``    how many people share all that was published about a person; `smallest_history`

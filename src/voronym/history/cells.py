@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.errors import GuaranteeError
-from voronym.history.check import alike
 from voronym.history.ledger import Entry
 from voronym.history.people import Prints
+from voronym.history.sets import alike
 from voronym.steps import numbers
 from voronym.steps.base import ColumnStep
 from voronym.steps.limits import DOMINANCE, Limit

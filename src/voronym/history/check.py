@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.history.ledger import Entry
+from voronym.history.ledger import LEFT_OUT, Entry
 from voronym.history.people import Prints
-from voronym.history.sets import shared
+from voronym.history.sets import alike, shared
 
 Ints = NDArray[np.int64]
 
@@ -83,15 +83,6 @@ def presence(rows: Ints, changed: NDArray[np.bool_] | None = None) -> Ints:
     kind = alike(inside if changed is None else np.column_stack([inside, changed]))
     new = ~inside.any(axis=1)
     return np.where(new, 0, kind + 1)
-
-
-def alike(rows: Ints) -> Ints:
-    """Return a number for each distinct row, from 0 on."""
-    kind = np.zeros(len(rows), np.int64)
-    for column in rows.T[::-1]:
-        codes = np.unique(column, return_inverse=True)[1].reshape(-1)
-        kind = np.unique(kind * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1].reshape(-1)
-    return kind
 
 
 def standing(
@@ -225,3 +216,27 @@ def between(ours: Sequence[Entry], theirs: Sequence[Entry]) -> Standing:
     k = max(entry.k for entry in (*ours, *theirs))
     least, below = int(sizes.min(initial=len(mine))), int((sizes < k).sum())
     return Standing(len(mine), len(both), k, least, below, least, below)
+
+
+def by_person(rows: Prints, groups: Ints) -> tuple[Prints, Ints]:
+    """Return each person once, with the group of their records.
+
+    Records of a person in several groups count as one group of their own for every such set of groups:
+    nobody is in all of these but who is in the very same ones.
+    """
+    order = np.lexsort((groups, rows))
+    people, first, count = np.unique(rows[order], return_index=True, return_counts=True)
+    ordered = groups[order]
+    out = ordered[first].copy()
+    several: dict[tuple[int, ...], int] = {}
+    top = int(groups.max()) + 1
+    for at in np.flatnonzero(count > 1).tolist():
+        shared = tuple(np.unique(ordered[first[at] : first[at] + count[at]]).tolist())
+        if len(shared) > 1:
+            out[at] = top + several.setdefault(shared, len(several))
+    return people, np.asarray(out, np.int64)
+
+
+def left_before(entries: Sequence[Entry]) -> Prints:
+    """Return whom releases left out."""
+    return np.concatenate([entry.people[entry.groups == LEFT_OUT] for entry in entries])

@@ -1,144 +1,58 @@
-"""Means of groups in two releases: their difference must not be what one person has.
-
-Where groups are not kept, a group is averaged again. If it has the same people as before, and the keys or the
-weight of one of them are others, the difference of the two sums is theirs. If one of its people stands for
-many others, the difference of two weighted sums is nearly theirs, however many people make it.
-"""
+"""The figures of a release beside those before it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
+from voronym.core.jsonable import ABSENT, Plain
+from voronym.history.booking import Booking
 
-from voronym.errors import GuaranteeError, hint
-from voronym.history.ledger import Entry
-from voronym.history.marks import Marks
-from voronym.history.people import Prints
-from voronym.keyspaces import DOMINANCE
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+_KEPT = {ABSENT: True}
 
 
-def moved(
-    entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, columns: Sequence[str]
-) -> Bools:
-    """Return who has other values in some columns than in an earlier release."""
-    out = np.zeros(len(people), bool)
-    for entry in entries:
-        inside, place = entry.find(people)
-        there = inside & (entry.of(entry.groups, people) >= 0)
-        if entry.marks is None or not there.any():
-            continue
-        held = list(entry.about.get("marked", ()))
-        for name in columns:
-            if name in held and name in names:
-                before = entry.marks[place[there], held.index(name)]
-                out[there] |= before != marks[there, list(names).index(name)]
-    return out
+@dataclass(frozen=True)
+class HistoryFigures(Plain):
+    """How a release stands beside those before it, for the data holder.
 
-
-def heavy(weights: NDArray[np.float64], groups: Ints, k: int) -> Bools:
-    """Return who has nearly all of some set of k people of their group (rule of p percent).
-
-    Examples
-    --------
-    >>> heavy(np.array([90.0, 1, 2, 3, 4, 5]), np.zeros(6, np.int64), 5).tolist()
-    [True, False, False, False, False, False]
+    Fields about kept groups are left out of JSON where groups are not kept.
     """
-    order = np.lexsort((weights, groups))
-    begin = np.searchsorted(groups[order], groups)
-    place = np.minimum(begin[:, None] + np.arange(max(k - 2, 1)), len(groups) - 1)
-    least = np.where(groups[order][place] == groups[:, None], weights[order][place], 0.0).sum(axis=1)
-    return np.asarray(least < DOMINANCE * weights)
+
+    earlier_releases: int
+    people: int = 0
+    known: int = 0
+    known_to_ledger: int = 0
+    in_table: int = 0
+    known_by_other_spelling: int = 0
+    smallest_history: int = 0
+    recognised_smallest: int = 0
+    recognised_below_k: int = 0
+    leavers_below_k: int = 0
+    corrected: int = 0
+    waiting: int = 0
+    groups_kept: int | None = field(default=None, metadata=_KEPT)
+    groups_formed: int | None = field(default=None, metadata=_KEPT)
+    groups_dissolved: int | None = field(default=None, metadata=_KEPT)
 
 
-def check_means(
-    entries: Sequence[Entry], people: Prints, groups: Ints, k: int, changed: Bools, dominant: Bools
-) -> None:
-    """Refuse means whose difference to those of an earlier release one person makes, or fewer than k.
-
-    Parameters
-    ----------
-    entries : sequence of Entry
-        The earlier releases.
-    people, groups : array
-        Fingerprints of those who are released, ascending, and their groups.
-    k : int
-        What the release promises.
-    changed : array of bool
-        Whose keys or weight are others than in an earlier release.
-    dominant : array of bool
-        Who is heavy.
-    """
-    _, at = np.unique(groups, return_inverse=True)
-    many = np.bincount(at, changed)
-    few = int(many[(many > 0) & (many < k)].sum())
-    if few:
-        raise GuaranteeError(
-            f"{few:,} people have other keys, or another weight, than in an earlier release, as fewer than "
-            f"k={k} of their groups, and what groups publish is computed from their people: the difference "
-            f"would tell what changed. Nothing was released. {hint('keep_groups')} publishes what groups "
-            "published before"
-        )
-    alone = sum(_regrouped(entry, people, groups, dominant) for entry in entries)
-    if alone:
-        raise GuaranteeError(
-            f"{alone:,} people are in other groups than in an earlier release, and the weight of "
-            "one of them is so large that the difference of two weighted means would tell what that person "
-            f"has (rule of p percent). Nothing was released. {hint('keep_groups')} publishes what groups "
-            "published before"
-        )
-
-
-def check_raw(
-    entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, columns: Sequence[str]
-) -> None:
-    """Refuse means that a step makes of a column again over other people, or of other values.
-
-    Its groups cross those of the release: a few of them may have the same people but for one.
-
-    Parameters
-    ----------
-    entries, people, names, marks, columns
-        As for `moved`.
-    """
-    changed = moved(entries, people, names, marks, columns)
-    for entry in entries:
-        if set(columns) & set(entry.about.get("marked", ())):
-            before = entry.people[entry.groups >= 0]
-            if changed.any() or not np.array_equal(before, people):
-                raise GuaranteeError(
-                    "a step publishes means of a column, as one did in an earlier release, and people came, "
-                    "left, or have other values now: the difference of two means would tell what one of them "
-                    f"has. Nothing was released. Round the values instead; or {hint('changed', 'publish')} "
-                    "releases them all the same"
-                )
-
-
-def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> int:
-    """Return how many heavy people are in another group than in an earlier release, with some of its people.
-
-    A group that has the same people as before, or none of them, tells nothing by its difference.
-    """
-    there = entry.groups >= 0
-    now, then = (people, groups), (entry.people[there], entry.groups[there])
-    return _elsewhere(now, then, dominant) + _elsewhere(then, now, entry.heavy[there])
-
-
-def _elsewhere(mine: tuple[Prints, Ints], theirs: tuple[Prints, Ints], who: Bools) -> int:
-    """Return how many of some people are in a group that has some people of a group of theirs, not all."""
-    (people, groups), (others, other_groups) = mine, theirs
-    if not len(people) or not len(others):
-        return 0
-    place = np.minimum(np.searchsorted(others, people), len(others) - 1)
-    _, own, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    _, codes, their_sizes = np.unique(other_groups, return_inverse=True, return_counts=True)
-    seen = np.where(others[place] == people, codes[place], -1)
-    low, high = np.full(len(sizes), len(their_sizes)), np.full(len(sizes), -1)
-    np.minimum.at(low, own, seen)
-    np.maximum.at(high, own, seen)
-    same = (low == high) & (their_sizes[high] == sizes)
-    return int(who[((high >= 0) & ~same)[own]].sum())
+def figures_of(booking: Booking) -> HistoryFigures:
+    """Return the figures of a release that was checked."""
+    standing, following = booking.standing, booking.round
+    if standing is None:
+        return HistoryFigures(len(booking.entries))
+    return HistoryFigures(
+        earlier_releases=len(booking.entries),
+        people=standing.people,
+        known=standing.known,
+        known_to_ledger=booking.known,
+        in_table=booking.many,
+        known_by_other_spelling=booking.respelled,
+        smallest_history=standing.smallest,
+        recognised_smallest=standing.recognised_smallest,
+        recognised_below_k=standing.recognised_below,
+        leavers_below_k=standing.leavers_below,
+        corrected=booking.corrected,
+        waiting=len(booking.late) if following is None else following.waiting,
+        groups_kept=None if following is None else following.kept,
+        groups_formed=None if following is None else following.formed,
+        groups_dissolved=None if following is None else following.dissolved,
+    )

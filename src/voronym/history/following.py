@@ -14,13 +14,15 @@ from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import GuaranteeError, hint
 from voronym.history.booking import Booking
-from voronym.history.check import alike
 from voronym.history.engine import Round
 from voronym.history.frozen import put_back
+from voronym.history.kept import frozen_rows, stood_in
 from voronym.history.policy import Policy
+from voronym.history.sets import alike
 from voronym.method import METHODS
 from voronym.methods.crowd import Crowd
-from voronym.methods.grouped import Kept, demands_of
+from voronym.methods.demands import demands_of
+from voronym.methods.grouped import Kept
 from voronym.methods.mask import mask
 from voronym.methods.strata import check_strata
 from voronym.partition import Partition
@@ -29,6 +31,7 @@ from voronym.problem import Problem
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Grouped
 from voronym.table.classes import equivalence_classes
+from voronym.table.frame import Frame
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 from voronym.table.values import first_rows
@@ -69,7 +72,7 @@ def follow(
     """
     if choices.strata:
         check_strata(table, choices.strata)
-    table = booking.stood_in(table, choices.weights)
+    table = stood_in(booking.entries, booking.rows, table, choices.weights)
     crowd = Crowd.of(table, ctx, choices)
     crowd.check(k)
     policy = Policy(
@@ -82,7 +85,7 @@ def follow(
     made = booking.follow(
         crowd.keys.records, apart, k, ctx, policy=policy, divide=follower.divide, obey=follower.obey
     )
-    frozen = booking.frozen(table.keys)
+    frozen = frozen_rows(booking.entries, booking.people, made, table.keys)
     sentence = (
         f"{made.kept:,} groups were kept from earlier releases and publish what they published then; "
         f"{made.formed:,} were formed, of new people alone or of people of {made.dissolved:,} groups that "
@@ -245,7 +248,7 @@ class _Follower:
         return replace(made, groups=groups, began=began, waited=waited, formed=formed, kept=kept)
 
 
-def _alike(first: nw.DataFrame[Any], second: nw.DataFrame[Any]) -> list[nw.DataFrame[Any]]:
+def _alike(first: Frame, second: Frame) -> list[Frame]:
     """Return two frames with the same types: where one has ranges in place of values, both have texts."""
     texts = [name for name in first.columns if first[name].dtype != second[name].dtype]
     return [

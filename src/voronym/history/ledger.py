@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.core.atomic import digest_of
 from voronym.core.formats import check_format, program_version
+from voronym.core.place import digest_of
 from voronym.errors import InputError, WriteError
 from voronym.history.people import SIZE, Prints
 
@@ -350,3 +350,27 @@ def _blobs(entry: Entry, keep: NDArray[np.bool_] | slice = slice(None)) -> list[
 def now() -> str:
     """Return the time, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass
+class Entering:
+    """An entry that comes true when a file gets its name (see `voronym.core.atomic.accompany`)."""
+
+    ledger: Ledger
+    entry: Entry
+    path: Path
+    sha256: str
+    expect: int
+    number: int = 0
+
+    def before(self) -> None:
+        """Enter the release for the time being."""
+        self.number = self.ledger.enter(self.entry, path=self.path, sha256=self.sha256, expect=self.expect)
+
+    def after(self) -> None:
+        """Make the entry final."""
+        self.ledger.confirm(self.number)
+
+    def undo(self) -> None:
+        """Remove the entry."""
+        self.ledger.withdraw(self.number)

@@ -57,7 +57,8 @@ def shared(history: ArrayLike, begun: ArrayLike | None = None, homes: ArrayLike 
     first = np.zeros(n, np.int64) if begun is None else _whole("begun", begun)
     if first.shape != (n,) or (first >= releases).any():
         raise InputError("begun must be a release for everybody, the last one at most")
-    kind, counts = _kinds(np.column_stack([rows, first]))
+    kind = alike(np.column_stack([rows, first]))
+    counts = np.bincount(kind)
     _, member = np.unique(kind, return_index=True)
     lived = None if homes is None else np.unique(np.column_stack([kind, _whole("homes", homes)]), axis=0)
     return _compare(rows[member], first[member], counts, lived)[kind]
@@ -81,13 +82,19 @@ def smallest_history(history: ArrayLike, begun: ArrayLike | None = None) -> int:
     return int(sizes.min()) if len(sizes) else 0
 
 
-def _kinds(rows: Ints) -> tuple[Ints, Ints]:
-    """Return a number for each distinct row, and how often it occurs."""
+def alike(rows: Ints) -> Ints:
+    """Return a number for each distinct row, from 0 on: people with one history have one number.
+
+    Examples
+    --------
+    >>> alike(np.array([[0, 5], [1, 5], [0, 5]])).tolist()
+    [0, 1, 0]
+    """
     kind = np.zeros(len(rows), np.int64)
     for column in rows.T[::-1]:  # the last release divides most
         codes = np.unique(column, return_inverse=True)[1].reshape(-1)
-        kind = np.unique(kind * (codes.max() + 1) + codes, return_inverse=True)[1].reshape(-1)
-    return kind, np.bincount(kind)
+        kind = np.unique(kind * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1].reshape(-1)
+    return kind
 
 
 def _compare(rows: Ints, first: Ints, counts: Ints, lived: Ints | None) -> Ints:

@@ -5,6 +5,6 @@ them. The registry itself, which every method joins by a decorator, is `voronym.
 """
 
 from voronym import channel, partitioners, quantize, records, refiners  # noqa: F401 - importing registers
+from voronym.generalize import keys  # noqa: F401
 from voronym.methods import auto, blocks, lattice, local_suppression  # noqa: F401
-from voronym.ranges import keys  # noqa: F401
 from voronym.records import cells  # noqa: F401

@@ -1,8 +1,10 @@
-"""Classes of records with gaps that obey models, too: those that do not are joined with others.
+"""Classes of records with gaps that obey models, too.
 
-A class that breaks a model is joined with the one with which it loses least: both publish what all of their
-records share. What models ask never gets worse when classes are joined (see `voronym.privacy.cells.Judge`),
-so this ends: with a single class, at worst, that publishes nothing but what everybody shares.
+Merging joins a class that breaks a model with the one with which it loses least: both publish what all of
+their records share. What models ask never gets worse when classes are joined (see
+`voronym.privacy.cells.Judge`), so this ends: with a single class, at worst, that publishes nothing but what
+everybody shares. The other ways, such as exchanges of records, are those of `voronym.privacy.enforce`; to
+them records are near that share many values. The way with the fewest gaps is kept.
 """
 
 from __future__ import annotations
@@ -13,7 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
+from voronym.partition import Partition
 from voronym.privacy import Judge
+from voronym.privacy.enforce import choose, enforce
+from voronym.privacy.enforce.rules import Requirements
+from voronym.problem import Problem
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -21,6 +27,8 @@ FEW = 0.1
 """Share of the classes that are joined at a time where a sum over all of them is too large."""
 NEAR = 8
 """Classes that are tried, the cheapest first, for one to join and obey."""
+LEVELS = 64
+"""Values of a key that exchanges tell apart, at most: a column of numbers each."""
 
 
 def shared(codes: Ints, labels: Ints, many: int) -> Ints:
@@ -38,7 +46,56 @@ def shared(codes: Ints, labels: Ints, many: int) -> Ints:
     return np.where(low == high, low, -1)
 
 
-def obey(codes: Ints, labels: Ints, judges: Sequence[Judge], price: Floats, ctx: Context) -> Ints:
+def obey(
+    codes: Ints, labels: Ints, k: int, judges: Sequence[Judge], price: Floats, ctx: Context, *, how: str
+) -> Ints:
+    """Return classes of k records or more that every judge accepts.
+
+    Parameters
+    ----------
+    codes, labels, judges, price, ctx
+        See `join`.
+    k : int
+        The least size of a class.
+    how : str
+        How classes are made to obey: a name of `voronym.privacy.enforce.WAYS`, or "auto", which keeps the
+        way with the cheapest gaps.
+    """
+    part, asked = Partition(labels, k=k), Requirements(judges)
+    if how == "auto":
+        ways = ("merge",) if asked.hold(part.labels) else ("merge", *choose(part, asked))
+    else:
+        ways = (how,)
+    made: list[Ints] = []
+    for number, way in enumerate(ways):
+        here = ctx.part(number / len(ways), (number + 1) / len(ways))
+        if way == "merge":
+            made.append(join(codes, part.labels, judges, price, here))
+        else:
+            near = Problem.of(_indicators(codes, price), k)
+            made.append(enforce(Problem(near.records, k, judges), part, here, way=way).partition.labels)
+    return min(made, key=lambda classes: missing(codes, classes, price))
+
+
+def missing(codes: Ints, labels: Ints, price: Floats) -> float:
+    """Return the price of the values that are not told where a class publishes what its records share."""
+    gaps = shared(codes, labels, int(labels.max()) + 1)[labels] < 0
+    return float(((codes >= 0) & gaps).sum(axis=0) @ price)
+
+
+def _indicators(codes: Ints, price: Floats) -> Floats:
+    """Return a column of 0 and 1 for each value of each key, so that records are near that share values.
+
+    Where a key has many values, several share a column: exchanges then tell them apart less well, and what
+    is published does not depend on it.
+    """
+    columns = []
+    for column, worth in zip(codes.T % LEVELS, price, strict=True):
+        columns.append((column[:, None] == np.unique(column)) * np.sqrt(worth))
+    return np.concatenate(columns, axis=1)
+
+
+def join(codes: Ints, labels: Ints, judges: Sequence[Judge], price: Floats, ctx: Context) -> Ints:
     """Join classes until every judge accepts each of them, and return the classes of the records.
 
     Parameters

@@ -25,12 +25,14 @@ from voronym.errors import InputError, hint
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS, release_method
 from voronym.methods.crowd import Crowd
+from voronym.methods.demands import demands_of, make_obey
 from voronym.methods.figures import BlockFigures, BlocksFigures
-from voronym.methods.grouped import demands_of, group, make_obey, publish_groups
+from voronym.methods.grouped import group, publish_groups
 from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.problem import Problem
-from voronym.request.choices import EVERY, ReleaseChoices
+from voronym.request.checks import EVERY
+from voronym.request.choices import ReleaseChoices
 from voronym.result import Grouped
 from voronym.table.table import Table
 from voronym.table.values import first_rows

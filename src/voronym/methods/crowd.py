@@ -25,7 +25,8 @@ from voronym.core.context import Context
 from voronym.errors import GuaranteeError
 from voronym.keyspaces import KEY_SPACES, Coordinates, Keys, Published, weights_of
 from voronym.partition import Partition
-from voronym.privacy.cells import Judge, Levels, Rule
+from voronym.privacy.cells import Judge, Rule
+from voronym.privacy.level import Levels
 from voronym.privacy.p_sensitive import distinct
 from voronym.request.choices import ReleaseChoices
 from voronym.table.table import Table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,27 +11,24 @@ import numpy as np
 
 from voronym.core.context import Context
 from voronym.core.options import Options, by_column, entry_of, option
-from voronym.dp import GROUPINGS, Budget, Cells, Records, caught, meet, odds
+from voronym.dp import GROUPINGS, BoundedRecords, Budget, Cells, meet
 from voronym.dp.cells import Ints, Population, Question
 from voronym.dp.domain import Bounds, Domain, Range, bounds_of
 from voronym.dp.noise import library
 from voronym.dp.presence import counted, resized
 from voronym.errors import InputError, hint
+from voronym.generalize.hierarchy import Hierarchy
 from voronym.method import table_method
-from voronym.methods.figures import Private, PrivateFigures, PublicBounds
+from voronym.methods.figures import PrivateFigures
+from voronym.methods.private_facts import public_figures, sentences
 from voronym.privacy import DifferentialPrivacy, parse_model
-from voronym.privacy.differential import REPLACE, private_among
+from voronym.privacy.differential import private_among
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Masked
-from voronym.table.hierarchy import Hierarchy
 from voronym.table.table import Table
 
 AUTO = "tree"
 """The grouping that lost least on most tables that were compared."""
-KEPT_ALONE = (
-    "Only the keys by themselves are private. Other columns stand beside them as they were: whoever "
-    "recognises a row by these learns in which group the person is. scope=all covers them, too."
-)
 
 
 @dataclass(frozen=True)
@@ -191,23 +187,6 @@ def mask_private(
     )
 
 
-def sentences(
-    facts: Private,
-    model: DifferentialPrivacy,
-    bounds: list[Bounds],
-    outside: Sequence[int],
-    columns: int,
-) -> dict[str, tuple[str, ...]]:
-    """Return the sentences about a private release: notes, public notes, and what was done."""
-    notes = tuple(
-        f"{many:,} values of {item.name!r} were outside its bounds and count as the nearer bound"
-        for item, many in zip(bounds, outside, strict=True)
-        if many
-    )
-    public = (KEPT_ALONE,) if model.scope == "keys" and len(bounds) < columns else ()
-    return {"notes": (*notes, *public), "log": _log(facts), "public_notes": public}
-
-
 def grouping_of(options: DifferentialOptions) -> str:
     """Return the name of the grouping."""
     return AUTO if options.grouping == "auto" else options.grouping
@@ -289,20 +268,6 @@ def cells_in(shown: Shown, grouping: str, k: int | None) -> tuple[Cells, int]:
     return replace(cells, spent={**(shown.spent or {}), **cells.spent}), size
 
 
-def public_width(bounds: Sequence[Any]) -> float:
-    """Return the width of published ranges where none is given: a round number, about a tenth of the bounds.
-
-    Examples
-    --------
-    >>> public_width((0, 120)), public_width((0.0, 3.0))
-    (10, 0.2)
-    """
-    rough = (float(bounds[1]) - float(bounds[0])) / 10.0
-    power = 10.0 ** math.floor(math.log10(rough))
-    width = max(step for step in (1.0, 2.0, 5.0) if step * power <= rough * (1.0 + 1e-9)) * power
-    return int(width) if width >= 1.0 else width
-
-
 def column_weights(bounds: list[Bounds], options: DifferentialOptions) -> tuple[float, ...]:
     """Return how much columns count, in the order of records: ordered ones, then categories."""
     given = options.importance
@@ -330,14 +295,14 @@ def public_bounds(table: Table, model: DifferentialPrivacy, options: Differentia
     return bounds_of(table, private_columns(table, model), options.bounds or {}, trees)
 
 
-def encode(table: Table, bounds: list[Bounds]) -> tuple[Records, list[int]]:
+def encode(table: Table, bounds: list[Bounds]) -> tuple[BoundedRecords, list[int]]:
     """Return the records in their public bounds, and how many values of each column were outside."""
     made = [bound.encode(table) for bound in bounds]
     ordered = [values for item, (values, _) in zip(bounds, made, strict=True) if isinstance(item, Range)]
     nominal = [values for entry, (values, _) in zip(bounds, made, strict=True) if isinstance(entry, Domain)]
     sizes = tuple(len(element.values) for element in bounds if isinstance(element, Domain))
     return (
-        Records(
+        BoundedRecords(
             np.stack(ordered, axis=1) if ordered else np.empty((table.n, 0)),
             np.stack(nominal, axis=1).astype(np.int64) if nominal else np.empty((table.n, 0), np.int64),
             sizes,
@@ -362,104 +327,3 @@ def published(
         new[bound.name] = nw.maybe_reset_index(shown[of.tolist()])
     names = [name for name in table.columns if name in table.schema]
     return nw.maybe_reset_index(table.frame.select(names).with_columns(**new))
-
-
-def public_figures(
-    model: DifferentialPrivacy,
-    bounds: list[Bounds],
-    grouping: str,
-    size: int,
-    cells: Cells,
-    *,
-    unit: str,
-    rows: int,
-    records: int,
-    columns: Sequence[str],
-) -> Private:
-    """Return what everybody may know about such a release: nothing here depends on the data but its noise.
-
-    ``rows`` are the most of a unit; ``records`` and ``columns`` are those of the table.
-    """
-    epsilon, delta = float(model.epsilon or 0.0), model.delta
-    kept = [name for name in columns if name not in {item.name for item in bounds}]
-    budget = Budget(epsilon, delta, rows)
-    return Private(
-        epsilon=epsilon,
-        delta=delta,
-        rho=budget.rho,
-        scope=model.scope,
-        relation=model.neighbours,
-        unit=unit,
-        rows=rows,
-        grouping=grouping,
-        sensitivity=GROUPINGS[grouping].sensitivity,
-        size=size,
-        noise="discrete Laplace" if budget.pure else "discrete Gaussian",
-        choice="permute-and-flip" if budget.pure else "the exponential mechanism",
-        spent={name: share * (rows if budget.pure else rows**2) for name, share in cells.spent.items()},
-        cells={name: value for name, value in cells.facts.items() if isinstance(value, (int, list))},
-        bounds=tuple(PublicBounds(bound.name, bound.says, bound.origin) for bound in bounds),
-        odds=odds(epsilon),
-        caught=caught(epsilon, delta),
-        not_private=tuple(_not_private(records, model, unit, kept)),
-    )
-
-
-def in_strata(made: Sequence[Private], strata: Sequence[str]) -> Private:
-    """Return the facts of a release whose strata were masked one by one.
-
-    A record is in one stratum, which is public and stays; so what is spent in each is spent once. Of a unit
-    with rows in several, each stratum costs the share that its rows are of all that are allowed.
-    """
-    cells = [facts.cells for facts in made]
-    return replace(
-        made[0],
-        cells={name: sum(cell[name] for cell in cells) for name, value in cells[0].items()
-               if isinstance(value, int) and all(name in cell for cell in cells)},
-        size=min(facts.size for facts in made),
-        not_private=(
-            f"{', '.join(strata)}: the stratum of every row, and the number of rows of each stratum",
-            *(line for line in made[0].not_private if not line.startswith("the number of rows")),
-        ),
-    )  # fmt: skip
-
-
-def _not_private(records: int, model: DifferentialPrivacy, unit: str, kept: list[str]) -> list[str]:
-    """Return what the promise does not cover."""
-    out = [
-        "the names, kinds and order of the columns, their types (whole numbers, or decimals and their "
-        "sign), and their declared bounds"
-    ]
-    if model.hides_presence:
-        if unit != "row":
-            out.append(f"that no {unit} has more than {model.rows} rows")
-    elif unit == "row":
-        out.append(f"the number of rows, {records:,}, and so that somebody is in the table at all")
-    else:
-        out.append(f"the number of rows, {records:,}, and how many of them each {unit} has")
-    if kept:
-        out.append(
-            f"{', '.join(kept)}: published as they were, row by row, beside the keys; who recognises a row "
-            "by them learns which published keys are that person's"
-        )
-    out.append("that a release was made, when, and by which choices")
-    return out
-
-
-def _log(facts: Private) -> tuple[str, ...]:
-    promise = f"ε = {facts.epsilon:g}" + (f", δ = {facts.delta:g}" if facts.delta else "")
-    what = "the keys" if facts.scope == "keys" else "all columns"
-    spent = ", ".join(f"{name} {share:.3g}" for name, share in facts.spent.items())
-    values = "its values" if facts.unit == "row" else "the values of its rows"
-    between = (
-        f"by replacing {values}"
-        if facts.relation == REPLACE
-        else f"by adding or removing it, or by replacing {values}"
-    )
-    return (
-        f"Differential privacy of {what} for each {facts.unit}: {promise}, neighbours {between}.",
-        *(() if facts.relation == REPLACE else ("The number of published rows is a noisy count.",)),
-        f"Groups of about {facts.size:,} by '{facts.grouping}', {facts.cells.get('groups', 0):,} in "
-        f"all; {facts.noise} noise by OpenDP.",
-        f"The {'ε' if not facts.delta else 'ρ'} went to: {spent}.",
-    )

@@ -15,10 +15,13 @@ from voronym.certify import Bound
 from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import InputError
+from voronym.generalize.publish import published_ranges
 from voronym.keyspaces import DEFAULT_SPACE, Coordinates, Published
 from voronym.method import METHODS, Method
 from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
+from voronym.methods.demands import demands_of, enforcement, obey
+from voronym.methods.gather import gather
 from voronym.methods.households import group_households
 from voronym.methods.objective import published_points
 from voronym.methods.said import against, unit_sentences, within
@@ -28,24 +31,16 @@ from voronym.methods.weights import publish_weights
 from voronym.partition import Partition
 from voronym.partitioners.front import one_group_note
 from voronym.privacy import Judge, Model
-from voronym.privacy.enforce import enforce, refuse_impossible
 from voronym.problem import Problem
-from voronym.ranges.publish import published_ranges
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Cost, Grouped, Stratum
 from voronym.space.published import PublishedPoints
 from voronym.table.schema import Schema
 from voronym.table.table import Table
-from voronym.table.units import fresh_names
 from voronym.table.values import first_rows
 
 PUBLISHED_BY = ("auto", "pairs")
 """The methods that minimise what groups publish; the others minimise the loss of their means."""
-
-
-def enforcement(choices: ReleaseChoices) -> str:
-    """Return how groups are made to obey models, the intruder considered."""
-    return choices.enforce if choices.intruder == "keys" else "blind"
 
 
 @dataclass(frozen=True)
@@ -87,20 +82,8 @@ def mask_by_groups(
 
     Parameters
     ----------
-    table : Table
-        The records.
-    ctx : Context
-        Its deadline, generator and progress are those of the whole work.
-    choices : ReleaseChoices
-        Those of the recipe.
-    options : Options
-        Those of the method.
-    k : int
-        The least size of a group.
-    models : sequence of Model
-        What groups must obey.
-    kept : Kept, optional
-        Groups that are given: then none are made.
+    table, ctx, choices, options, k, models, kept
+        As for `voronym.methods.mask.mask`.
     """
     chosen, strata, way = METHODS[choices.method], choices.strata, enforcement(choices)
     if strata:
@@ -142,12 +125,12 @@ def mask_by_groups(
             part, bound = _groups(goal, chosen, options, grouping, demands, equal, way, loss)
         else:
             part = Partition(kept.numbers, k=k)
-        part, costs = _obey(problem, part, demands, way, obeying, crowd.loss)
+        part, costs = obey(problem, part, demands, way, obeying, crowd.loss)
     published = _published(crowd, part, kept, choices, k)
     rows = crowd.spread(part)
     plain = table.units is None
     as_is = pure_groups(part, equal)[part.labels] if plain and kept is None else None
-    gathered = _gather(table, published, rows, bare, as_is)
+    gathered = gather(table, published, rows, bare, as_is)
     frame, mean, weighed, result = publish_weights(table, gathered, choices, k)
     return Grouped(
         frame,
@@ -242,6 +225,11 @@ def _groups(
     ctx = ctx if method.timed else ctx.untimed()
     here = ctx.part(0.0, 1.0, time=0.5 if demands else None)  # models are enforced in the rest of the time
 
+    if (
+        demands and way != "blind" and problem.records.weights is None
+    ):  # a method may look at them, such as pcl with diverse
+        problem = Problem(problem.records, problem.k, [judge for _, own in demands for judge in own])
+
     def divide(some: Problem, part: Context) -> tuple[Partition, Bound | None]:
         if not method.weighted:  # it groups records that count alike; their centres are weighted all the same
             some = some.unweighted()
@@ -267,90 +255,9 @@ def group(problem: Problem, method: Method, options: Options, ctx: Context) -> P
     return _groups(problem, method, options, half)[0]
 
 
-def make_obey(
-    problem: Problem,
-    part: Partition,
-    demands: Sequence[tuple[str, tuple[Judge, ...]]],
-    ctx: Context,
-    how: str = "merge",
-) -> Partition:
-    """Return groups that obey what is demanded."""
-    return _obey(problem, part, demands, how, ctx)[0] if demands else part
-
-
 def publish_groups(crowd: Crowd, part: Partition, choices: ReleaseChoices, k: int) -> Published:
     """Return what groups publish."""
     return _published(crowd, part, None, choices, k)
-
-
-def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
-    """Return the models that groups must obey beyond k, with a judge for each confidential column.
-
-    What no partition can obey is refused here, before the work.
-    """
-    for model in models:
-        column = model.column
-        if column is not None and column not in table.confidential:
-            raise InputError(
-                f"{model.name} is about confidential columns, and {column!r} is not declared as one; "
-                f"these are: {', '.join(table.confidential) or 'none'}"
-            )
-    demands: list[tuple[str, tuple[Judge, ...]]] = [
-        (str(model), tuple(_share(judge, table) for judge in model.judges(table)))
-        for model in models
-        if model.required is not None and model.merging
-    ]
-    refuse_impossible([judge for _, judges in demands for judge in judges])
-    return demands
-
-
-def _share(judge: Judge, table: Table) -> Judge:
-    """Return a judge of a part of a data set: of a sum over all records, the part has its share."""
-    if table.totals is None or not judge.additive or judge.required is None:
-        return judge
-    return replace(judge, required=judge.required * len(judge.levels.codes) / judge.levels.n)
-
-
-def _obey(
-    problem: Problem,
-    part: Partition,
-    demands: Sequence[tuple[str, tuple[Judge, ...]]],
-    how: str,
-    ctx: Context,
-    loss: Callable[[Partition], float] | None = None,
-) -> tuple[Partition, tuple[Cost, ...]]:
-    """Make the groups obey one model after the other, and say what each cost.
-
-    Groups that obey more models are a solution for fewer, too: where the search was luckier with more, that
-    is the cost of fewer. ``loss`` is what to say of groups, where it is not that of the problem.
-    """
-    if how == "blind" and demands:  # what each model alone would need is told to nobody
-        demands = [
-            (", ".join(name for name, _ in demands), tuple(item for _, own in demands for item in own))
-        ]
-    outcome = [(f"k-anonymity={problem.k}", part, "none")]
-    judges: list[Judge] = []
-    for number, (name, own) in enumerate(demands):
-        judges += own
-        before = outcome[-1][1]
-        # Groups that obeyed the models before may obey this one, too. If not, begin with k-anonymous ones.
-        lucky = all(np.all(judge.holds(judge.values(before.labels, before.n_cells))) for judge in judges)
-        here = ctx.part(
-            number / len(demands),
-            (number + 1) / len(demands),
-            stage=f"enforcing {name}",
-            time=1 / (len(demands) - number),
-        )
-        here.tell(0.0)
-        demanding = Problem(problem.records, problem.k, judges)
-        result = enforce(demanding, before if lucky else part, here, method=how)
-        outcome.append((name, result.partition, result.method))
-    costs: list[Cost] = []
-    least, loss = np.inf, problem.loss if loss is None else loss
-    for name, groups, way in reversed(outcome):
-        least = min(least, loss(groups))
-        costs.append(Cost(name, float(least), way))
-    return outcome[-1][1], tuple(reversed(costs))
 
 
 def _within_strata(
@@ -374,7 +281,7 @@ def _within_strata(
         own, way = np.unique(equal[who], return_inverse=True)[1].reshape(-1), enforcement(choices)
         goal = searched(some, None if shown is None else shown.subset(who))
         part, _ = _groups(goal, METHODS[choices.method], options, grouping, asked, own, way)
-        return _obey(some, part, asked, way, here.part(0.7, 1.0))
+        return obey(some, part, asked, way, here.part(0.7, 1.0))
 
     return divide_strata(crowd.table, problem, choices.strata, ctx.part(0.05, 0.95), divide)
 
@@ -405,62 +312,10 @@ def _together(
         some = problem.subset(alone)
         asked = few.demands(problem.k)
         part, _ = _groups(some, method, options, ctx.part(0.8, 0.9, time=0.5), asked)
-        part, _ = _obey(some, part, asked, choices.enforce, ctx.part(0.9, 1.0))
+        part, _ = obey(some, part, asked, choices.enforce, ctx.part(0.9, 1.0))
         labels[alone] = labels.max() + 1 + part.labels
     part = Partition(labels, k=problem.k)
     return part, (Cost(f"k-anonymity={problem.k} of households", crowd.loss(part)),), rest
-
-
-def _gather(
-    table: Table,
-    published: Published,
-    part: Partition,
-    bare: NDArray[np.int64] | None = None,
-    as_is: NDArray[np.bool_] | None = None,
-) -> nw.DataFrame[Any]:
-    """Return the table with the keys of its groups, in its own order of rows and columns.
-
-    In front stand pseudonyms, where they are asked for; households in ``bare`` get none. Records in ``as_is``
-    share all keys with their group: what a mean of equal numbers rounds off is put back.
-    """
-    kept = [
-        name for name in table.columns if name in table.schema and table.schema[name].role != "identifier"
-    ]
-    parts = [published.frame[part.labels]]
-    rest = [name for name in kept if name not in table.keys]
-    if rest:
-        parts.append(table.frame.select(rest))
-    frame = nw.concat([nw.maybe_reset_index(item) for item in parts], how="horizontal").select(kept)
-    if as_is is not None and as_is.any():
-        frame = frame.with_columns(**_put_back(table, frame, as_is))
-    return with_pseudonyms(table, frame, bare)
-
-
-def _put_back(table: Table, frame: nw.DataFrame[Any], as_is: NDArray[np.bool_]) -> dict[str, nw.Series[Any]]:
-    """Return keys that are published as numbers with the table's own values in some rows."""
-    rows = np.where(as_is, np.arange(table.n), np.arange(table.n) + table.n)
-    made = {}
-    for name in table.keys:
-        own, new = table.frame.select(name), frame.select(name)
-        if own[name].dtype == new[name].dtype and own[name].dtype.is_float():
-            both = nw.concat([nw.maybe_reset_index(own), nw.maybe_reset_index(new)])
-            made[name] = nw.maybe_reset_index(both[rows.tolist()])[name]
-    return made
-
-
-def with_pseudonyms(
-    table: Table, frame: nw.DataFrame[Any], bare: NDArray[np.int64] | None = None
-) -> nw.DataFrame[Any]:
-    """Return a masked table with pseudonyms in front, where asked for; ``bare`` households get none."""
-    if not table.schema.pseudonyms or table.units is None:
-        return frame
-    made = {
-        table.schema.units[what]: fresh_names(codes, bare if what == "household" else None)
-        for what, codes in table.units.known.items()
-    }
-    names = nw.from_dict(made, backend=table.frame.implementation)
-    both = [nw.maybe_reset_index(part) for part in (names, frame)]
-    return nw.concat(both, how="horizontal").select([*made, *frame.columns])
 
 
 def _weightless(choices: ReleaseChoices, method: Method) -> list[str]:

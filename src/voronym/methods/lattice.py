@@ -24,14 +24,14 @@ from voronym._kernels import lattice as kernels
 from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError, hint
+from voronym.generalize.ladder import Ladder, ladders
+from voronym.generalize.publish import ranged_schema
 from voronym.keyspaces import importance_of
 from voronym.method import release_method
 from voronym.methods.figures import LatticeFigures, Recoding, Uniform
 from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.privacy.cells import Judge
-from voronym.ranges.ladder import Ladder, ladders
-from voronym.ranges.publish import ranged_schema
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Grouped
 from voronym.table.table import Table

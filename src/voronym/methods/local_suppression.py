@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,14 @@ from voronym.keyspaces import importance_of
 from voronym.method import release_method
 from voronym.methods import blank_bound
 from voronym.methods.blank_models import obey, shared
+from voronym.methods.blank_prices import raised
 from voronym.methods.blank_search import anneal
 from voronym.methods.blank_wildcard import wildcard_gaps
 from voronym.methods.blanks import SAME, Choices, Search
 from voronym.methods.crowd import check_heads, household_demands
+from voronym.methods.demands import demands_of
 from voronym.methods.figures import Suppressed, SuppressionFigures
-from voronym.methods.grouped import demands_of
-from voronym.methods.said import unit_sentences
+from voronym.methods.said import against, unit_sentences
 from voronym.partition import Partition
 from voronym.privacy import Judge, Model
 from voronym.request.choices import ReleaseChoices
@@ -35,10 +36,6 @@ COLUMNS = 20
 """Keys, at most: every set of them that k records share is looked at."""
 FATE = "its own value, or missing"
 """What is published of a key."""
-AGAINST = (
-    "Classes that broke a model were joined with others. That looks at confidential values: the gaps are "
-    "made against an intruder who knows the keys, and one who knows the method, too, may learn more."
-)
 WILDCARD = (
     "If a gap matched everything, as other tools count, {:,} gaps would do: found by a greedy search, for "
     "comparison; records with gaps in unusual places would then stand alone."
@@ -84,6 +81,7 @@ def suppress_locally(
     exact: bool = False,
     homes: Ints | None = None,
     judges: Sequence[Judge] = (),
+    enforce: str = "auto",
     lots: np.random.Generator | None = None,
 ) -> Gaps:
     """Choose values to make missing so that each record looks like k or more, gaps included.
@@ -108,7 +106,9 @@ def suppress_locally(
     homes : array of int, optional
         The household of each record: then k counts households.
     judges : sequence of Judge
-        What classes must obey beyond k: those that do not are joined with others.
+        What classes must obey beyond k.
+    enforce : str
+        How they are made to obey: see `blank_models.obey`.
     lots : Generator, optional
         Draws which of several equal records gets a gap, and where records of equal cost go: by default from
         the system, so that nobody who has the program and the seed draws the same.
@@ -125,10 +125,14 @@ def suppress_locally(
     which = which.reshape(-1)
     choices = Choices.find(rows, counts, prices, k, ctx.part(0.0, 0.1))
     programme = solve and homes is None
-    searching = ctx.part(0.2, 0.8, time=0.4 if exact and programme else None)
-    heads = None if homes is None else blank_bound.Homes.of(which, homes, len(rows))
-    proven = blank_bound.least(choices, ctx.part(0.1, 0.2), heads)
-    labels = anneal(choices, which, homes, searching, least=proven)
+    searching = ctx.part(0.2, 0.8, time=0.4 if exact and programme else 0.85)  # the rest is for the proof
+    proven, worth = blank_bound.least(choices, ctx.part(0.1, 0.15))
+
+    def prove(cost: float) -> float:
+        better = raised(choices, which, homes, worth, cost, ctx.part(0.15, 0.2))
+        return _rounded(max(proven, better), prices)
+
+    labels, proven = anneal(choices, which, homes, searching, prove)
     if homes is None:  # records of one combination are alike, and some are solved for better
         search = Search(choices)
         search.publish(which, labels)
@@ -136,10 +140,17 @@ def suppress_locally(
             proven = max(proven, blank_bound.polish(search, ctx.part(0.8, 1.0), exact=exact) or 0.0)
         labels = scattered(choices, which, search.labels(which, lots), lots)
     if judges:
-        labels = obey(codes, labels, judges, prices, ctx.part(0.95, 1.0, stage="enforcing models"))
+        obeying = ctx.part(0.95, 1.0, stage="enforcing models")
+        labels = obey(codes, labels, k, judges, prices, obeying, how=enforce)
     labels, kept = unveiled(codes, labels)
     cost = float(((codes >= 0) & ~kept).sum(axis=0) @ prices)
     return Gaps(labels, kept, cost, min(proven, cost))
+
+
+def _rounded(bound: float, prices: NDArray[np.float64]) -> float:
+    """Return a bound of the cost, rounded up where all costs are whole numbers."""
+    whole = bool((prices == np.rint(prices)).all())
+    return float(np.ceil(bound - 1e-6)) if whole else bound
 
 
 def scattered(choices: Choices, which: Ints, labels: Ints, lots: np.random.Generator) -> Ints:
@@ -215,7 +226,8 @@ def local_suppression(
     Values that were missing before cost nothing, and look like those that are made missing.
 
     People with several rows are published alike in all of them: a key that changes from row to row is missing
-    in each. Households are counted, and classes that break a model are joined (see `blank_models`).
+    in each. Households are counted; classes that break a model are joined, or exchange records (see
+    `blank_models`).
 
     References
     ----------
@@ -243,10 +255,13 @@ def local_suppression(
     price = [given.get(name, 1.0) for name in table.keys]
     lots = None if choices.seed is None else ctx.rng  # a seed that was given repeats the release
     result = suppress_locally(
-        codes, k, ctx, price=price, judges=judges, homes=homes, exact=options.exact, lots=lots
-    )
+        codes, k, ctx, price=price, judges=judges, enforce=choices.enforce, homes=homes, exact=options.exact,
+        lots=lots,
+    )  # fmt: skip
     others = wildcard_gaps(codes, k, price, homes) if options.wildcard else None
-    return _masked(table, result, of_row, k, models=bool(demands), others=others)
+    made = _masked(table, result, of_row, k, models=bool(demands), others=others)
+    assert made.partition is not None  # noqa: S101 - classes
+    return replace(made, log=(*made.log, *against(choices.enforce, made.partition, bool(demands))))
 
 
 def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
@@ -285,7 +300,6 @@ def _masked(
         for name, n in many.items()
         if n > NEARLY * table.n
     )
-    against = (AGAINST,) if models else ()
     return Grouped(
         frame,
         figures=SuppressionFigures(figures),
@@ -294,7 +308,6 @@ def _masked(
             *_said(table, many, touched, gaps, k, more=models),
             *(() if others is None else (WILDCARD.format(others),)),
             *unit_sentences(table, None),
-            *against,
         ),
         partition=Partition(gaps.labels, k=k) if of_row is None else Partition(gaps.labels[of_row]),
         published_as=dict.fromkeys(table.keys, FATE),

@@ -18,18 +18,16 @@ from numpy.typing import NDArray
 from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError, hint
+from voronym.generalize.publish import published_ranges, ranged_schema
+from voronym.generalize.rows import in_widths, joined_schema
 from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
-from voronym.methods.differential import (
-    DifferentialOptions,
-    in_strata,
-    mask_private,
-    private_of,
-    rows_of,
-)
+from voronym.methods.demands import demands_of, enforcement
+from voronym.methods.differential import DifferentialOptions, mask_private, private_of, rows_of
 from voronym.methods.figures import PrivateFigures
-from voronym.methods.grouped import Kept, demands_of, enforcement, mask_by_groups, with_pseudonyms
-from voronym.methods.row_ranges import in_widths, joined_schema
+from voronym.methods.gather import with_pseudonyms
+from voronym.methods.grouped import Kept, mask_by_groups
+from voronym.methods.private_facts import in_strata
 from voronym.methods.said import against, within
 from voronym.methods.strata import check_strata, strata_of
 from voronym.methods.weights import publish_weights
@@ -37,14 +35,18 @@ from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.privacy.enforce.blind import SURE, chance, grid
 from voronym.privacy.enforce.rules import Requirements
-from voronym.ranges.publish import published_ranges, ranged_schema
-from voronym.request.choices import EVERY, ReleaseChoices
+from voronym.request.checks import EVERY
+from voronym.request.choices import ReleaseChoices
 from voronym.result import Grouped, Masked, Stratum
 from voronym.table.table import Table
 from voronym.table.units import first_of_each
 from voronym.table.values import first_rows
 
 Ints = NDArray[np.int64]
+BY_KEYS = (
+    "No model looks at confidential values: the groups are made by keys alone, and an intruder who knows the "
+    "method learns no more from them."
+)
 
 
 def mask(
@@ -76,6 +78,22 @@ def mask(
     kept : Kept, optional
         Groups that are given: then none are made.
     """
+    masked = _mask(table, ctx, choices=choices, options=options, k=k, models=models, kept=kept)
+    if choices.intruder == "method" and METHODS[choices.method].keeps_k and not demands_of(table, models):
+        return replace(masked, log=(*masked.log, BY_KEYS))
+    return masked
+
+
+def _mask(
+    table: Table,
+    ctx: Context,
+    *,
+    choices: ReleaseChoices,
+    options: Options,
+    k: int,
+    models: Sequence[Model],
+    kept: Kept | None,
+) -> Masked:
     method = METHODS[choices.method]
     # Some options are choices of the run, which the steps before changed.
     shared = {name: getattr(choices, name) for name in ("bounds", "hierarchies") if name in options.names()}

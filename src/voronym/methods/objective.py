@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.generalize.publish import RANGES, ways_of
 from voronym.keyspaces import Coordinates, Keys, Weighed
-from voronym.ranges.publish import RANGES, ways_of
 from voronym.request.choices import ReleaseChoices
 from voronym.space import Euclidean
 from voronym.space.published import PublishedPoints, Shown

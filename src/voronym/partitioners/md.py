@@ -12,7 +12,7 @@ from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.partitioners._classic import classic
 from voronym.problem import Problem
-from voronym.space.records import Points
+from voronym.space.points import Points
 
 FAST_FROM = 2_000
 """Records from which on the tree pays."""

@@ -17,7 +17,8 @@ from voronym.method import algorithm
 from voronym.partition import Partition
 from voronym.partitioners.mdav_lists import Ahead
 from voronym.problem import Problem
-from voronym.space.records import Points, Records
+from voronym.space.points import Points
+from voronym.space.records import Records
 
 Ints = NDArray[np.int64]
 

@@ -27,13 +27,14 @@ it, and `voronym.measure` and the command line know it.
 from voronym.privacy.alpha_k import AlphaK
 from voronym.privacy.base import Finding, Model, models, parse_model, register
 from voronym.privacy.beta_likeness import BetaLikeness
-from voronym.privacy.cells import Judge, Levels, Rule, levels
+from voronym.privacy.cells import Judge, Rule
 from voronym.privacy.delta_disclosure import DeltaDisclosure
 from voronym.privacy.delta_presence import DeltaPresence
 from voronym.privacy.differential import DifferentialPrivacy
 from voronym.privacy.k_anonymity import KAnonymity
 from voronym.privacy.k_map import KMap
 from voronym.privacy.l_diversity import LDiversity
+from voronym.privacy.level import Levels, levels
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.privacy.p_sensitive import PSensitive
 from voronym.privacy.t_closeness import TCloseness

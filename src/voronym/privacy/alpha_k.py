@@ -11,8 +11,9 @@ import numpy as np
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import register
-from voronym.privacy.cells import Floats, Judge, Levels, Runs
+from voronym.privacy.cells import Judge, Runs
 from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy.level import Floats, Levels
 from voronym.privacy.text import number
 
 

@@ -12,9 +12,10 @@ from voronym.core.promise import meets
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import register
-from voronym.privacy.cells import Floats, Judge, Levels, Runs
+from voronym.privacy.cells import Judge, Runs
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.distances import ratio
+from voronym.privacy.level import Floats, Levels
 from voronym.privacy.text import number
 from voronym.table.classes import Classes
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from voronym.errors import InputError
 from voronym.privacy.base import Finding
-from voronym.privacy.cells import Floats, Judge, Levels, levels
+from voronym.privacy.cells import Judge
+from voronym.privacy.level import Floats, Levels, levels
 from voronym.privacy.people import held_by_all, of_people, of_rows, once, pairs, with_known
 from voronym.privacy.text import TextModel
 from voronym.table.classes import Classes, check_columns

@@ -10,7 +10,8 @@ import polars as pl
 
 from voronym.errors import InputError
 from voronym.privacy.base import Finding, Model, parse_model
-from voronym.privacy.cells import Ints, Judge
+from voronym.privacy.cells import Judge
+from voronym.privacy.level import Ints
 from voronym.table.schema import Column, Schema
 from voronym.table.table import Table
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.privacy.cells import Floats, Levels, Runs
+from voronym.privacy.cells import Runs
+from voronym.privacy.level import Floats, Levels
 
 
 def ordered(runs: Runs, levels: Levels) -> Floats:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voronym.core import later
-from voronym.privacy.cells import Floats, Ints, Levels, Runs
+from voronym.privacy.cells import Runs
 from voronym.privacy.distances import kullback_leibler, ratio
+from voronym.privacy.level import Floats, Ints, Levels
 
 gammaln = later.called("scipy.special", "gammaln")
 ndtri = later.called("scipy.special", "ndtri")

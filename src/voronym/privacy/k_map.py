@@ -13,7 +13,8 @@ from voronym.core.promise import meets
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import Finding, register
-from voronym.privacy.cells import Floats, Ints, Judge, Levels, Runs, count_runs, levels
+from voronym.privacy.cells import Judge, Runs, count_runs
+from voronym.privacy.level import Floats, Ints, Levels, levels
 from voronym.privacy.people import of_people, once, pairs
 from voronym.privacy.text import TextModel, whole
 from voronym.table.alike import population_sizes

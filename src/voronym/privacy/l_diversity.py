@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from voronym._kernels import verdict
+from voronym.core.promise import RELATIVE
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import register
-from voronym.privacy.cells import RELATIVE, Floats, Judge, Levels, Rule, Runs
+from voronym.privacy.cells import Judge, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy.level import Floats, Levels
 from voronym.privacy.p_sensitive import distinct
 from voronym.privacy.text import number, read_options, short, whole, write_options
 from voronym.table.classes import Classes

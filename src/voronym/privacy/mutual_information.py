@@ -13,9 +13,10 @@ from voronym._kernels import verdict
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import Needs, register
-from voronym.privacy.cells import Floats, Judge, Levels, Rule, count_runs, joint
+from voronym.privacy.cells import Judge, Rule, count_runs
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.information import contributions, estimate
+from voronym.privacy.level import Floats, Levels, joint
 from voronym.privacy.text import number, whole
 from voronym.table.classes import Classes
 from voronym.table.table import Table

@@ -11,8 +11,9 @@ import numpy as np
 from voronym._kernels import verdict
 from voronym.core.validate import checked
 from voronym.privacy.base import register
-from voronym.privacy.cells import Floats, Judge, Levels, Rule, Runs
+from voronym.privacy.cells import Judge, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy.level import Floats, Levels
 from voronym.privacy.text import whole
 
 

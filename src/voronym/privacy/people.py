@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from voronym.privacy.cells import Floats, Ints, Judge, Levels, Runs
+from voronym.privacy.cells import Judge, Runs
+from voronym.privacy.level import Floats, Ints, Levels
 from voronym.table.classes import Classes
 from voronym.table.units import distinct, first_of_each
 

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from voronym._kernels import verdict
 from voronym.core.validate import checked
 from voronym.errors import InputError
+from voronym.generalize.hierarchy import Given, Hierarchy
 from voronym.privacy import distances
 from voronym.privacy.base import register
-from voronym.privacy.cells import Floats, Judge, Levels, Rule
+from voronym.privacy.cells import Judge, Rule
 from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy.level import Floats, Levels
 from voronym.privacy.text import number
 from voronym.table.classes import Classes
-from voronym.table.hierarchy import Given, Hierarchy
 
 DISTANCES = ("ordered", "equal", "hierarchical", "total-variation", "kl")
 _PLAIN = {

@@ -17,6 +17,7 @@ from voronym.method import METHODS, algorithm, split_large
 from voronym.partition import Partition
 from voronym.problem import Problem, check_points
 from voronym.quantize.costs.base import Bounds, equal_sizes
+from voronym.quantize.diverse import diverse
 from voronym.quantize.pcl import alternate, pcl
 from voronym.quantize.quantizer import Quantizer
 from voronym.quantize.settings import Settings, thorough
@@ -90,6 +91,12 @@ class PclOptions(PclVariableOptions):
         "where there are several designs by default, else 0",
         check=whole(0),
     )
+    diverse: float | None = option(
+        None,
+        "least share of every level of the confidential column of the first model in every group, as a part "
+        "of its share in the table: 1 gives each group the levels of the whole table; groups may be larger",
+        check=number(above=0.0, most=1.0),
+    )
 
 
 @algorithm(
@@ -108,7 +115,10 @@ def pcl_method(problem: Problem, ctx: Context, options: PclOptions) -> Partition
 
     Cells are convex in Euclidean space. The method ``init`` gives centroids only, as in the paper of 2011,
     section 5.3: where its groups are uneven, as V-MDAV's are, "pcl-variable" begins with their sizes, too.
+    With ``diverse`` every group also holds its share of each confidential level: diversity by design.
     """
+    if options.diverse is not None:
+        return diverse(problem, options.diverse, ctx)
     sizes = equal_sizes(problem.n, problem.n // problem.k)
     partition = _partition(problem, ctx.part(0.0, 0.9), Bounds(sizes, sizes), options.init, options)
     least, most = sizes.min(), sizes.max()

@@ -10,6 +10,7 @@ vector quantization point of view and speaks of "pushing back outliers in the cr
 open.
 """
 
+from voronym.generalize.hierarchy import Hierarchy
 from voronym.records.attack import linkage
 from voronym.records.cluster import Clusters, clusters
 from voronym.records.fields import DEFAULTS, make_fields
@@ -36,7 +37,6 @@ from voronym.space.metrics import (
     metrics,
 )
 from voronym.space.mixed import Mixed
-from voronym.table.hierarchy import Hierarchy
 
 __all__ = [
     "DEFAULTS",

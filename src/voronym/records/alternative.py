@@ -32,7 +32,7 @@ def alternative(table: Table, masked: nw.DataFrame[Any], m: int, ctx: Context) -
     X = coordinates.X
     if not np.ptp(X, axis=0).any() or table.n < 2 * (m + 1):
         return None
-    method = METHODS["mdav" if table.n <= _WHOLE else "hierarchy"]  # whose macrocells MDAV groups
+    method = METHODS["mdav" if table.n <= _WHOLE else "prepartition"]  # whose macrocells MDAV groups
     part = method.partition(Problem.of(X, m + 1), ctx)
     means = coordinates.codec.decode(part.centroids(X), part.labels)
     published = coordinates.codec.encode(means)[part.labels]

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.core.grammar import pair
+from voronym.core.grammar import levels, pair
 from voronym.core.validate import checked
 from voronym.errors import InputError, VoronymError
 from voronym.space.field import Field
@@ -98,7 +98,7 @@ def _named(column: Column, choice: str) -> Metric:
     name, text = pair(choice)
     made = metrics()[name]
     if name == "rank":
-        return Rank(column.categories if text is None else [level.strip() for level in text.split("<")])
+        return Rank(column.categories if text is None else levels(text))
     try:
         built: Metric = made(*([] if text is None else [_number(text)]))
     except TypeError:

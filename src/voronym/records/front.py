@@ -15,6 +15,7 @@ from voronym.core.chance import masking
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError, hint
+from voronym.generalize.hierarchy import Hierarchy
 from voronym.method import table_method
 from voronym.records.alternative import alternative
 from voronym.records.attack import linkage
@@ -33,7 +34,6 @@ from voronym.space.field import Field
 from voronym.space.metrics import Taxonomy
 from voronym.space.mixed import Mixed
 from voronym.table.frame import listing
-from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 

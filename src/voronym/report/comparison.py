@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from voronym.comparison import Comparison, Row
 from voronym.dossier.told import curves
+from voronym.evaluate.comparison import Comparison, Row
 from voronym.evaluate.tradeoff import Plane, letters
 from voronym.privacy.information import Estimate
 from voronym.report import bars

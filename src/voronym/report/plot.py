@@ -15,10 +15,11 @@ from voronym.report import sections as _registered  # for its decorators
 from voronym.report.section import sections
 
 if TYPE_CHECKING:
-    from voronym.comparison import Comparison
+    from voronym.evaluate.comparison import Comparison
+    from voronym.evaluate.frontier import Frontier
     from voronym.release import Release
 
-__all__ = ["Plot", "plot_comparison", "plot_release", "standalone"]
+__all__ = ["Plot", "plot_comparison", "plot_frontier", "plot_release", "standalone"]
 del _registered
 
 
@@ -100,6 +101,20 @@ def _names(release: Release) -> str:
         if isinstance(drawn, Markup) and drawn.startswith("<svg"):
             names.append(section.anchor)
     return ", ".join(sorted(set(names))) or "none"
+
+
+def plot_frontier(frontier: Frontier) -> Plot:
+    """Return the plane of loss and risk: both lines of the frontier, and the point of a release."""
+    from voronym.dossier.told import curves
+    from voronym.report.curves import Dot, risk_plane
+    from voronym.report.tradeoff import lines
+
+    top = 1.06 * frontier.plane.unchanged.plug_in or 1.0
+    drawn = lines(curves(frontier.plane, 100.0), ("floor", "reached", "normal"), top)
+    point = frontier.point
+    dots = {} if point is None else {"the release": [Dot(100 * point.distortion, point.risk)]}
+    title = f"What the keys tell about {frontier.plane.levels.column}, against what masking them costs"
+    return Plot(risk_plane(dots, drawn, title=title, limits=(100.0, top)), title)
 
 
 def plot_comparison(comparison: Comparison, what: str = "loss") -> Plot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from voronym.core.grammar import name_of
 from voronym.errors import InputError, hint
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
-from voronym.request.choices import EVERY
+from voronym.request.checks import EVERY
 from voronym.request.public_steps import uncounted_steps
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ def _perturbs(recipe: Recipe) -> bool:
 
 
 def _alone(recipe: Recipe, name: str, way: str) -> bool:
-    """Whether a row can publish a key in that way without a group: by a given width, or by public bounds."""
+    """Whether a row can publish a key in that way without a group: a number, or a key of given width."""
     bounds, private = (recipe.bounds or {}).get(name), recipe.private is not None
     if way == "interval":
         numbers = recipe.schema[name].kind == "numeric" if name in recipe.schema else False
-        return name in (recipe.widths or {}) or (private and bounds is not None and numbers)
+        return name in (recipe.widths or {}) or (numbers and (bounds is not None or not private))
     return private and way in ("mean", "median")
 
 
@@ -68,6 +68,23 @@ def _useless(recipe: Recipe) -> list[str]:
     alone = bool(ways) and all(_alone(recipe, name, way) for name, way in ways.items())
     used = {*own, *(("hierarchies",) if stepped else ()), *(("publish", "widths") if alone else ())}
     return [name for name in GROUPS if name in recipe.given and name not in used]
+
+
+def _regroups(name: str) -> bool:
+    """Whether groups of a method exchange or join records until models hold."""
+    return METHODS[name].groups or name == "local-suppression"
+
+
+def _obeyed(recipe: Recipe) -> bool:
+    """Whether groups have to obey more than k: a model, or k households, which groups of records count."""
+    models = any(model.required is not None and model.merging for model in recipe.required[1:])
+    return models or (bool(recipe.schema.household) and any(METHODS[name].groups for name in recipe.methods))
+
+
+def _never_ranged(recipe: Recipe, names: Iterable[str]) -> list[str]:
+    """Return the keys that are not published as intervals."""
+    usual = "interval" if recipe.space == "ranges" else "mean"
+    return [name for name in names if recipe.way(name, usual) != "interval"]
 
 
 PRIVATE = {
@@ -225,6 +242,19 @@ RULES: list[Rule] = [
         "that publish a mean or a median",
     ),
     Rule(
+        ("publish", "widths"),
+        lambda recipe: bool(_never_ranged(recipe, recipe.widths or ())),
+        lambda recipe: f"widths is about intervals, and {_never_ranged(recipe, recipe.widths or ())[0]!r} is "
+        f"not published as one: leave it out, or choose {hint('publish', 'interval')}",
+    ),
+    Rule(
+        ("publish", "ends"),
+        lambda recipe: recipe.ends != "rounded" and len(_never_ranged(recipe, recipe.schema.keys)) ==
+        len(recipe.schema.keys),
+        lambda _: "ends is about intervals, and no key is published as one: leave it out, or choose "
+        f"{hint('publish', 'interval')}",
+    ),
+    Rule(
         ("weights", "publish_weights"),
         lambda recipe: recipe.publish_weights != "auto" and recipe.weights is None,
         lambda _: "publish_weights is about weights, and no column is named: give weights, too",
@@ -242,11 +272,18 @@ RULES: list[Rule] = [
         "knows the method learns from it: leave out enforce, or choose the intruder 'keys'",
     ),
     Rule(
-        ("blocks", "enforce"),
-        lambda recipe: bool(recipe.blocks) and recipe.enforce not in ("auto", "blind")
-        and not any(METHODS[name].groups for name in recipe.methods),
-        lambda recipe: f"{recipe.enforce!r} changes groups of near records until models hold, and no part "
-        "makes such groups: leave out enforce, or mask a part by 'mdav' or 'auto'",
+        ("method", "blocks", "enforce"),
+        lambda recipe: recipe.enforce not in ("auto", "blind") and recipe.makes_groups
+        and not any(map(_regroups, recipe.methods)),
+        lambda recipe: f"{recipe.enforce!r} joins groups or exchanges records until models hold, and "
+        "'lattice' gives the same levels to everybody: leave out enforce, or take another method, such as "
+        "'local-suppression' or 'auto'",
+    ),
+    Rule(
+        ("enforce", "models"),
+        lambda recipe: recipe.enforce != "auto" and recipe.makes_groups and not _obeyed(recipe),
+        lambda _: "enforce says how groups are made to obey models, and none is asked for that they could "
+        f"break: leave it out, or give a model, such as {hint('models', 'l-diversity=2')}",
     ),
     Rule(
         ("method", "keep_groups"),

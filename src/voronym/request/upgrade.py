@@ -18,6 +18,8 @@ def upgraded(data: Mapping[str, Any]) -> dict[str, Any]:
     entries = dict(data)
     given = entries.pop("format", FORMAT)
     check_format("the recipe", given, FORMAT)
+    if entries.get("method") == "hierarchy":  # the word is kept for trees of values
+        entries["method"] = "prepartition"
     if given == 1:
         return _from_1(entries)
     return entries

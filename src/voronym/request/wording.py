@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from voronym.core.grammar import written_levels
 from voronym.core.options import Declared
 from voronym.errors import WORDINGS, Hint
-from voronym.request.choices import EVERY, ColumnChoices, ReleaseChoices, RunChoices
+from voronym.request.checks import EVERY
+from voronym.request.choices import ColumnChoices, ReleaseChoices, RunChoices
 
 __all__ = ["argument", "declaration", "field", "flag", "words"]
 
@@ -57,7 +59,9 @@ def words(declared: Declared, value: Any) -> list[str]:
         return [flag]
     if isinstance(value, Mapping):
         if declared.name == "orders":
-            return [word for name, levels in value.items() for word in (flag, f"{name}={'<'.join(levels)}")]
+            return [
+                word for name, levels in value.items() for word in (flag, f"{name}={written_levels(levels)}")
+            ]
         return [word for name, part in value.items() for word in (flag, pair(name, part))]
     listed = list(value) if isinstance(value, (list, tuple)) else [value]
     if declared.shape == "pairs":

@@ -20,6 +20,7 @@ from voronym.core.context import Context, ProgressCallback
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.history.booking import Booking
+from voronym.history.kept import check_steps
 from voronym.history.ledger import Ledger
 from voronym.history.people import naming_columns
 from voronym.release import Release
@@ -305,5 +306,5 @@ def _booking(
         naming_columns(recipe.schema, frame, declared)
     booking = Booking(Ledger.open(ledger), frame, recipe.schema, declared, strangers=strangers)
     if recipe.keep_groups:
-        booking.check_steps(recipe.steps)
+        check_steps(booking.entries, recipe.steps)
     return booking

@@ -62,6 +62,6 @@ class Euclidean(Space):
 
     def records(self, X: ArrayLike) -> Records:
         """Return the rows of X as records."""
-        from voronym.space.records import Points  # it knows about partitions, which a space need not
+        from voronym.space.points import Points  # it knows about partitions, which a space need not
 
         return Points(self, np.ascontiguousarray(X, dtype=np.float64))

@@ -8,7 +8,8 @@ import numpy as np
 
 from voronym._kernels import directions
 from voronym.partition import Partition, group_means
-from voronym.space.records import Array, Ints, Pace, Points
+from voronym.space.points import Points
+from voronym.space.records import Array, Ints, Pace
 
 
 class Places(Points):

@@ -13,7 +13,8 @@ from voronym._kernels import cells as states
 from voronym._kernels import published as kernels
 from voronym.partition import Partition, group_means
 from voronym.space.base import Space
-from voronym.space.records import Array, Ints, Pace, Points
+from voronym.space.points import Points
+from voronym.space.records import Array, Ints, Pace
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ from voronym._kernels import weighted as kernels
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.space.base import Space
-from voronym.space.records import Array, Ints, Points
+from voronym.space.points import Points
+from voronym.space.records import Array, Ints
 
 
 class WeightedPoints(Points):

@@ -1,13 +1,11 @@
 """Steps: what is done to columns one by one, before groups are made or after.
 
 ``base``      `ColumnStep`, the registry `STEPS`, and `run`, which does a list of steps
-``text``      the text form: ``"top age=90 publish=mean"``
 ``numbers``   columns as numbers and back, in their own resolution
 ``effect``    what a step changed, and what it bought: `Effect`; unique records: `Exposed`
 ``limits``    ``top``, ``bottom``
 ``rounding``  ``round``
 ``recode``    ``recode``: a level of a hierarchy, leading characters, some values as one, ranges
-``cuts``      the ranges between given cuts
 ``suppress``  ``suppress``: values that become missing
 ``noise``     ``noise``
 ``swap``      ``rank-swap``, ``record-swap``

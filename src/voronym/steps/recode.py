@@ -6,13 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
-from voronym.core.options import option, whole
+from voronym.core.options import option, read_value, whole
 from voronym.errors import InputError, SchemaError, hint
-from voronym.steps import cuts, picked
+from voronym.generalize import cuts
+from voronym.generalize.hierarchy import Hierarchy
+from voronym.steps import numbers, picked
 from voronym.steps.base import ColumnStep, Made, list_option, step
-from voronym.table.hierarchy import Hierarchy
+from voronym.table.encoders.numeric import _places
+from voronym.table.frame import Series
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 
@@ -53,7 +58,7 @@ class Recode(ColumnStep):
         for name in self.columns:
             kind = table.schema[name].kind
             if self.cuts:
-                made[name] = cuts.ranged(table, name, self.cuts, self)
+                made[name] = self._ranged(table, name)
                 continue
             if kind not in ("nominal", "text"):
                 raise SchemaError(
@@ -83,8 +88,43 @@ class Recode(ColumnStep):
         """Return the schema in which columns of ranges are ordinal; None where nothing is one."""
         if not self.cuts:
             return None
-        return cuts.ordinal(table.schema, {name: cuts.labels(table, name, self.cuts, self)
-                                           for name in self.columns})  # fmt: skip
+        return cuts.ordinal_schema(table.schema, {name: self._ranges(table, name) for name in self.columns})
+
+    def _ranged(self, table: Table, name: str) -> Series:
+        """Return a column as the ranges that its values are in; a cut belongs to the range above it."""
+        texts = np.array(self._ranges(table, name), dtype=object)  # refuses columns that have no numbers
+        values, gone = numbers.read(table, name)
+        result = texts[np.searchsorted(self._cuts(table, name), values, side="right")]
+        result[gone] = None
+        return nw.new_series(name, result.tolist(), nw.String(), backend=table.frame.implementation)
+
+    def _ranges(self, table: Table, name: str) -> tuple[str, ...]:
+        """Return the ranges of a column, the lowest first."""
+        at, form = self._cuts(table, name), table.form(name)
+        digits: int | None = 0
+        if form != "integer":
+            known = form not in ("date", "datetime") and not getattr(self, "public", False)
+            digits = _places(table.numbers(name).astype(np.float64)) if known else None
+        made = cuts.labels(at, self.cuts, days=form == "date", digits=digits)
+        if made is None:
+            raise InputError(
+                f"step '{self}': between two of the cuts there is no value that {name!r} can have"
+            )
+        return made
+
+    def _cuts(self, table: Table, name: str) -> NDArray[np.float64]:
+        """Return the cuts as numbers of the column."""
+        kind = table.schema[name].kind
+        if kind not in ("numeric", "datetime"):
+            raise SchemaError(
+                f"step '{self}': column {name!r} is {kind}, and cuts are for numbers and dates. Take level "
+                "or values"
+            )
+        numbers.check_line(table, name, self)
+        at = np.array([numbers.number(table, name, read_value(cut), self) for cut in self.cuts])
+        if (np.diff(at) <= 0).any():
+            raise InputError(f"step '{self}': cuts must be in ascending order, each once")
+        return at
 
     @property
     def by_row(self) -> bool:

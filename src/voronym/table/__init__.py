@@ -5,7 +5,7 @@ frame, and what its columns hold; `classes` records that share all their keys; `
 `kinds` and `infer`; `codec` keys to points and back (`encoders`, `build`); `read` files and queries by
 `formats` (`delimited`, `columnar`, `statistical` with `codebook`, `sql`); texts by `spelling` (`numerals`,
 `moments`), in a `dialect`, with what the `source` said beside values, and back to text by `typeset`;
-`conform` texts meant as numbers; `hierarchy` trees above values; `clean` and `rebuild` what must not travel;
+`conform` texts meant as numbers; `clean` and `rebuild` what must not travel;
 `write` a release to a file, verified by `check`, which imports nothing of the library.
 """
 
@@ -15,8 +15,6 @@ from voronym.table.codec import Block, Codec
 from voronym.table.conform import check_kinds, conform
 from voronym.table.dialect import Dialect, Reading
 from voronym.table.frame import as_frame
-from voronym.table.hierarchy import Hierarchy
-from voronym.table.infer import check_other
 from voronym.table.proposal import Proposal
 from voronym.table.read import load, read
 from voronym.table.schema import Column, Kind, Role, Schema
@@ -31,7 +29,6 @@ __all__ = [
     "Column",
     "Columns",
     "Dialect",
-    "Hierarchy",
     "Kind",
     "Labels",
     "Proposal",
@@ -44,7 +41,6 @@ __all__ = [
     "WriteReceipt",
     "as_frame",
     "check_kinds",
-    "check_other",
     "conform",
     "labels_of",
     "load",

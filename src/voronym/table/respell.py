@@ -11,17 +11,18 @@ import re
 
 import polars as pl
 
+from voronym.generalize.spans import ends
 from voronym.table.moments import Moment, find_moment, parse
 from voronym.table.numerals import Comma, Number, find_number
-from voronym.table.spans import ends
 
+Form = Number | Moment
 _OWN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _OWN_DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?")
 _CLOCK = r"(?:[T ](\d\d:\d\d(?::\d\d)?))?"
 _BETWEEN = re.compile(r"–|;|, | - |\bto\b|\.\.| or less| or more|[<>≤≥=()\[\]*]")
 
 
-def respelled(texts: pl.Series, form: Number | Moment) -> pl.Series:
+def respelled(texts: pl.Series, form: Form) -> pl.Series:
     """Return ranges as they are made here with their ends as a file writes its numbers or dates.
 
     All digits stay, so that two ranges that differ still do.
@@ -61,7 +62,7 @@ def _moment(text: str, form: Moment) -> str:
     return made + sign + clock + (seconds if seconds and (seconds != ":00" or "%S" in form.pattern) else "")
 
 
-def plain_texts(texts: pl.Series, form: Number | Moment) -> pl.Series:
+def plain_texts(texts: pl.Series, form: Form) -> pl.Series:
     """Return ranges whose ends are written in a form as they are made here; what does not fit stays.
 
     Examples
@@ -122,7 +123,7 @@ def _replaced(
     return out.alias(texts.name)
 
 
-def found_form(texts: pl.Series, *, times: bool, comma: Comma) -> Number | Moment | None:
+def found_form(texts: pl.Series, *, times: bool, comma: Comma) -> Form | None:
     """Return how the ends of ranges are written, from all of them; None if it is not certain.
 
     Examples

@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from voronym.errors import VoronymError
-from voronym.web import answers, judge, ledger, runs, tables
+from voronym.web import answers, given, judge, ledger, projects, runs, tables
 from voronym.web.desk import Desk
 
 
@@ -20,11 +20,13 @@ def build(desk: Desk) -> Starlette:
         Route("/page.js", tables.script),
         Route("/logo.svg", tables.logo),
         Route("/tables", tables.upload, methods=["POST"]),
+        Route("/parts", tables.part, methods=["POST"]),
         Route("/demo", tables.demo, methods=["POST"]),
         Route("/judge", judge.upload, methods=["POST"]),
         Route("/t/{table}/judge", judge.judge, methods=["GET", "POST"]),
         Route("/t/{table}/original", judge.original, methods=["POST"]),
         Route("/recipe", tables.recipe, methods=["POST"]),
+        Route("/arx", projects.upload, methods=["POST"]),
         Route("/t/{table}", tables.enter),
         Route("/t/{table}/read", tables.read, methods=["GET", "POST"]),
         Route("/t/{table}/roles", tables.roles, methods=["GET", "POST"]),
@@ -32,6 +34,8 @@ def build(desk: Desk) -> Starlette:
         Route("/t/{table}/protect", tables.protect, methods=["GET", "POST"]),
         Route("/t/{table}/sketch", tables.sketch),
         Route("/t/{table}/recipe", tables.own_recipe, methods=["POST"]),
+        Route("/t/{table}/given", given.upload, methods=["POST"]),
+        Route("/t/{table}/given/{file}", given.download),
         Route("/t/{table}/ledger", ledger.upload, methods=["POST"]),
         Route("/t/{table}/ledger/change", ledger.change, methods=["POST"]),
         Route("/t/{table}/keep", tables.keep, methods=["POST"]),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import threading
 from collections.abc import Callable, Mapping
 from itertools import combinations
@@ -23,40 +25,40 @@ from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
 from voronym.intruder import attack, expose
 from voronym.method import METHODS
+from voronym.policy.judge import check as by_policy
 from voronym.privacy import split_models
 from voronym.problem import check_k
 from voronym.release import Release
-from voronym.request.choices import ReleaseChoices
+from voronym.request.choices import PARTS, ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.request.wording import DECLARED
 from voronym.run import checks
-from voronym.run.door import anonymize
+from voronym.run.door import anonymize, plan
 from voronym.table.classes import equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.read import read
-from voronym.table.schema import Schema
-from voronym.table.source import source_of
 from voronym.table.table import Table
 from voronym.table.units import Units
 from voronym.web.book import NEEDS, copied, copy_to, entries_of, packed
 from voronym.web.forms import PLAIN
-from voronym.web.intake import check_columns, check_lines, check_unpacked
-from voronym.web.judged import told_of
+from voronym.web.intake import check_lines, check_unpacked
+from voronym.web.judged import told_of, verdicts
 from voronym.web.levels import levels
+from voronym.web.looks import Opened, about, opened
 from voronym.web.preview import preview
-from voronym.web.settings import Settings, refuse_files
+from voronym.web.settings import Settings, choices_in, refuse_files
 from voronym.web.shown import release_view
 
-FIRST, EXAMPLES, WIDE = 8, 4, 40
-"""Rows and examples that are shown, and the signs of a cell that are."""
 MOST_KEYS = 15
 """Keys up to which all pairs of them are counted."""
-BARS = 12
-"""Bars of the small histogram of a column."""
 PLACED = ("k", "policy", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
           "time_limit", "seed", "space", "device")  # fmt: skip
 """Choices that have a place on the page for what is wrong with them; that of all others is "options"."""
+
+
+FILES = ("models", "steps", "policy", "population", "facts")
+"""Choices that may name files, each checked where it is shown."""
 
 
 class Wishes:
@@ -92,6 +94,13 @@ class Bench:
     def __init__(self) -> None:
         self._frame: pl.DataFrame | None = None
         self._made: tuple[Settings, Release] | None = None
+        self._given: Path | None = None
+        self._opened: Opened | None = None
+
+    @property
+    def given(self) -> set[str]:
+        """Names of the files that choices may name: the process works in the folder where they lie."""
+        return set() if self._given is None else {file.name for file in self._given.iterdir()}
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -101,7 +110,13 @@ class Bench:
         return self._frame
 
     def open(
-        self, _: Wishes, *, path: str, reading: Mapping[str, Any], limits: Mapping[str, int] | None
+        self,
+        _: Wishes,
+        *,
+        path: str,
+        reading: Mapping[str, Any],
+        limits: Mapping[str, int] | None,
+        given: str | None = None,
     ) -> dict[str, Any]:
         """Read a table; return what it looks like, and what is proposed for its columns.
 
@@ -115,39 +130,16 @@ class Bench:
             What is known about it.
         limits : mapping, optional
             Of an upload: ``unpacked`` bytes and ``columns``.
+        given : str, optional
+            The folder of files that choices may name.
         """
-        file = Path(path)
-        if limits is not None:
-            check_unpacked(file, limits["unpacked"])
-            check_lines(file, limits["columns"])
-        frame = read(file, **reading)
-        if limits is not None:
-            check_columns(len(frame.columns), limits["columns"])
-        proposal = Schema.infer(frame)
-        self._frame, self._made = frame, None
+        if given is not None:
+            self._given = Path(given)
+            os.chdir(given)
+        self._opened, self._made = opened(path, reading, limits), None
+        self._frame = self._opened.frame
         threading.Thread(target=_warm_up, daemon=True).start()
-        source = source_of(frame)
-        head = frame.head(FIRST)
-        advice = {item for _, item in proposal.several}  # of use until a column of people is chosen
-        return {
-            "rows": len(frame),
-            "head": [[_text(value) for value in row] for row in head.rows()],
-            "columns": [
-                {
-                    "name": column.name,
-                    "kind": column.kind,
-                    "reason": proposal.reasons[column.name],
-                    "shape": proposal.shapes.get(column.name, ""),
-                    **_facts(frame[column.name]),
-                }
-                for column in proposal.schema
-            ],
-            "warnings": [warning for warning in proposal.warnings if warning not in advice],
-            "several": [list(pair) for pair in proposal.several],
-            "read": "" if source is None else source.says(),
-            "format": "" if source is None else source.format,
-            "settings": Settings.of_schema(proposal.schema).having(k=5, weights=proposal.weights).plain(),
-        }
+        return about(self._opened)
 
     def alone(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Count who stands alone by the keys chosen, and how many more each of them singles out."""
@@ -194,15 +186,19 @@ class Bench:
         """Return the releases in a ledger that was given."""
         return entries_of(path)
 
+    def look(self, _: Wishes, *, path: str, limits: Mapping[str, int]) -> list[str]:
+        """Read a table that was given beside the first one, and return its columns."""
+        return list(_read_beside(path, limits).columns)
+
     def check(self, _: Wishes, *, settings: Mapping[str, Any], ledger: bool = True) -> dict[str, Any]:
         """Return what is wrong with settings, by field; nothing is run."""
         chosen = Settings.of_plain(settings)
         errors: dict[str, str] = {}
-        for name in ("models", "steps", "policy"):
+        for name in FILES:
             try:
-                refuse_files(Settings({name: chosen.get(name)}))
+                refuse_files(Settings({name: chosen.get(name)}), self.given)
             except InputError as error:
-                errors[name] = str(error)
+                errors[name if name in PLACED else "options"] = str(error)
         try:
             table = Request.of(chosen.about_columns()).table(self.frame)
         except VoronymError as error:
@@ -232,10 +228,15 @@ class Bench:
             errors["columns"] = str(error)
         return {"errors": errors}
 
+    def choices(self, _: Wishes, *, text: str, name: str) -> dict[str, Any]:
+        """Return the choices of a recipe, which may name files that were given."""
+        chosen, reading = choices_in(text, name, self.given)
+        return {"settings": chosen.plain(), "reading": reading}
+
     def recipe(self, _: Wishes, *, settings: Mapping[str, Any]) -> str:
         """Return choices as a recipe; nothing is run."""
         chosen = Settings.of_plain(settings)
-        refuse_files(chosen)
+        refuse_files(chosen, self.given)
         schema = Request.of(chosen.about_columns()).table(self.frame).schema
         given = {name: chosen.get(name) for name in ReleaseChoices.names() if name in chosen.choices}
         return Recipe(schema, **{**given, "models": tuple(split_models(chosen.models))}).to_toml()
@@ -245,13 +246,26 @@ class Bench:
     ) -> dict[str, Any]:
         """Tell what a release by these choices would be; it is kept for a run by the same ones."""
         chosen, self._made = Settings.of_plain(settings), None
+        many = self._over_parts(chosen)
         with copied(ledger[0]) if ledger else contextlib.nullcontext() as book:
-            release, whole = preview(self.frame, chosen, wishes.tell, wishes.check, book)
+            refuse_files(chosen, self.given)
+            rows = None if many is None else many.rows
+            release, whole = preview(self.frame, chosen, wishes.tell, wishes.check, book, rows)
         if (
             whole and not ledger and release.recipe.makes_groups and release.recipe.private is None
         ):  # else each run draws again
             self._made = (chosen, release)
+        if many is not None:
+            given = {**chosen.choices, "models": split_models(chosen.models)}
+            lines = str(plan(many.path, **given, reading=many.reading or None)).splitlines()
+            wishes.tell({"plan": [re.split(r"\s{2,}", line, maxsplit=1) for line in lines]})
         return {}
+
+    def _over_parts(self, chosen: Settings) -> Opened | None:
+        """Return the source of a run over parts: it has several, or a choice about parts was made."""
+        about_parts = any(DECLARED[name].purpose == PARTS for name in chosen.choices)
+        here = self._opened
+        return here if here is not None and (here.files or about_parts) else None
 
     def judge(
         self,
@@ -262,23 +276,18 @@ class Bench:
         confidential: list[str],
         original: str | None,
         limits: Mapping[str, int],
+        policy: str | None = None,
+        population: str | None = None,
     ) -> dict[str, Any]:
-        """Attack a table as a release, by the attacks that take seconds at most."""
-        beside = None
-        if original is not None:
-            check_unpacked(Path(original), limits["unpacked"])
-            check_lines(Path(original), limits["columns"])
-            beside = read(original)
+        """Attack a table as a release, by the attacks that take seconds at most; check it by a policy."""
+        refuse_files(Settings({"policy": policy, "population": population}), self.given)
+        beside = None if original is None else _read_beside(original, limits)
+        about: dict[str, Any] = {"keys": keys, "confidential": confidential, "original": beside}
         exposure = attack(
-            self.frame,
-            keys=keys,
-            confidential=confidential,
-            file=path,
-            original=beside,
-            attacks=quick_attacks(),
-            progress=lambda _: wishes.check(),
+            self.frame, file=path, attacks=quick_attacks(), progress=lambda _: wishes.check(), **about
         )
-        return told_of(exposure, risk(self.frame, keys), keys)
+        made = None if policy is None else by_policy(self.frame, policy, population=population, **about)
+        return {**told_of(exposure, risk(self.frame, keys), keys), "checklist": verdicts(made)}
 
     def run(
         self,
@@ -291,29 +300,45 @@ class Bench:
     ) -> dict[str, Any]:
         """Make a release, write it with its recipe and reports, and return what to show of it."""
         chosen, place = Settings.of_plain(settings), Path(folder)
-        refuse_files(chosen)
+        refuse_files(chosen, self.given)
         given = {**chosen.choices, "models": split_models(chosen.models)}
         if ledger:
             given["ledger"] = copy_to(place, ledger[0])
+        many = self._over_parts(chosen)
         with together():
             kept = self._made
-            if kept is not None and kept[0] == chosen and not ledger:
+            step = wishes.progress(0.0, 0.6)
+            if many is not None:
+                more: dict[str, Any] = {
+                    "output": place / "release",
+                    "reading": many.reading or None,
+                    "report": True,
+                }
+                release = anonymize(many.path, **given, **more, progress=step)
+            elif kept is not None and kept[0] == chosen and not ledger:
                 release = kept[1]
             else:
-                release = anonymize(self.frame, **given, progress=wishes.progress(0.0, 0.6))
+                release = anonymize(self.frame, **given, progress=step)
             wishes.finish = False  # granted
             wishes.tell({"progress": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
-            receipt = release.write(place / f"release{suffix}")
+            receipt = None if many is not None else release.write(place / f"release{suffix}")
             release.recipe.save(place / "recipe.toml")
-            expose(release)  # which the report shows, and the page as well
+            expose(release, wishes.progress(0.62, 0.65))  # which the report shows, and the page as well
             dossier = release.dossier(progress=wishes.progress(0.65, 0.95), attacked=True)
             wishes.tell({"progress": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
             release.report(place / "report.html")
             release.report(place / "report-public.html", audience="public")
             wishes.check()
-        if ledger:  # entered when all else is in its place
-            packed(place, f"release{suffix}", ledger[1])
+        if many is not None or ledger:  # entered when all else is in its place
+            packed(place, "release" if many is not None else f"release{suffix}", ledger[1] if ledger else "")
         return release_view(release, dossier, receipt, self.frame)
+
+
+def _read_beside(path: str, limits: Mapping[str, int]) -> pl.DataFrame:
+    """Read a table that was uploaded beside the first one."""
+    check_unpacked(Path(path), limits["unpacked"])
+    check_lines(Path(path), limits["columns"])
+    return read(path)
 
 
 def _alone(frame: pl.DataFrame, keys: list[str], units: Units | None) -> tuple[int, int]:
@@ -369,37 +394,3 @@ def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None
         named = sentence.startswith(f"{name} must be") and label.startswith("“")
         return label + sentence.removeprefix(name) if named else sentence
     return ""
-
-
-def _facts(column: pl.Series) -> dict[str, Any]:
-    """Return counts and examples of a column."""
-    try:
-        distinct, often = column.n_unique(), column.drop_nulls().value_counts(sort=True).head(EXAMPLES)
-        examples = [_text(value) for value in often[column.name].to_list()] if column.name else []
-    except Exception:  # what Polars cannot count has no examples
-        distinct, examples = None, []
-    missing = int(column.null_count())
-    return {
-        "distinct": None if distinct is None else distinct - bool(missing),
-        "missing": missing,
-        "examples": examples,
-        "bars": _bars(column),
-    }
-
-
-def _bars(column: pl.Series) -> list[int]:
-    """Return the counts of a small histogram: by value, or by the most frequent categories."""
-    try:
-        if column.dtype.is_numeric() or column.dtype.is_temporal():
-            values = column.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
-            values = values[np.isfinite(values)]
-            return np.histogram(values, BARS)[0].tolist() if len(values) else []
-        return column.drop_nulls().value_counts(sort=True)["count"].head(BARS).to_list()
-    except Exception:  # what Polars cannot count has no histogram
-        return []
-
-
-def _text(value: object) -> str:
-    """Return a cell as it is shown, cut where it is long."""
-    result = "–" if value is None else str(value)
-    return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from voronym.core.grammar import levels as order_of
 from voronym.core.grammar import name_of, pair
 from voronym.core.options import read_value
 from voronym.request.command import ROLES
@@ -12,15 +13,16 @@ from voronym.request.wording import DECLARED
 from voronym.web.levels import text_of, tree_of
 from voronym.web.settings import Settings, number
 
-TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet")
+TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet", "query")
 ALLOWED = {"near": "allow_near_unique", "loss": "allow_loss", "join": "allow_unit_columns"}
 PLAIN = {"p-sensitive": "2", "t-closeness": "0.3"}
 """Models that have fields of their own, and what stands there at first."""
 OF_COLUMN = ("publish", "importance", "widths", "bounds", "metrics", "hierarchies")
 """Choices by column that have a field at each column."""
 FURTHER = (
-    "blocks", "options", "space", "enforce", "ends", "publish_weights", "sampling_fraction", "headroom",
-    "dissolved", "waiting", "changed", "keep_groups", "strangers", "leaf", "rounds", "drop_undeclared",
+    "blocks", "options", "space", "enforce", "ends", "publish_weights", "sampling_fraction", "population",
+    "facts", "headroom", "dissolved", "waiting", "changed", "keep_groups", "strangers", "leaf", "rounds",
+    "drop_undeclared",
 )  # fmt: skip
 """Choices without a place of their own: their fields are made from their declarations."""
 Fields = Mapping[str, str]
@@ -55,7 +57,7 @@ def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, 
             roles[role].append(name)
         if fields.get(f"kind-{i}"):
             kinds[name] = fields[f"kind-{i}"]
-        levels = [level.strip() for level in fields.get(f"order-{i}", "").split("<") if level.strip()]
+        levels = order_of(fields.get(f"order-{i}", ""))
         if levels:
             orders[name] = levels
             kinds.pop(name, None)
@@ -88,14 +90,18 @@ def _by_column(fields: Fields, before: Settings, names: Sequence[str]) -> dict[s
         given = {name: fields[f"{choice}-{i}"] for i, name in enumerate(names) if f"{choice}-{i}" in fields}
         if given:
             rest = {name: value for name, value in before.get(choice).items() if name not in given}
-            typed = {name: _typed(choice, text) for name, text in given.items() if text.strip()}
+            typed = {
+                name: _typed(choice, text, before.get(choice).get(name))
+                for name, text in given.items()
+                if text.strip()
+            }
             out[choice] = {**rest, **typed}
     return out
 
 
-def _typed(choice: str, text: str) -> Any:
-    if choice == "hierarchies":
-        return tree_of(text)
+def _typed(choice: str, text: str, old: Any) -> Any:
+    if choice == "hierarchies":  # what nobody touched stays, whatever signs are in it
+        return old if old is not None and text == text_of(old) else tree_of(text)
     return number(text) if choice in ("importance", "widths") else text.strip()
 
 

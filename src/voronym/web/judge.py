@@ -10,10 +10,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from voronym.errors import VoronymError
-from voronym.request.wording import declaration, words
+from voronym.request.wording import DECLARED, declaration, words
 from voronym.web import intake, screens
 from voronym.web.answers import beside, form_of, go, table_of, uploaded
 from voronym.web.desk import Table
+from voronym.web.given import WHAT, policies
 
 ROLES = ("key", "confidential")
 
@@ -61,8 +62,10 @@ async def judge(request: Request) -> Response:
     given = {"path": str(table.path), "keys": keys, "confidential": secret}
     limits = {"unpacked": table.desk.limits.unpacked, "columns": table.desk.limits.columns}
     original_path = None if table.original is None else str(table.original)
+    table.journal.keep(table.settings.having(policy=fields.get("policy")))
+    files = {name: table.settings.get(name) for name in ("policy", "population")}
     try:
-        answer = await table.ask("judge", **given, original=original_path, limits=limits)
+        answer = await table.ask("judge", **given, **files, original=original_path, limits=limits)
     except VoronymError as error:
         return _show(table, chosen, 422, {"judge": error.worded("page")})
     table.judged = {**answer, "roles": chosen, "command": _command(table, keys, secret)}
@@ -74,6 +77,7 @@ def _show(
 ) -> Response:
     return screens.show(
         "judge.html", status, table=table, about=table.about, chosen=chosen, errors=errors or {},
+        policies=policies(table.files, table.given), policy=table.settings.get("policy"), purposes=WHAT,
         judged=table.judged if "sentence" in table.judged else None,
     )  # fmt: skip
 
@@ -83,4 +87,9 @@ def _command(table: Table, keys: list[str], secret: list[str]) -> str:
     if table.original:
         given["original"] = Path(table.original).name
     typed = [word for name, value in given.items() for word in words(declaration(name), value)]
-    return shlex.join(["voronym", "attack", table.label, *typed])
+    attacked = shlex.join(["voronym", "attack", table.label, *typed])
+    more = {name: table.settings.get(name) for name in ("policy", "population")}
+    if more["policy"] is None:
+        return attacked
+    typed += [word for name, value in more.items() if value for word in words(DECLARED[name], value)]
+    return f"{attacked}\n{shlex.join(['voronym', 'check', table.label, *typed])}"

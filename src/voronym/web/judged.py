@@ -8,6 +8,7 @@ from voronym.attacks import Exposure
 from voronym.dossier import ladder_of
 from voronym.errors import worded
 from voronym.evaluate.risk import Risk
+from voronym.policy.checklist import Checklist
 from voronym.report.rungs import rungs
 
 
@@ -24,4 +25,19 @@ def told_of(exposure: Exposure, risk: Risk, keys: list[str]) -> dict[str, Any]:
         "smallest": risk.k,
         "unique": risk.unique,
         "groups": risk.n_classes,
+    }
+
+
+def verdicts(made: Checklist | None) -> dict[str, Any]:
+    """Return what is shown of a checklist: its summary, and each demand with its verdict and figure."""
+    if made is None:
+        return {}
+    shown = ("says", "source", "verdict", "spoken", "figure", "change", "decide")
+    return {
+        "title": made.title,
+        "summary": made.summary,
+        "passes": made.passes,
+        "note": made.note,
+        "items": [{name: worded(getattr(item, name), "page") for name in shown} for item in made.items],
+        "added": [worded(str(item), "page") for item in made.added],
     }

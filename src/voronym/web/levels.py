@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from voronym.errors import VoronymError
+from voronym.generalize.hierarchy import Hierarchy
 from voronym.report.write import names
-from voronym.table.hierarchy import Hierarchy
 
 MISSING = 5
 """Values without a place in the tree that are named."""

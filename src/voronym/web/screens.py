@@ -152,7 +152,7 @@ def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:
 def _protection(table: Table, errors: dict[str, str] | None) -> dict[str, Any]:
     """Return what the fields of the protection show."""
     from voronym.method import METHODS
-    from voronym.policy.policy import Policy, shipped
+    from voronym.web.given import policies, purposes
 
     names = {"k": "How many people look alike", "secrets": "Shared secrets", "models": "Further guarantees"}
     chosen = table.settings
@@ -160,7 +160,7 @@ def _protection(table: Table, errors: dict[str, str] | None) -> dict[str, Any]:
         "chosen": chosen, "fields": protection_fields(chosen, table.names), "errors": errors or {},
         "methods": list(METHODS), "ticket": secrets.token_urlsafe(12), "about": table.about,
         "confidential": chosen.of("confidential"), "kept": kept(chosen), "journal": table.journal,
-        "policies": [(name, Policy.load(name).title) for name in shipped()],
+        "policies": policies(table.files, table.given), "purposes": purposes(chosen, table.given),
         "further": [(name, DECLARED[name]) for name in FURTHER],
         "used": bool(chosen.publish or chosen.strata or chosen.weights or chosen.steps
                      or chosen.choices.get("suppress")),
@@ -213,13 +213,22 @@ def running(table: Table, run: Run, ahead: int) -> HTMLResponse:
 def progress(table: Table, run: Run, ahead: int, elapsed: float) -> HTMLResponse:
     """Show how far a run is."""
     answer = show(
-        "progress.html", table=table, run=run, ahead=ahead, elapsed=elapsed, compiling=table.compiling
-    )
+        "progress.html", table=table, run=run, ahead=ahead, elapsed=elapsed, compiling=table.compiling,
+        left=_left(elapsed, run.progress["done"]),
+    )  # fmt: skip
     if run.over:
         answer.headers["x-go"] = f"/t/{table.id}/{'result' if run.state == 'done' else 'run'}/{run.number}"
     else:
         answer.headers["x-more"] = "1"
     return answer
+
+
+def _left(elapsed: float, done: float) -> str:
+    """Say how long a run still takes if it goes on as it went; nothing while it is too early to say."""
+    if elapsed < 2.0 or not 0.1 < done < 1.0:
+        return ""
+    seconds = elapsed * (1.0 - done) / done
+    return f"{seconds / 60:.0f} min" if seconds > 90 else f"{max(seconds, 1.0):.0f} s"
 
 
 def result(table: Table, run: Run, other: Run | None, command: str) -> HTMLResponse:

@@ -16,7 +16,7 @@ from time import monotonic
 
 import uvicorn
 
-from voronym.core.atomic import private_folder, sweep
+from voronym.core.locks import private_folder, sweep
 from voronym.errors import InputError, VoronymError
 from voronym.web.app import build
 from voronym.web.desk import Desk
@@ -139,7 +139,7 @@ async def _serve(
     folder, _handle = private_folder(home)
     desk = Desk(folder, limits, memory)
     try:
-        given = None if file is None else await desk.add(file, file.name, desk.place(), None)
+        given = None if file is None else await desk.add(file.absolute(), file.name, desk.place(), None)
         desk.prepare()
 
         def first() -> str:

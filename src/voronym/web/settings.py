@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from voronym.core.options import read_value
@@ -48,7 +51,10 @@ class Settings:
     def having(self, **changed: Any) -> Settings:
         """Return settings with some choices changed; None, and what is empty, takes a choice back."""
         made = {**self.choices, **changed}
-        return Settings({name: value for name, value in made.items() if value not in (None, "", (), [], {})})
+        empty: tuple[Any, ...] = (None, "", (), [], {})
+        return Settings(
+            {name: value for name, value in made.items() if value not in empty and value is not False}
+        )
 
     def of(self, role: str) -> list[str]:
         """Return the columns of a role; those that tell people and households apart are identifiers."""
@@ -84,10 +90,10 @@ class Settings:
         return cls().having(**choices_of(schema))
 
     @classmethod
-    def of_recipe(cls, recipe: Recipe) -> Settings:
-        """Build settings from a recipe; one that names further files is refused."""
+    def of_recipe(cls, recipe: Recipe, there: Collection[str] = ()) -> Settings:
+        """Build settings from a recipe; one that names further files than those given is refused."""
         settings = cls.of_schema(recipe.schema).having(**recipe.given)
-        refuse_files(settings)
+        refuse_files(settings, there)
         return settings
 
     def command(
@@ -116,43 +122,64 @@ def _listed(value: Any) -> Any:
     return {name: _listed(part) for name, part in value.items()} if isinstance(value, Mapping) else value
 
 
-def refuse_files(settings: Settings) -> None:
-    """Refuse what would have the page open a file by its name: hierarchies, populations, own policies."""
-    policy = settings.get("policy")
-    if settings.get("facts") or (policy is not None and str(policy) not in shipped()):
-        raise InputError(
-            "a policy of your own, and tables that a policy needs, are to be taken from files, and the page "
-            "opens no files by their names: use voronym anonymize"
-        )
-    metrics, trees = settings.get("metrics"), settings.get("hierarchies")
-    named = [str(metric) for metric in metrics.values()] if isinstance(metrics, Mapping) else []
-    given = [tree for tree in trees.values() if isinstance(tree, str)] if isinstance(trees, Mapping) else []
-    bare = ["".join(str(model).split()) for model in settings.get("models")]
-    if settings.get("population") is not None or any("population=" in model for model in bare):
-        raise InputError(
-            "a population is to be taken from a file, and the page opens no files by their names: use "
-            "voronym anonymize"
-        )
-    given += [step for step in settings.get("steps") if _names_a_file(step)]
-    if any("=" in metric for metric in named) or given or any("taxonomy=" in model for model in bare):
-        raise InputError(
-            "a hierarchy is to be taken from a file, and the page opens no files by their names: use voronym "
-            "anonymize"
-        )
-
-
-def _names_a_file(text: str) -> bool:
-    """Say whether a step takes something from a file; what is no step is said elsewhere, and opens none."""
+def choices_in(text: bytes | str, name: str, there: Collection[str] = ()) -> tuple[Settings, dict[str, Any]]:
+    """Return the choices of a recipe that was given as text, and how its table is read."""
     try:
-        return bool(getattr(parse_step(text), "hierarchy", None))
+        plain = text.decode() if isinstance(text, bytes) else text
+        made = Recipe.from_dict(json.loads(plain)) if name.endswith(".json") else Recipe.from_toml(plain)
+        _ = made.required
+        return Settings.of_recipe(made, there), dict(made.reading)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError, TypeError):
+        raise InputError("the file is no recipe: it is not TOML text that voronym wrote") from None
+
+
+def named_files(settings: Settings) -> list[str]:
+    """Return the files that choices name: policies, populations, hierarchies, tables that a policy needs."""
+    policy, metrics, trees = (settings.get(name) for name in ("policy", "metrics", "hierarchies"))
+    facts, population = settings.get("facts"), settings.get("population")
+    out = [] if policy is None or str(policy) in shipped() else [str(policy)]
+    out += [str(file) for file in facts.values()] if isinstance(facts, Mapping) else []
+    out += [] if population is None else [str(population)]
+    for metric in metrics.values() if isinstance(metrics, Mapping) else ():
+        out += [str(metric).partition("=")[2]] if "=" in str(metric) else []
+    out += [tree for tree in trees.values() if isinstance(tree, str)] if isinstance(trees, Mapping) else []
+    for model in settings.get("models"):
+        out += re.findall(r"(?:population|taxonomy)=([^,]*)", "".join(str(model).split()), re.I)
+    return out + [file for step in settings.get("steps") if (file := _file_of(step))]
+
+
+def refuse_files(settings: Settings, there: Collection[str] = ()) -> None:
+    """Refuse what would have the page open a file by its name, unless somebody gave it a file of that name.
+
+    Parameters
+    ----------
+    settings : Settings
+        The choices.
+    there : collection of str
+        Names of the files that were given.
+    """
+    lacking = [file for file in dict.fromkeys(named_files(settings)) if file not in there]
+    if lacking:
+        raise InputError(
+            f"{', '.join(map(repr, lacking))}: policies of your own, populations, hierarchies and tables "
+            "that a policy needs are taken from files, and the page opens no files by their names. Give it "
+            "under “Files that choices need” of the protection"
+        )
+
+
+def _file_of(text: str) -> str:
+    """Return the file that a step names; what is no step is said elsewhere, and opens none."""
+    try:
+        return str(getattr(parse_step(text), "hierarchy", None) or "")
     except VoronymError:
-        return False
+        return ""
 
 
 def number(text: str) -> Any:
     """Read a number field: an empty text is None, and what is no number is returned as it was typed."""
     text = text.strip()
     try:
-        return None if not text else read_value(text)
+        value = None if not text else read_value(text)
     except (RecursionError, ValueError):  # a thousand brackets, or digits
         return text
+    return text if isinstance(value, float) and not isfinite(value) else value

@@ -34,7 +34,14 @@ def papers(
         bool,
         typer.Option(
             "--full/--quick",
-            help="Run experiments as the paper did; otherwise about a minute for each paper.",
+            help="Run as many cases as the paper; otherwise about a minute for each paper.",
+        ),
+    ] = False,
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published",
+            help="Run the paper's experiments to the letter only, in full: its algorithm, start, data, runs.",
         ),
     ] = False,
     item: Annotated[
@@ -69,9 +76,11 @@ def papers(
         check_folder(store)
     result: list[tuple[Paper, list[Outcome]]] = []
     with common.ticker(not json) as progress:
-        for entry in named(name, item):
+        for entry in named(name, item, literal=as_published):
             result.append((entry, []))
-            for outcome in reproduce(entry.name, full=full, item=item, progress=progress):
+            for outcome in reproduce(
+                entry.name, full=full or as_published, item=item, literal=as_published, progress=progress
+            ):
                 result[-1][1].append(outcome)
                 if store is not None:
                     keep(entry, outcome, store)

@@ -26,14 +26,20 @@ STYLES = {
 
 def listed(known: Sequence[Paper]) -> None:
     """List the papers: what they are about, where they stand, and what can be run alone."""
+    from voronym_papers.stored import results, stale
+
     out = _console()
     room = 2 + max(len(entry.name) for entry in known)
     for entry in known:
         runs = f"--item {', '.join(entry.experiments)}"
         about = f"{entry.subject}: {len(entry.exhibits)} tables and figures; also called {entry.number}"
+        kept, old = len(results(entry)), len(stale(entry))
+        age = f"{kept} results are kept" + (
+            f", {old} of them stale: made by other code than today's" if old else ""
+        )
         head, *more = (
             line
-            for text in (about, entry.reference, runs)
+            for text in (about, entry.reference, age, runs)
             for line in wrap(text, max(24, out.width - room), break_on_hyphens=False)
         )
         typer.echo(f"{entry.name:<{room}}{head}")

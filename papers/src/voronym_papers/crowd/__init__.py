@@ -3,6 +3,7 @@
 ``example``   table 1, and every equation on records whose distances can be written down by hand
 ``pictures``  figures 1 and 2: a cluster flattened, a cluster shuffled
 ``hospital``  what the paper left to later work: the method on larger tables
+``adult``     the same on a real table           ``leaves``  and over parts of a data set
 """
 
 from __future__ import annotations
@@ -66,3 +67,17 @@ def _hospital(full: bool, ctx: Context) -> Iterator[Item]:
     from voronym_papers.crowd import hospital
 
     yield from hospital.sizes((600, 5_000, 100_000) if full else (300, 600, 2_000), ctx)
+
+
+@PAPER.experiment("adult", "A real table of mixed columns", shows=("Section 5",), data=True)
+def _adult(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.crowd import adult
+
+    yield from adult.real_table((1_000, 10_000) if full else (500,), ctx)
+
+
+@PAPER.experiment("leaves", "A hospital in leaves", shows=("Section 5",))
+def _leaves(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.crowd import leaves
+
+    yield from leaves.over_leaves(200_000 if full else 1_500, 20_000 if full else 500, ctx)

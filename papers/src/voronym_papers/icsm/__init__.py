@@ -1,8 +1,8 @@
 """Mortazavi and Jalili 2015: ICSM against MDAV, against LS, against the classical methods.
 
 ``published``  what stands in the paper        ``moves``     figures 1 to 4, by example
-``tables``     tables 1 and 2                  ``restarts``  table 4: the best of 1600 starts
-``classical``  figure 5
+``tables``     tables 1 and 2                  ``literal``   ICSM as it is printed
+``classical``  figure 5                        ``restarts``  table 4: the best of 1600 starts
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ PAPER = paper(
     number="001",
     code=(
         "voronym_papers.icsm",
+        "voronym_papers.limits",
+        "voronym_papers.solvers.kernels",
+        "voronym.certify",
         "voronym._kernels",
         "voronym.datasets",
         "voronym.partitioners",
@@ -71,6 +74,66 @@ def _synthetic(full: bool, ctx: Context) -> Iterator[Item]:
 
     tables.warm_up()
     yield from tables.synthetic((3, 5, 10) if full else (10,), (20, 400) if full else (20,), ctx)
+
+
+def _literal_synthetic(k: int) -> Reproduce:
+    """Return the experiment of one k on the synthetic data, to the letter."""
+
+    def run(_: bool, ctx: Context) -> Iterator[Item]:
+        from voronym_papers.icsm import tables
+
+        yield from tables.literal_synthetic(k, (20, 400), ctx)
+
+    return run
+
+
+for _k in (3, 5, 10):
+    PAPER.experiment(
+        f"synthetic-{_k}-as-published", f"To the letter: ten clusters, k = {_k}", shows=("Table 2",),
+        literal=True,
+    )(_literal_synthetic(_k))  # fmt: skip
+
+
+@PAPER.experiment(
+    "runs-as-published", "To the letter: one run from MDAV", shows=("Table 2",), data=True, literal=True
+)
+def _literal_runs(_: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.icsm import tables
+
+    yield from tables.literal_runs(ctx, ("tarragona", "census"))
+
+
+@PAPER.experiment(
+    "eia-as-published", "To the letter: one run from MDAV, EIA", shows=("Table 2",), data=True, literal=True
+)
+def _literal_eia(_: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.icsm import tables
+
+    yield from tables.literal_runs(ctx, ("eia",))
+
+
+def _limits(name: str) -> Reproduce:
+    """Return the experiment that proves what nothing exceeds on one data set."""
+
+    def run(full: bool, ctx: Context) -> Iterator[Item]:
+        from voronym_papers import limits
+        from voronym_papers.icsm import tables
+
+        cases = [
+            (f"{name}, k = {k}", tables.load(name), k, row[1], "ICSM")
+            for (data, k), row in published.TABLE_2.items()
+            if data == name
+        ]
+        chosen = cases if full else cases[-1:]
+        yield from limits.limits("Table 2", chosen, limits.SECONDS if full else 3.0, ctx)
+
+    return run
+
+
+for _name in ("tarragona", "census", "eia"):
+    PAPER.experiment(f"limits-{_name}", f"What nothing exceeds: {_name}", shows=("Table 2",), data=True)(
+        _limits(_name)
+    )
 
 
 @PAPER.experiment("classical", "The classical methods", shows=("Figure 5",), data=True)

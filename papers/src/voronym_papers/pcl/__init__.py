@@ -4,19 +4,21 @@
 ``gaussian``   2013, figures 3 to 6            ``adult``     2013, figures 7 and 8
 ``ten``        2011, figures 9 and 10          ``plane``     2011, figures 11 to 18
 ``census``     2011, tables 1 and 2, figures 19 and 20
-``rationale``  2011, figures 21 to 28
+``rationale``  2011, figures 21 to 28          ``literal``   what is run as published
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from voronym.core.context import Context
-from voronym_papers.base import Exhibit, paper
+from voronym_papers.base import Exhibit, Paper, paper
 from voronym_papers.items import Item
 from voronym_papers.pcl import published
 
 CODE = (
+    "voronym_papers.limits",
     "voronym_papers.pcl",
     "voronym_papers.solvers",
     "voronym._kernels",
@@ -37,10 +39,10 @@ FIRST = paper(
         Exhibit("Figure 1", "k-anonymous quantization of key attributes", where="quantize.md"),
         Exhibit("Figure 2", "devices that ask about a fixed place", where="location.md"),
         Exhibit("Figure 3", "access through a trusted third party", where="location.md"),
-        Exhibit("Figure 4", "users who perturb their place themselves", where="location-simulate.md"),
+        Exhibit("Figure 4", "users who perturb their place themselves", where="location-together.md"),
         Exhibit("Figure 5", "a quantizer, formally and by example", where="quantize.md"),
         Exhibit("Figure 6", "the architecture, informally", where="location.md"),
-        Exhibit("Figure 7", "the architecture: who sends what to whom", where="location-server.md"),
+        Exhibit("Figure 7", "the architecture: who sends what to whom", where="location.md"),
         Exhibit("Figure 8", "the location anonymizer", where="location.md"),
         Exhibit("Figure 9", "ten points, k = 2"),
         Exhibit("Figure 10", "ten points, k = 3"),
@@ -126,6 +128,34 @@ def _adult(full: bool, ctx: Context) -> Iterator[Item]:
     yield from adult.figures_7_8(full, ctx)
 
 
+def _literal(
+    name: str, title: str, of: Paper, shows: Sequence[str], *arguments: Any, data: bool = False
+) -> None:
+    """Register an experiment to the letter: a function of `literal`, by the name before the dot."""
+
+    @of.experiment(f"{title}-as-published", f"To the letter: {title}", shows=shows, data=data, literal=True)
+    def run(_: bool, ctx: Context) -> Iterator[Item]:
+        from voronym_papers.pcl import literal, runs
+
+        runs.warm_up()
+        yield from getattr(literal, name)(*arguments, ctx)
+
+
+_literal("adult_values", "adult-table", SECOND, ("Figure 7",), data=True)
+for _ks in ((500,), (1000, 1500), (2000, 2500), (3000, 3500, 4000)):
+    _literal("adult_figures", f"adult-{_ks[0]}", SECOND, ("Figure 7",), _ks, data=True)
+for _d in (2, 3, 4):
+    _literal("dimensions", f"dimensions-{_d}", SECOND, ("Figure 4",), _d)
+_literal("ten_points", "ten", FIRST, ("Figure 9", "Figure 10"), 200)
+for _kind, _at in (("uniform", 11), ("gaussian", 13)):
+    _here = [f"Figure {number}" for number in (_at, _at + 1, _at + 4, _at + 5, 28)]
+    _literal("large", f"large-{_kind}", FIRST, _here[:2], f"large-{_kind}")
+    _literal("small", f"small-{_kind}", FIRST, _here[2:], f"small-{_kind}")
+for _k, _size in published.TABLE_2:
+    _name = f"census-{_k}" + (f"-{_size}" if _size else "")
+    _literal("census", _name, FIRST, ("Table 2", "Figure 19"), _k, _size, data=True)
+
+
 @FIRST.experiment("ten", "Ten points", shows=("Figure 9", "Figure 10"))
 def _ten(full: bool, ctx: Context) -> Iterator[Item]:
     from voronym_papers.pcl import ten
@@ -163,6 +193,18 @@ def _census(full: bool, ctx: Context) -> Iterator[Item]:
 
     runs.warm_up()
     yield from census.tables_1_2(full, ctx)
+
+
+@FIRST.experiment("limits", "What nothing exceeds: Census", shows=("Table 2",), data=True)
+def _limits(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym import datasets
+    from voronym.partitioners import standardize
+    from voronym_papers import limits
+
+    X = standardize(datasets.census().to_numpy())
+    rows = {k: row for (k, size), row in published.TABLE_2.items() if size is None or k < 25}
+    chosen = [(f"k = {k}", X, k, 100 * row[1], "noisy PCL") for k, row in rows.items()]
+    yield from limits.limits("Table 2", chosen if full else chosen[:1], limits.SECONDS if full else 3.0, ctx)
 
 
 @FIRST.experiment(

@@ -279,6 +279,16 @@ def figure_6(sizes: tuple[int, ...], ctx: Context, *, d: int = 2) -> Iterator[It
             why=GROWTH,
             timed=True,
         )
+    ratio = seconds["PCL"][-1][1] / seconds["MDAV"][-1][1]
+    yield Mark(
+        "Figure 6",
+        f"time of PCL over that of MDAV, {d} dimensions",
+        (1.0, 1e4),
+        ratio,
+        ".1f",
+        claim="seconds against minutes",
+        why="Ours is faster than MDAV here: its solver begins each round where the last one ended.",
+    )
     yield Mark(
         "Figure 6",
         f"rounds of PCL, {d} dimensions",

@@ -100,7 +100,7 @@ def noisy(X: Floats, k: int, starts: int, *, size: int | None = None, **options:
             runs.append(method(X, k, "noisy-pcl", seed=seed, **own))
         else:
             inner = {"inner": "noisy-pcl", "inner_options": own}
-            runs.append(method(X, k, "hierarchy", seed=seed, size=size, **inner))
+            runs.append(method(X, k, "prepartition", seed=seed, size=size, **inner))
     return runs
 
 

@@ -13,7 +13,7 @@ from voronym.errors import InputError
 from voronym.method import METHODS, algorithm
 from voronym.partition import Partition, group_means
 from voronym.problem import Problem
-from voronym.quantize.costs.base import Bounds, equal_sizes
+from voronym.quantize.costs.base import Assignment, Bounds, equal_sizes
 from voronym.quantize.pcl import alternate
 from voronym.quantize.quantizer import Quantizer
 from voronym.quantize.settings import Settings
@@ -22,6 +22,9 @@ from voronym_papers.solvers.levenberg_marquardt import levenberg_marquardt
 
 TINY = 0.1
 """Share of its size below which a cell counts as lost, and starts again."""
+
+INNER = 10
+"""Deviations of the noise for one set of centroids, where the noise falls inside."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,15 @@ class NoisyOptions(Options):
     designs: int = option(
         20,
         "exact designs for the records themselves, from where the clouds led; all but the first shaken, "
-        "and each joined with the best so far; for groups of two or three, 100 gain a lot",
-        check=whole(1),
+        "and each joined with the best so far; for groups of two or three, 100 gain a lot; 0, as published: "
+        "cells that are off pass records on by nearness, and no more",
+        check=whole(0),
+    )
+    cooling: str = option(
+        "outer",
+        '"outer": the clouds shrink while the centroids move; "inner": they shrink again before each move of '
+        "the centroids, in ten steps",
+        check=one_of("outer", "inner"),
     )
     init: str = option("mdav", "where the first centroids come from", check=one_of("mdav", "random"))
     restarts: int = option(
@@ -87,8 +97,10 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
     geometrically, from clouds that overlap to clouds that hardly do. The paper has one covariance for all; by
     ``covariance="cell"`` a cloud has that of the cell where its record is, so that it is wide where records
     are sparse. At the end there are no clouds: rounds of `pcl` on the records themselves, from the centroids
-    and costs found, and from there shaken a few times. The paper only corrects cells that are off by a few.
-    Of the best so far and a shaken one the better is kept in each place where they differ.
+    and costs found, and from there shaken a few times. The paper only corrects cells that are off by a few,
+    which is what ``designs=0`` does. Of the best so far and a shaken one the better is kept in each place
+    where they differ. The last sentence of the paper's appendix has the noise fall again for each set of
+    centroids instead: ``cooling="inner"``.
 
     It is here to be compared with: the clouds of the paper, and its derivatives. `pcl` is exact in each step,
     and does by soft assignments what the clouds do, without drawing them, some ten times faster.
@@ -109,7 +121,6 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
     X, n, m = problem.points, problem.n, problem.n // problem.k
     sizes = equal_sizes(n, m)
     shares = np.geomspace(options.noise, options.final, options.iterations)
-    settings = Settings(restarts=options.designs)
     result = []
     for trial in range(options.restarts):
         here = ctx.part(trial / options.restarts, (trial + 1) / options.restarts)
@@ -119,12 +130,42 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
         else:
             centroids, labels = X[ctx.rng.permutation(n)[:m]].copy(), np.zeros(n, np.int64)
         clouds = Clouds(X, -(-options.samples * m // n), options.covariance)
-        rule = _cool(clouds, centroids, labels, sizes, shares, here.part(0.0, 0.9))
-        made = alternate(X, Bounds(sizes, sizes), rule, Euclidean(), settings, here.part(0.9, 1.0))
-        result.append(Partition(made.labels, k=problem.k))
+        cool = _cool if options.cooling == "outer" else _cool_inside
+        rule = cool(clouds, centroids, labels, sizes, shares, here.part(0.0, 0.9))
+        if options.designs == 0:
+            labels = corrected(X, rule, sizes)
+        else:
+            settings = Settings(restarts=options.designs)
+            end = here.part(0.9, 1.0)
+            labels = alternate(X, Bounds(sizes, sizes), rule, Euclidean(), settings, end).labels
+        result.append(Partition(labels, k=problem.k))
         if ctx.over:
             break
     return min(result, key=problem.cost)
+
+
+def corrected(X: NDArray[np.float64], rule: Quantizer, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Assign records by a rule; then cells that have too many pass records on to cells that have too few.
+
+    As the papers correct sizes that are off by a few, "taking into account simple considerations of centroid
+    proximity": of all records in cells with too many and all cells with too few, the nearest pair first.
+
+    Examples
+    --------
+    >>> rule = Quantizer(np.array([[0.0], [4.0]]), np.zeros(2))
+    >>> corrected(np.array([[0.0], [0.5], [1.5], [4.0]]), rule, np.array([2, 2])).tolist()
+    [0, 0, 1, 1]
+    """
+    labels = np.array(rule.assign(X), np.int64)
+    counts = np.bincount(labels, minlength=len(sizes))
+    while len(short := np.flatnonzero(counts < sizes)):
+        free = np.flatnonzero((counts > sizes)[labels])
+        away = np.square(X[free, None, :] - rule.centroids[short]).sum(axis=2)
+        record, cell = np.unravel_index(int(away.argmin()), away.shape)
+        counts[labels[free[record]]] -= 1
+        labels[free[record]] = short[cell]
+        counts[short[cell]] += 1
+    return labels
 
 
 def _near(X: NDArray[np.float64]) -> float:
@@ -165,6 +206,40 @@ class Clouds:
             noise *= self.near
         return np.concatenate([self.X, (self.X + share * noise).reshape(-1, d)])
 
+    def adjust(
+        self,
+        share: float,
+        labels: NDArray[np.int64],
+        centroids: NDArray[np.float64],
+        sizes: NDArray[np.int64],
+        costs: NDArray[np.float64],
+        ctx: Context,
+    ) -> tuple[NDArray[np.float64], Assignment]:
+        """Draw clouds and adjust the costs to them; return the clouds and their assignment."""
+        cloud = self.draw(share, labels, ctx.rng)
+        limits = {"tolerance": 0.02, "iterations": 8}
+        return cloud, levenberg_marquardt(
+            cloud, centroids, self.copies * sizes, start=costs, ctx=ctx, **limits
+        )
+
+    def cool(
+        self,
+        shares: NDArray[np.float64],
+        labels: NDArray[np.int64],
+        centroids: NDArray[np.float64],
+        sizes: NDArray[np.int64],
+        ctx: Context,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], Assignment]:
+        """Adjust the costs along falling noise, with the centroids left where they are.
+
+        Return the costs, and the last clouds with their assignment.
+        """
+        costs = np.zeros(len(sizes))
+        for share in shares:
+            cloud, result = self.adjust(float(share), labels, centroids, sizes, costs, ctx)
+            costs = np.array(result.costs)
+        return costs, cloud, result
+
     def roots(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return a square root of each cell's covariance, shape (m, d, d).
 
@@ -188,23 +263,58 @@ def _cool(
     ctx: Context,
 ) -> Quantizer:
     """Alternate costs and centroids on clouds of falling deviation."""
-    X, copies, m = clouds.X, clouds.copies, len(sizes)
-    costs = np.zeros(m)
+    costs = np.zeros(len(sizes))
     for step, share in enumerate(shares):
         if ctx.over:
             break
-        span = (step / len(shares), (step + 1) / len(shares))
-        cloud = clouds.draw(share, labels, ctx.rng)
-        result = levenberg_marquardt(
-            cloud, centroids, copies * sizes, start=costs, tolerance=0.02, iterations=8, ctx=ctx.part(*span)
-        )
-        costs, labels = np.array(result.costs), np.array(result.labels[: len(X)])
-        sums = np.stack([np.bincount(result.labels, column, m) for column in cloud.T], axis=1)
-        kept = np.flatnonzero(result.sizes > TINY * copies * sizes)
-        centroids = centroids.copy()
-        centroids[kept] = sums[kept] / result.sizes[kept, None]
-        lost = np.setdiff1d(np.arange(m), kept)
-        if len(lost):  # a new start: a random record, at the least cost
-            centroids[lost] = X[ctx.rng.integers(0, len(X), len(lost))]
-            costs[lost] = costs[kept].min() if len(kept) else 0.0
+        span = ctx.part(step / len(shares), (step + 1) / len(shares))
+        cloud, result = clouds.adjust(share, labels, centroids, sizes, costs, span)
+        costs, labels = np.array(result.costs), np.array(result.labels[: len(clouds.X)])
+        centroids = _moved(clouds, cloud, result, centroids, sizes, costs, ctx)
     return Quantizer(centroids, costs)
+
+
+def _cool_inside(
+    clouds: Clouds,
+    centroids: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    shares: NDArray[np.float64],
+    ctx: Context,
+) -> Quantizer:
+    """Let the deviation fall again for each set of centroids, and move them once it is least."""
+    rounds = len(shares)
+    costs = np.zeros(len(sizes))
+    for step in range(rounds):
+        if ctx.over:
+            break
+        here = ctx.part(step / rounds, (step + 1) / rounds)
+        costs, cloud, result = clouds.cool(
+            np.geomspace(shares[0], shares[-1], INNER), labels, centroids, sizes, here
+        )
+        labels = np.array(result.labels[: len(clouds.X)])
+        if step < rounds - 1:
+            centroids = _moved(clouds, cloud, result, centroids, sizes, costs, ctx)
+    return Quantizer(centroids, costs)
+
+
+def _moved(
+    clouds: Clouds,
+    cloud: NDArray[np.float64],
+    result: Assignment,
+    centroids: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    ctx: Context,
+) -> NDArray[np.float64]:
+    """Return the means of the cells; a cell that is lost gets a random record, and the least cost."""
+    X, m = clouds.X, len(sizes)
+    sums = np.stack([np.bincount(result.labels, column, m) for column in cloud.T], axis=1)
+    kept = np.flatnonzero(result.sizes > TINY * clouds.copies * sizes)
+    out = centroids.copy()
+    out[kept] = sums[kept] / result.sizes[kept, None]
+    lost = np.setdiff1d(np.arange(m), kept)
+    if len(lost):
+        out[lost] = X[ctx.rng.integers(0, len(X), len(lost))]
+        costs[lost] = costs[kept].min() if len(kept) else 0.0
+    return out

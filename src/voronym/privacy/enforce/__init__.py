@@ -13,7 +13,7 @@ Any judge can be obeyed. Those in `rules.KINDS` are known to the kernels, which 
 would leave or join; others are obeyed by merging and by exchanges of records with equal confidential values.
 """
 
-from voronym.privacy.enforce.front import WARY, WAYS, Enforced, enforce
+from voronym.privacy.enforce.front import WARY, WAYS, Enforced, choose, enforce
 from voronym.privacy.enforce.rules import refuse_impossible
 
-__all__ = ["WARY", "WAYS", "Enforced", "enforce", "refuse_impossible"]
+__all__ = ["WARY", "WAYS", "Enforced", "choose", "enforce", "refuse_impossible"]

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.partition import Partition
-from voronym.privacy.cells import Judge, Levels
+from voronym.privacy.cells import Judge
 from voronym.privacy.enforce.merge import merge
 from voronym.privacy.enforce.rules import Requirements
 from voronym.privacy.enforce.search import Search
 from voronym.privacy.enforce.swap import polish
+from voronym.privacy.level import Levels
 from voronym.problem import Problem
 
 Ints = NDArray[np.int64]

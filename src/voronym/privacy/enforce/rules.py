@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import verdict
+from voronym.core.promise import RELATIVE
 from voronym.errors import GuaranteeError
-from voronym.privacy.cells import RELATIVE, Judge, Rule
+from voronym.privacy.cells import Judge, Rule
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

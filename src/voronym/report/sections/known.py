@@ -52,7 +52,8 @@ def known(_: Dossier, result: tuple[Disclosed, ...]) -> Data:
         for item in result
     ]
     head = ("column", "people", "before", "after", "chance", "usual")
-    return {"figure": drawn, "table": Table.of(head, rows), "worst": result[0]}
+    near = any(item.width > 0.0 for item in result)
+    return {"figure": drawn, "table": Table.of(head, rows), "worst": result[0], "near": near}
 
 
 @section("intruder", "What an intruder could still do", needs=("public",), place=28, shape="text")

@@ -8,7 +8,7 @@ from voronym.dossier import Dossier
 from voronym.dossier.parts import Loss, Told
 from voronym.evaluate.moved import KeyChange, amount
 from voronym.evaluate.penalty import Penalty
-from voronym.ranges.publish import RANGED
+from voronym.generalize.publish import RANGED
 from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.curves import Dot, risk_plane

@@ -6,6 +6,7 @@ import narwhals as nw
 import polars as pl
 
 from voronym.history.booking import Booking
+from voronym.history.kept import check_steps
 from voronym.history.ledger import Ledger
 from voronym.run.parts.job import Job
 
@@ -24,5 +25,5 @@ def booking_of(job: Job, frame: pl.DataFrame) -> Booking | None:
         strangers=job.strangers,
     )
     if job.recipe.keep_groups:
-        booking.check_steps(job.recipe.steps)
+        check_steps(booking.entries, job.recipe.steps)
     return booking

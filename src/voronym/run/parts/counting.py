@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from voronym.evaluate.disclosed import certain, profiles
 from voronym.privacy import Finding, Model
 from voronym.privacy.verdict import verdict
 from voronym.privacy.within import worst_of
@@ -52,7 +53,7 @@ def sizes(answers: Sequence[Mapping[str, Any]]) -> Counter[int]:
 
 def nothing() -> dict[str, Any]:
     """Return the answer for a bucket without rows."""
-    return {"rows": 0, "classes": 0, "sizes": Counter(), "models": {}, "alone": {}}
+    return {"rows": 0, "classes": 0, "sizes": Counter(), "models": {}, "alone": {}, "profiles": Counter()}
 
 
 def count(
@@ -81,9 +82,9 @@ def count(
     report : bool
         Whether classes of one confidential value are counted, too.
     """
-    alone = _alone(frame, list(schema.keys), schema.confidential) if report else {}
+    alone = _alone(frame, schema) if report else {"alone": {}, "profiles": Counter()}
     if all(model.needs == "sizes" for model in models) and not {PERSON, HOME} & set(frame.columns):
-        return {**_plain(frame, list(schema.keys), models, strata), "alone": alone}
+        return {**_plain(frame, list(schema.keys), models, strata), **alone}
     table = _table(frame, schema, totals)
     heads = table.heads
     size, many = np.unique(heads, return_counts=True)
@@ -95,7 +96,7 @@ def count(
         "classes": len(heads),
         "sizes": Counter(dict(zip(size.tolist(), many.tolist(), strict=True))),
         "models": measured,
-        "alone": alone,
+        **alone,
     }
 
 
@@ -143,15 +144,19 @@ def _strata(table: Table, strata: tuple[str, ...]) -> list[tuple[tuple[Any, ...]
     return [(values[int(part[0])], table.rows(part).within(values[int(part[0])])) for part in rows]
 
 
-def _alone(frame: pl.DataFrame, keys: list[str], names: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return for each column how many classes have one value, and how many rows these have."""
-    unlike = [pl.col(name).n_unique().alias(f"voronym: {at}") for at, name in enumerate(names)]
-    groups = frame.group_by(keys).agg(pl.len().alias("voronym: rows"), *unlike)
-    out = {}
-    for at, name in enumerate(names):
-        held = groups["voronym: rows"].filter(groups[f"voronym: {at}"] == 1)
-        out[name] = (len(held), int(held.sum()))
-    return out
+def _alone(frame: pl.DataFrame, schema: Schema) -> dict[str, Any]:
+    """Return how many classes have one value of a column, with how many people, or rows; and their profiles.
+
+    A number with many different values would be compared within a width that no bucket knows: it is counted
+    by equal values here, and the report leaves it out.
+    """
+    labels = equivalence_classes(nw.from_native(frame, eager_only=True), list(schema.keys)).labels
+    persons = closed(frame[PERSON]) if PERSON in frame.columns else None
+    made = [certain(name, frame[name], labels, persons, width=0.0).counted for name in schema.confidential]
+    return {
+        "alone": {counted.column: (counted.groups, counted.people) for counted in made},
+        "profiles": profiles(labels, np.arange(len(labels)) if persons is None else persons),
+    }
 
 
 def findings(answers: Sequence[Mapping[str, Any]], models: Sequence[Model]) -> tuple[Finding, ...]:

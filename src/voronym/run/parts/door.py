@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from voronym.core.atomic import accompany, digest_of, place_folder, together
+from voronym.core.atomic import accompany, place_folder, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.figures import NOTHING
+from voronym.core.place import digest_of
 from voronym.errors import InputError, WriteError, hint
 from voronym.evaluate.moved import joined
 from voronym.evaluate.risk import Risk
-from voronym.history.booking import Entering
-from voronym.history.ledger import Ledger
+from voronym.history.ledger import Entering, Ledger
 from voronym.policy.case import Facts
 from voronym.policy.checklist import Added, Checklist
 from voronym.policy.complete import complete
@@ -39,10 +39,13 @@ from voronym.run.parts.database import is_database
 from voronym.run.parts.engine import Engine
 from voronym.run.parts.folders import check_place, folders
 from voronym.run.parts.job import LEAF, ROUNDS, Job, needed
+from voronym.run.parts.losses import key_losses
 from voronym.run.parts.outcome import too_little
 from voronym.run.parts.runners import RUNNERS, Runner
 from voronym.run.parts.source import find, is_parquet
 from voronym.run.parts.texts import check_format
+from voronym.table.remote import address_of
+from voronym.table.sinks import server_of
 
 
 def release_parts(
@@ -217,6 +220,10 @@ def engine_of(request: Request, recipe: Recipe | None) -> str:
 
 def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> None:
     """Refuse a folder that cannot be, before the work."""
+    if address_of(target) or server_of(target):
+        raise InputError(
+            "a release over many parts is written to a folder of this machine: name one, and copy it"
+        )
     if not target.absolute().parent.is_dir():
         raise WriteError(f"the folder of {str(target)!r} does not exist; make it first")
     if target.exists() and not overwrite:
@@ -229,7 +236,7 @@ def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> No
 def _enter(job: Job, before: Job | None) -> None:
     """Write the job down, or find that the one that is there is the same."""
     if before is None:
-        spill.keep(job.work / "job.json", job)
+        spill.keep(job.work / spill.JOB, job)
     elif before != job:
         raise InputError(
             "the work folder belongs to another run, with other files or choices: leave out "
@@ -281,7 +288,7 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
     if "spreads" in answers[0]:
         total = float(sum(answer["spread"] for answer in answers))
         group = 100.0 * sum(answer["error"] for answer in answers) / total if total else 0.0
-        losses = {name: lost for name, (lost, _) in lead.key_losses().items()}
+        losses = {name: lost for name, (lost, _) in key_losses(lead).items()}
         if losses:
             lost = float(np.sum([answer["lost"] for answer in answers]))
             loss = 100.0 * lost / total if total else 0.0

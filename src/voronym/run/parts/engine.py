@@ -2,51 +2,36 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
-from voronym.core.clock import now
-from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError, WriteError, hint
 from voronym.privacy import Finding
 from voronym.request.recipe import Recipe
 from voronym.request.rules import check_ledger
 from voronym.run import checks
-from voronym.run.parts import counting, spill
-from voronym.run.parts.coding import Coding
-from voronym.run.parts.job import FILE, LEAF, Job, answer_path, needed
+from voronym.run.parts import counting
+from voronym.run.parts.job import FILE, LEAF, needed
 from voronym.run.parts.learn import Stratum, arrays_of, merge_counts, whole_counts
 from voronym.run.parts.leaves import travels
-from voronym.run.parts.outcome import spoken, too_little
+from voronym.run.parts.losses import key_losses, limits_of
+from voronym.run.parts.outcome import too_little
 from voronym.run.parts.private import mask_merged, merges
-from voronym.run.parts.runners import Runner
 from voronym.run.parts.source import Dataset, is_parquet, survey
+from voronym.run.parts.stages import Stages
 from voronym.run.parts.texts import layout_of
 from voronym.run.parts.whole import needs_all
 from voronym.run.parts.writing import kept_names
-from voronym.steps.effect import Effect
 from voronym.table.doubts import refuse
 from voronym.table.doubts.exposed import SHARE
-from voronym.table.encoders import Nominal
-from voronym.table.encoders.levels import KnownLevels
 from voronym.table.summaries import LevelCounts
-from voronym.table.table import Table
 
 LOST = "some records were lost on the way, or are there twice; nothing was released"
 PART = 500_000
 """Rows of a piece in which all rows of a person are, about."""
-WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, "spread": 3.0, "round": 10.0,
-           "write": 2.0, "sort": 1.0, "count": 1.0}  # fmt: skip
-"""What a row costs in each stage, about, for the share that is done."""
 
 
 def buckets_of(rows: int, leaf: int = LEAF) -> int:
@@ -54,48 +39,21 @@ def buckets_of(rows: int, leaf: int = LEAF) -> int:
     return max(1, -(-rows // min(FILE, max(leaf, LEAF))))
 
 
-@dataclass
-class Course:
-    """What happened on the way, for whoever asks."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-    rows: int = 0
-    bytes_read: int = 0
-    bytes_written: int = 0
-    bytes_spilled: int = 0
-    guarded: int = 0
-    sizes: Counter[int] = field(default_factory=Counter)
-    answers: dict[str, list[Any]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    log: list[str] = field(default_factory=list)
-    effects: list[Effect] = field(default_factory=list)
-    sealed: dict[str, str] = field(default_factory=dict)
-    """Files of the release, with their digests when they were counted."""
-
-
-class Engine:
+class Engine(Stages):
     """Leads a job through its stages."""
-
-    def __init__(self, job: Job, runner: Runner, ctx: Context) -> None:
-        self.job, self.runner, self.ctx = job, runner, ctx
-        self.course = Course()
-        self._done = 0.0
-        self._all = 1.0
-        self._loss: float | None = None
-        self._looked, self._there = -2.0, 0
 
     # -- the way ------------------------------------------------------------------------------------------
 
     def dataset(self) -> Dataset:
         """Find the parts; text files, and databases, become Parquet in the work folder."""
         job = self.job
-        self._all = sum(WEIGHTS.values()) + (job.wanted - 1) * WEIGHTS["round"]
+        self.expect(job.wanted)
         if not job.decided("dataset"):
             files, names = [Path(file) for file in job.files], list(job.names)
             absent: list[str] = []
             result: list[Any] = []
             if not is_parquet(files[0]):
-                result = self._stage("convert", len(files))
+                result = self.perform("convert", len(files))
                 columns = [item for item, _ in result]
                 for name, entry in zip(names, columns, strict=True):
                     if set(entry) != set(columns[0]):
@@ -120,7 +78,7 @@ class Engine:
         """Find parts, kinds and doubts; nothing is grouped yet."""
         job, data = self.job, self.dataset()
         self.course.rows, self.course.bytes_read = data.rows, data.bytes
-        answer = self._stage("look", 1)[0]
+        answer = self.perform("look", 1)[0]
         self.course.notes += answer["notes"]
         if not job.decided("recipe"):
             job.decide("recipe", answer["recipe"])
@@ -142,7 +100,7 @@ class Engine:
             if not job.decided(name):
                 job.decide(name, value)
         if data.rows <= job.leaf:
-            self.course.answers["published"] = answers = self._stage("whole", 1)
+            self.course.answers["published"] = answers = self.perform("whole", 1)
             tasks = 1
         else:
             self.meet(data, recipe)
@@ -151,9 +109,9 @@ class Engine:
                 self.course.answers["published"] = answers = [mask_merged(self)]
                 tasks = job.pieces
             elif needs_all(recipe, ledger=job.ledger is not None):
-                self.course.answers["published"] = answers = self._stage("mask", 1)
+                self.course.answers["published"] = answers = self.perform("mask", 1)
                 tasks = job.pieces
-                sent = sum(answer["rows"] for answer in self._stage("joined", tasks))
+                sent = sum(answer["rows"] for answer in self.perform("joined", tasks))
                 if sent != answers[0]["rows"]:
                     raise WriteError(LOST)
             else:
@@ -202,14 +160,14 @@ class Engine:
             return
         if not self.job.decided("pieces"):
             self.job.decide("pieces", max(1, -(-data.rows // PART)))
-        counts = sum(self._stage("meet", len(data.parts)))
+        counts = sum(self.perform("meet", len(data.parts)))
         if int(np.sum(counts)) != data.rows:
             raise WriteError(LOST)
 
     def _columns(self, recipe: Recipe) -> None:
         """Do the steps that come before groups."""
         if any(step.when == "before" for step in recipe.column_steps):
-            answer = self._stage("columns", 1)[0]
+            answer = self.perform("columns", 1)[0]
             self.course.effects += answer["effects"]
             self.course.notes += answer["notes"]
             if not self.job.decided("stepped"):
@@ -218,10 +176,10 @@ class Engine:
     def _rounds(self, data: Dataset) -> int:
         """Learn, cut, shuffle and group; return how many tasks published rows."""
         job = self.job
-        rows = sum(answer["rows"] for answer in self._stage("scan", job.pieces))
-        self._stage("cut", 1)
+        rows = sum(answer["rows"] for answer in self.perform("scan", job.pieces))
+        self.perform("cut", 1)
         self._refuse_alike()
-        counts = sum(self._stage("spread", job.pieces))
+        counts = sum(self.perform("spread", job.pieces))
         tasks = job.pieces
         for turn in range(job.rounds):
             ranges = self._ranges(counts, tasks)
@@ -229,8 +187,8 @@ class Engine:
                 job.decide(f"ranges-{turn}", ranges)
             if turn == 0:
                 rows -= self._leave(len(ranges))
-            answers = self._stage(f"round@{turn}", len(ranges))
-            self._forget(f"round@{turn}", tasks)
+            answers = self.perform(f"round@{turn}", len(ranges))
+            self.forget(f"round@{turn}", tasks)
             tasks = len(ranges)
             if turn + 1 < job.rounds:
                 counts = sum(answer["counts"] for answer in answers)
@@ -246,8 +204,8 @@ class Engine:
         if not recipe.suppress:
             return 0
         if not job.decided("budget"):
-            job.decide("budget", _budget(self._stage("score", leaves), recipe.suppress))
-        answers = self._stage("leave", leaves)
+            job.decide("budget", limits_of(self.perform("score", leaves), recipe.suppress))
+        answers = self.perform("leave", leaves)
         left, everybody = (sum(answer[what] for answer in answers) for what in ("left", "of"))
         who = "records" if recipe.schema.person is None else "people"
         self.course.log.append(
@@ -279,30 +237,12 @@ class Engine:
         for answer in answers:
             merge_counts(counted, answer.get("counts") or {})
         if any(step.when == "after" for step in recipe.column_steps):
-            answer = self._stage("later", 1)[0]
+            answer = self.perform("later", 1)[0]
             self.course.effects += answer["effects"]
             self.course.notes += answer["notes"]
             counted = answer["counts"] or counted
         if counted and not job.decided("released"):
             self._decide_totals("released", counted, sum(answer["rows"] for answer in answers))
-
-    def key_losses(self) -> dict[str, tuple[float, float]]:
-        """Return two losses of each key over all leaves, in percent: of its variance, and of all there is."""
-        answers, coding = self.course.answers["published"], self.job.coding
-        if any("lost" not in answer for answer in answers):
-            return {}
-        lost, had = (np.sum([answer[what] for answer in answers], axis=0) for what in ("lost", "spreads"))
-        rows = sum(answer["rows"] for answer in answers)
-        most = had + rows * np.square(for_everybody(coding))  # means are 0
-        out = {}
-        for block in coding.codec.blocks:
-            here = slice(block.start, block.stop)
-            gone = float(lost[here].sum())
-            out[block.name] = (
-                100.0 * gone / max(float(had[here].sum()), 1e-300),
-                100.0 * gone / max(float(most[here].sum()), 1e-300),
-            )
-        return out
 
     def _refuse_lost(self) -> None:
         """Refuse keys that lost nearly everything in all leaves together, unless that is allowed."""
@@ -310,7 +250,7 @@ class Engine:
         if recipe.steps or recipe.schema.units or recipe.space != "euclidean":
             return  # other costs were kept low than those of rows in coordinates
         if sum(answer["groups"] or 0 for answer in self.course.answers["published"]) > 1:
-            doubts = (checks.next_to_nothing(name, *both) for name, both in self.key_losses().items())
+            doubts = (checks.next_to_nothing(name, *both) for name, both in key_losses(self).items())
             refuse(
                 [doubt for doubt in doubts if doubt is not None],
                 checks.allowed(recipe, recipe.schema.keys),
@@ -342,20 +282,20 @@ class Engine:
         """Write, read back and count."""
         job = self.job
         files, buckets = int(job.recall("files")), int(job.recall("buckets"))
-        written = self._stage("write", files)
+        written = self.perform("write", files)
         self.course.bytes_written = sum(answer["bytes"] for answer in written)
         self.course.guarded = sum(answer["guarded"] for answer in written)
-        self._forget("published", int(job.recall("published")))
+        self.forget("published", int(job.recall("published")))
         self._exposed(recipe)
         findings: tuple[Finding, ...]
         if data.rows <= job.leaf or recipe.judged_whole:
-            findings, self.course.sizes, columns, self.course.sealed = self._stage("measure", 1)[0]
+            findings, self.course.sizes, columns, self.course.sealed = self.perform("measure", 1)[0]
             rows = sum(answer["rows"] for answer in written)
             shapes = [columns]
         else:
-            sorted_ = self._stage("sort", files)
-            self.course.answers["count"] = answers = self._stage("count", buckets)
-            self._forget("sorted", files)
+            sorted_ = self.perform("sort", files)
+            self.course.answers["count"] = answers = self.perform("count", buckets)
+            self.forget("sorted", files)
             findings = counting.findings(answers, recipe.required)
             self.course.sizes = counting.sizes(answers)
             for answer in sorted_:
@@ -393,115 +333,3 @@ class Engine:
                     "make it an identifier, group its values, or allow it: "
                     f"{hint('allow_near_unique', [name])}"
                 )
-
-    # -- stages -------------------------------------------------------------------------------------------
-
-    def _stage(self, name: str, tasks: int) -> list[Any]:
-        """Do the tasks of a stage that are not done yet; return all answers, in the order of the tasks."""
-        started, work = now(), self.job.work
-        weight = WEIGHTS.get(name.split("@")[0], 1.0)
-        answers: dict[int, Any] = {}
-        left = []
-        for number in range(tasks):
-            path = answer_path(work, name, number)
-            if path.exists():
-                answers[number] = spill.recall(path)
-            else:
-                left.append(number)
-
-        def wait() -> None:
-            share = (self._done + weight * len(answers) / tasks) / self._all
-            self.ctx.part(0.0, 1.0, stage=self._picture(name, len(answers), tasks)).tell(
-                min(share, 0.99), self._loss, whole=True
-            )
-
-        wait()
-        for number, answer in self.runner.run(str(work), name, left, wait):
-            answers[number] = answer
-            if isinstance(answer, dict) and "error" in answer:
-                held = [part for part in answers.values() if part["spread"] > 0.0]
-                self._loss = (
-                    100.0
-                    * sum(part["error"] for part in held)
-                    / max(sum(part["spread"] for part in held), 1e-300)
-                )
-            wait()
-        self._done += weight
-        self.course.seconds[name] = now() - started
-        return [answers[number] for number in range(tasks)]
-
-    def _picture(self, name: str, done: int, tasks: int) -> str:
-        """Say what is going on, in a few words."""
-        words = {"convert": "reading text", "look": "looking", "scan": "reading", "cut": "cutting",
-                 "spread": "sharing out", "whole": "grouping", "write": "writing", "sort": "reading back",
-                 "count": "counting", "measure": "measuring", "draw": "sampling", "bars": "drawing",
-                 "bucket": "sorting", "tally": "counting", "levels": "reading", "known": "reading",
-                 "meet": "bringing people together", "columns": "changing columns", "mask": "masking",
-                 "joined": "sharing out", "score": "choosing", "leave": "leaving out",
-                 "later": "changing columns", "bounded": "reading", "answer": "adding up",
-                 "last": "counting", "private": "masking"}  # fmt: skip
-        base, _, turn = name.partition("@")
-        result = words.get(base, f"grouping, round {int(turn or 0) + 1} of {self.job.rounds}")
-        if tasks < 2:
-            return result
-        workers = f", {self.runner.alive} workers" if self.runner.alive > 1 else ""
-        spilled = self.course.bytes_spilled + self._held()
-        through = f", {spoken(spilled)} spilled" if spilled else ""
-        return f"{result}: {done} of {tasks}{workers}{through}"
-
-    def _held(self) -> int:
-        """Return the bytes of rows in the work folder, looked at every other second."""
-        if now() > self._looked + 2.0:
-            self._looked, held = now(), 0
-            for path in self.job.work.glob("*.arrow"):
-                with contextlib.suppress(OSError):
-                    held += path.stat().st_size
-            self._there = held
-        return self._there
-
-    def _forget(self, name: str, tasks: int) -> None:
-        """Remove files that all readers have read."""
-        for path in self.job.paths(name, tasks):
-            with contextlib.suppress(OSError):
-                size = path.stat().st_size
-                path.unlink()
-                self.course.bytes_spilled += size
-                self._there = max(self._there - size, 0)
-
-
-def _budget(answers: Sequence[Mapping[Stratum, Any]], share: float) -> dict[Stratum, float]:
-    """Return the price from which records are left out, by stratum: at most the share of each is above it."""
-    many: dict[Stratum, int] = {}
-    prices: dict[Stratum, list[Any]] = {}
-    for answer in answers:
-        for stratum, (records, highest) in answer.items():
-            many[stratum] = many.get(stratum, 0) + records
-            prices.setdefault(stratum, []).append(highest)
-    out = {}
-    for stratum, records in many.items():
-        highest = np.sort(np.concatenate(prices[stratum]))[::-1]
-        budget = int(share * records + 1e-9)
-        # The price of the first that stays: who costs as much as it stays, too.
-        first = float(highest[min(budget, len(highest) - 1)])
-        out[stratum] = float(np.nextafter(first, np.inf)) if budget else np.inf
-    return out
-
-
-def for_everybody(coding: Coding) -> NDArray[np.float64]:
-    """Return what everybody would publish in one group, encoded, shape (d,).
-
-    The mean of every number, as a value that can occur, and the most frequent of every category.
-    """
-    row: dict[str, Any] = {}
-    for encoder in coding.codec.encoders:
-        levels = getattr(encoder, "levels", None)
-        if isinstance(encoder, Nominal) and isinstance(levels, KnownLevels):
-            common = int(np.argmax(levels.counts)) if len(levels.counts) else -1
-            if common >= 0 and levels.missing > int(levels.counts[common]):
-                common = -1
-            made = [levels.gather(np.array([common]))]
-        else:
-            made = encoder.decode(np.zeros((1, encoder.width)))  # the mean of all
-        row.update(zip(encoder.columns, (column.to_native() for column in made), strict=True))
-    frame = nw.from_native(pl.DataFrame(row), eager_only=True)
-    return np.asarray(coding.codec.encode(Table(frame, coding.schema))[0])

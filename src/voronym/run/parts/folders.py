@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voronym.core.atomic import at_the_end, claim, is_ours
+from voronym.core.atomic import at_the_end, claim
+from voronym.core.locks import is_ours
 from voronym.errors import InputError, ReadError, WriteError, hint
 from voronym.run.parts import spill
 from voronym.run.parts.runners import LostError
@@ -58,7 +59,7 @@ def folders(place: Path, target: Path, *, resume: bool) -> Folders:
 
     def end(failed: BaseException | None) -> None:
         if not _kept(failed, resume):
-            shutil.rmtree(here.work, ignore_errors=True)
+            _remove(here.work)
             shutil.rmtree(here.release, ignore_errors=True)  # it has another name now, or is to have none
 
     at_the_end(end)
@@ -74,6 +75,15 @@ def _kept(failed: BaseException | None, resume: bool) -> bool:
 def _tidy(place: Path) -> None:
     with contextlib.suppress(OSError):  # something is left there, to be resumed
         place.rmdir()
+
+
+def _remove(work: Path) -> None:
+    """Remove a work folder; a removal that is killed leaves the job, so that the next run knows the rest."""
+    with contextlib.suppress(OSError):
+        for path in work.iterdir():
+            if path.name != spill.JOB:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+    shutil.rmtree(work, ignore_errors=True)
 
 
 def check_ours(work: Path) -> None:
@@ -143,7 +153,7 @@ def _left(place: Path, target: Path, *, resume: bool, locked: bool) -> Folders |
         raise InputError(NOT_OURS.format(strange[0].name))
     if locked:  # nobody else makes this target: what is there is of the dead
         for path in ours:
-            shutil.rmtree(path, ignore_errors=True)
+            _remove(path)
         for path, job in known.items():
             if job is None:  # of another target; or nothing was written down before it was killed
                 _tidy(path)
@@ -168,14 +178,12 @@ def _may_go(path: Path) -> bool:
 def _job(work: Path, target: Path, *, resume: bool, locked: bool) -> Job | None:
     """Return the job of a work folder, if it is one for this target."""
     try:
-        job: Job = spill.recall(work / "job.json")
-    except OtherVersionError:
-        if resume:
+        job: Job = spill.recall(work / spill.JOB)
+    except (OSError, ReadError) as error:
+        if resume and isinstance(error, OtherVersionError):
             raise
         if locked and work.parent == target.parent:  # by its place and name it is of this target
-            shutil.rmtree(work, ignore_errors=True)
-        return None
-    except (OSError, ReadError):
+            _remove(work)
         return None
     return job if getattr(job, "target", None) == target else None
 

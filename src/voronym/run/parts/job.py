@@ -277,7 +277,7 @@ def perform(work: str, name: str, number: int) -> Any:
     path = answer_path(folder, name, number)
     if path.exists():
         return spill.recall(path)
-    job: Job = recalled(folder / "job.json")
+    job: Job = recalled(folder / spill.JOB)
     try:
         with speaking("marks"):  # the lead words what its worker found
             answer = STAGES[name.split("@")[0]](job, number) if "@" not in name else _turn(job, name, number)

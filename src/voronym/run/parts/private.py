@@ -10,21 +10,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from voronym.dp import Records
+from voronym.dp import BoundedRecords
 from voronym.dp.cells import Cells, Question, count_found, moved, moves
 from voronym.dp.domain import Bounds, Domain, Range
 from voronym.dp.noise import library
 from voronym.dp.presence import filling, salted_order
 from voronym.evaluate.moved import joined, key_changes
+from voronym.generalize.rows import in_widths
 from voronym.methods import differential as dp
 from voronym.methods.figures import Private, PrivateFigures
-from voronym.methods.row_ranges import in_widths
+from voronym.methods.private_facts import public_figures, sentences
 from voronym.privacy import DifferentialPrivacy
 from voronym.request.recipe import Recipe
 from voronym.result import Masked
@@ -33,21 +34,12 @@ from voronym.run.parts import spill
 from voronym.run.parts.job import Job, stage
 from voronym.run.parts.leaves import Shape, send
 from voronym.run.parts.pieces import read_piece
+from voronym.run.parts.stages import Stages
 from voronym.table import summaries
 from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-class Lead(Protocol):
-    """Whoever leads a job through its stages."""
-
-    job: Job
-
-    def _stage(self, name: str, tasks: int) -> list[Any]: ...
-
-    def _forget(self, name: str, tasks: int) -> None: ...
 
 
 def merges(recipe: Recipe, *, ledger: bool) -> bool:
@@ -93,7 +85,7 @@ def bounded(job: Job, number: int) -> dict[str, Any]:
             "columns": list(table.columns)}  # fmt: skip
 
 
-def _records(job: Job, number: int, left: Ints) -> Records:
+def _records(job: Job, number: int, left: Ints) -> BoundedRecords:
     """Return the records of a piece, without those that are left out."""
     known = job.recall("records")
     frames = spill.gather([job.path("bounded", number)], 0, 1)
@@ -107,7 +99,7 @@ def _records(job: Job, number: int, left: Ints) -> Records:
             nominal[:, at] = frame[f"n{at}"].to_numpy()
     if len(left):
         ordered, nominal = np.delete(ordered, left, axis=0), np.delete(nominal, left, axis=0)
-    return Records(ordered, nominal, known["sizes"], known["weights"], known["medians"])
+    return BoundedRecords(ordered, nominal, known["sizes"], known["weights"], known["medians"])
 
 
 @stage("answer")
@@ -186,21 +178,21 @@ class Merged:
 
     Parameters
     ----------
-    lead : Lead
+    lead : Stages
         Who has pieces answer.
     rows : tuple of int
-        Records of each piece.
+        BoundedRecords of each piece.
     d : int
         Number of ordered columns.
     sizes, weights, medians : tuple
-        As of `voronym.dp.Records`.
+        As of `voronym.dp.BoundedRecords`.
     left : tuple of array
         The records of each piece that are left out, because the number of rows is private.
     filled : int
         Public records that fill up.
     """
 
-    lead: Lead
+    lead: Stages
     rows: tuple[int, ...]
     d: int
     sizes: tuple[int, ...]
@@ -237,14 +229,14 @@ class Merged:
         """Return the question: pieces find the cells of their records when they publish them."""
         return asked
 
-    def together(self) -> Records:
+    def together(self) -> BoundedRecords:
         """Return the records of all pieces at one place."""
         job = self.lead.job
         parts = [_records(job, number, gone) for number, gone in enumerate(self.left)]
         parts.append(filling(self, self.filled))
         ordered = np.concatenate([part.ordered for part in parts])
         nominal = np.concatenate([part.nominal for part in parts])
-        return Records(ordered, nominal, self.sizes, self.weights, self.medians)
+        return BoundedRecords(ordered, nominal, self.sizes, self.weights, self.medians)
 
     def resized(self, rows: int, salt: int) -> Merged:
         """Return as many records as are published, see `voronym.dp.presence`."""
@@ -253,7 +245,7 @@ class Merged:
             return replace(self, filled=-many)
         tails = self._ask("last", (salt, many))
         ordered, nominal = (np.concatenate([tail[what] for tail in tails]) for what in ("ordered", "nominal"))
-        every = Records(ordered, nominal)
+        every = BoundedRecords(ordered, nominal)
         owner = np.repeat(np.arange(len(tails)), [len(tail["rows"]) for tail in tails])
         numbers = np.concatenate([tail["rows"] for tail in tails])
         gone = salted_order(every, salt)[every.n - many :]
@@ -269,15 +261,15 @@ class Merged:
         turn = int(hashlib.sha256(spill.packed(asked)).hexdigest()[:12], 16)
         if not job.decided(f"asked-{turn}"):
             job.decide(f"asked-{turn}", asked)
-        return self.lead._stage(f"{name}@{turn}", len(self.rows))
+        return self.lead.perform(f"{name}@{turn}", len(self.rows))
 
 
-def mask_merged(lead: Lead) -> dict[str, Any]:
+def mask_merged(lead: Stages) -> dict[str, Any]:
     """Make a private release of all pieces; return what is told of it."""
     library()
     job = lead.job
     model, options, recipe = _promise(job)
-    known = lead._stage("bounded", job.pieces)
+    known = lead.perform("bounded", job.pieces)
     bounds: list[Bounds] = known[0]["bounds"]
     unit, rows = known[0]["unit"], model.rows or 1
     dp.refuse_over(sum(piece["over"] for piece in known), unit, rows)
@@ -300,9 +292,9 @@ def mask_merged(lead: Lead) -> dict[str, Any]:
             job.decide("records", {name: getattr(population, name) for name in names})
         job.decide("private", _drawn(population, model, options, recipe, bounds))
     made = job.recall("private")
-    answers = lead._stage("private", job.pieces)
-    lead._forget("bounded", job.pieces)
-    facts = dp.public_figures(
+    answers = lead.perform("private", job.pieces)
+    lead.forget("bounded", job.pieces)
+    facts = public_figures(
         model,
         bounds,
         dp.grouping_of(options),
@@ -314,7 +306,7 @@ def mask_merged(lead: Lead) -> dict[str, Any]:
         columns=known[0]["columns"],
     )
     outside = np.sum([piece["outside"] for piece in known], axis=0).tolist()
-    texts = dp.sentences(facts, model, bounds, outside, len(known[0]["columns"]))
+    texts = sentences(facts, model, bounds, outside, len(known[0]["columns"]))
     return _answer(answers, facts, texts)
 
 

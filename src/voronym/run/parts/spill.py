@@ -25,6 +25,9 @@ from voronym.run.parts.source import arrow
 
 Ints = NDArray[np.int64]
 
+JOB = "job.json"
+"""The file of a work folder that says whose it is: written first, removed last."""
+
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 import narwhals as nw
 
 from voronym.core.context import Context
-from voronym.dossier.make import GROUPS, _public_recipe, public_words, story_of
 from voronym.dossier.parts import Dossier, Inside, Loss
-from voronym.evaluate.disclosed import Disclosed, by_chance, in_order
+from voronym.dossier.public import GROUPS, public_recipe, public_words, story_of
+from voronym.evaluate.disclosed import FEW, Disclosed, Profile, by_chance, in_order, people_by_chance
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.release import Release
@@ -33,18 +34,18 @@ def dossier_of(lead: Engine, made: Release) -> Dossier:
     recipe, files, parts = job.recipe, int(job.recall("files")), job.pieces
     schema = recipe.schema
     for side, tasks in ((portrait.RELEASED, files), (portrait.ORIGINAL, parts)):
-        lead._stage(f"draw@{side}", tasks)
+        lead.perform(f"draw@{side}", tasks)
     after = portrait.drawn(job, portrait.RELEASED, files)
     before = portrait.drawn(job, portrait.ORIGINAL, parts)
     if not job.decided("edges"):
         job.decide("edges", portrait.edges_of(schema, after, before))
     edges = job.recall("edges")
-    new = portrait.merged(lead._stage(f"bars@{portrait.RELEASED}", files))
-    old = portrait.merged(lead._stage(f"bars@{portrait.ORIGINAL}", parts))
+    new = portrait.merged(lead.perform(f"bars@{portrait.RELEASED}", files))
+    old = portrait.merged(lead.perform(f"bars@{portrait.ORIGINAL}", parts))
     dates = {name: after.frame[name].dtype in (nw.Date, nw.Datetime) for name in schema.keys}
     public = replace(
         public_words(made, made.rows),
-        recipe=_public_recipe(recipe, lambda name: set(new.get(name, {}).get("names") or ())),
+        recipe=public_recipe(recipe, lambda name: set(new.get(name, {}).get("names") or ())),
         distributions=portrait.distributions(schema, edges, dates, new, None),
         sampled=_sampled(made),
     )
@@ -89,9 +90,9 @@ def _counted_before(lead: Engine) -> list[dict[str, Any]]:
         if not job.decided(name):
             job.decide(name, value)
     parts = job.pieces
-    lead._stage("bucket", parts)
-    answers = lead._stage("tally", int(job.recall("buckets")))
-    lead._forget("sorted", parts)
+    lead.perform("bucket", parts)
+    answers = lead.perform("tally", int(job.recall("buckets")))
+    lead.forget("sorted", parts)
     return answers
 
 
@@ -104,9 +105,10 @@ def _inside(
 ) -> Inside:
     """Compare a release with its originals."""
     recipe = lead.job.recipe
-    known = _disclosed(lead, made, new, before) if story_of(recipe) == GROUPS else ()
+    known = _disclosed(lead, made, drawn[0], new, before) if story_of(recipe) == GROUPS else ()
     counted = {column.column for column in known}
-    silent = [name for name in recipe.schema.confidential if name not in counted] if known else []
+    silent = [name for name in recipe.schema.confidential if name not in counted]
+    silent = silent if story_of(recipe) == GROUPS else []
     unseen = [f"{', '.join(silent)}: too many different values to look for people whose value is certain"]
     drawn_from = [
         f"statistics before and after, and whether a model can tell both apart: {drawn[0].n:,} records of "
@@ -157,21 +159,38 @@ def _utility(lead: Engine, made: Release, after: Table, before: Table) -> Utilit
 
 
 def _disclosed(
-    lead: Engine, made: Release, new: Mapping[str, Any], before: Sequence[dict[str, Any]]
+    lead: Engine, made: Release, after: Table, new: Mapping[str, Any], before: Sequence[dict[str, Any]]
 ) -> tuple[Disclosed, ...]:
-    """Count for each confidential column whose value is certain, because all of their group have it."""
+    """Count for each confidential column whose value is certain, because all of their group have it.
+
+    A number with many different values is left out: how near counts as the same is known of all records only.
+    """
     now = lead.course.answers["count"]
-    sizes = counting.sizes(now)
+    several = lead.job.recipe.schema.person is not None
+    profiles = sum((answer["profiles"] for answer in now), Counter[Profile]())
+    everybody = sum(times * people for profile, times in profiles.items() for _, people in profile)
+    sizes = {profile[0][1]: times for profile, times in profiles.items()}
     out = []
     for name in lead.job.recipe.schema.confidential:
-        counts = new[name]["names"]
-        if counts is None:
+        counts, numeric = new[name]["names"], after.frame[name].dtype.is_numeric()
+        if counts is None or ((numeric or after.frame[name].dtype.is_temporal()) and len(counts) > FEW):
             continue
         groups, people, known = (
             sum(answer["alone"][name][i] for answer in answers if answer["rows"])
             for answers, i in ((now, 0), (now, 1), (before, 1))
         )
         many = list(counts.values())
-        share, usual = people / made.rows, max(many) / made.rows
-        out.append(Disclosed(name, groups, people, share, by_chance(sizes, many), usual, known / made.rows))
+        chance = people_by_chance(profiles, many) if several else by_chance(sizes, many)
+        out.append(
+            Disclosed(
+                name,
+                groups,
+                people,
+                people / everybody,
+                chance,
+                max(many) / made.rows,  # of rows, where people have several: people were not counted by value
+                None if several else known / made.rows,
+                several,
+            )
+        )
     return in_order(out)

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from voronym.core.atomic import digest_of
+from voronym.core.place import digest_of
 from voronym.errors import GuaranteeError
 from voronym.privacy import Finding, measure_within
 from voronym.privacy.base import beyond_sizes

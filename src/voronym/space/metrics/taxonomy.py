@@ -9,8 +9,8 @@ import numpy as np
 
 from voronym._kernels.mixed import DISCRETE, TREE
 from voronym.errors import InputError
+from voronym.generalize.hierarchy import Given, Hierarchy
 from voronym.space.metrics.base import Geometry, metric
-from voronym.table.hierarchy import Given, Hierarchy
 
 
 @metric("nominal")

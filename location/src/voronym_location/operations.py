@@ -1,0 +1,226 @@
+"""What operators of the service do: people and addresses, keys, epochs, drafts."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select, update
+
+from voronym.core.context import Context
+from voronym.errors import InputError
+from voronym_location import accounts, desk_state, directory, homes, operators
+from voronym_location.accounts import Account
+from voronym_location.keys import ServiceKey
+from voronym_location.memory import Memory
+from voronym_location.passwords import Passwords, check_password
+from voronym_location.sealing import Seal
+from voronym_location.settings import ServiceSettings
+from voronym_location.statements import Signer
+from voronym_location.store import Store
+from voronym_location.store.tables import account, cohort, desk, epoch, home, member, token
+
+BATCH = 2000
+"""Rows of a directory that are written at a time, so that others may write in between."""
+
+
+class Operations:
+    """The operators' half of the service; `voronym_location.service.Service` is the whole of it."""
+
+    settings: ServiceSettings
+    clock: Callable[[], float]
+    key: ServiceKey
+    seal: Seal
+    store: Store
+    _signer: Signer
+    _passwords: Passwords
+    _memory: Memory
+    _outline: tuple[float, tuple[Any, ...], dict[str, Any] | None] | None
+
+    def add_operator(self, email: str, password: str) -> str:
+        """Make an operator, and return the secret of the second factor, in Base32. For the command line."""
+        email, now = accounts.check_email(email), self.clock()
+        hashed, secret = self._passwords.hash(check_password(password)), secrets.token_bytes(20)
+        values = {"password": hashed, "operator": True, "secret": secret, "verified": now}
+        with self.store.write() as connection:
+            known = connection.scalar(select(account.c.id).where(account.c.email == email))
+            if known is None:
+                connection.execute(insert(account).values(email=email, vouched=False, created=now, **values))
+            else:
+                connection.execute(delete(token).where(token.c.account == known))
+                connection.execute(update(account).where(account.c.id == known).values(values))
+            operators.note(connection, now, None, "operator added")
+        return base64.b32encode(secret).decode()
+
+    def operator_figures(self, shown: str) -> dict[str, Any]:
+        """Return aggregates for an operator; counts below k are not told."""
+        with self.store.write() as connection:
+            who = operators.require(connection, shown, self.clock())
+            operators.note(connection, self.clock(), who.id, "figures read")
+        with self.store.read() as connection:
+            return operators.figures(connection, self.settings.k)
+
+    def require_operator(self, shown: str) -> Account:
+        """Return the operator whose token this is, or refuse."""
+        with self.store.read() as connection:
+            return operators.require(connection, shown, self.clock())
+
+    def public_figures(self) -> dict[str, Any] | None:
+        """Return figures of the epoch in force that anybody may know: small counts are left out."""
+        last = self.in_force()
+        return None if last is None else operators.softened(last, self.settings.k)
+
+    def import_directory(self, rows: Iterable[directory.Entry], shown: str | None = None) -> dict[str, int]:
+        """Enter addresses, and people where a row has an e-mail address; they count at once.
+
+        Parameters
+        ----------
+        rows : iterable of Entry
+            See `voronym_location.directory.read_rows`.
+        shown : str, optional
+            An operator's token; None from the command line.
+        """
+        now, entered, people = self.clock(), 0, 0
+        with self.store.write() as connection:
+            who = None if shown is None else operators.require(connection, shown, now).id
+            operators.note(connection, now, who, "directory imported")
+        remaining: Iterator[directory.Entry] = iter(rows)
+        while part := list(islice(remaining, BATCH)):
+            with self.store.write() as connection:
+                numbers = directory.enter(connection, part)
+                people += operators.enter_people(connection, self.seal, part, numbers, now)
+            entered += len(part)
+        self._outline = None
+        return {"rows": entered, "people": people}
+
+    def forget(self, email: str) -> bool:
+        """Delete an account and all that is stored about it; say whether there was one."""
+        with self.store.write() as connection:
+            number = connection.scalar(select(account.c.id).where(account.c.email == email.strip().lower()))
+            if number is not None:
+                homes.forget(connection, number, email.strip().lower())
+                operators.note(connection, self.clock(), None, "somebody forgotten on request")
+        if number is not None:
+            self._memory.drop_person(number)
+        return number is not None
+
+    def begin_again(self) -> int:
+        """End all groups after a backup was restored, and return how many; people wait for new ones.
+
+        In the backup people are counted who left since, and its groups may have been dissolved: what
+        intruders saw meanwhile is not in it. So nobody goes on from there.
+        """
+        with self.store.write() as connection:
+            last = connection.scalar(select(func.coalesce(func.max(epoch.c.number), 0))) or 0
+            connection.execute(delete(desk))
+            connection.execute(delete(member).where(member.c.epoch > last))
+            connection.execute(delete(cohort).where(cohort.c.born > last))
+            connection.execute(update(member).values(cohort=-1, since=last, pseudonym=None))
+            ended = connection.execute(update(cohort).where(cohort.c.ended.is_(None)).values(ended=last))
+            operators.note(connection, self.clock(), None, "began again from a backup")
+        return ended.rowcount
+
+    def rotate_homes(self, *, plain: bool = False) -> int:
+        """Seal all homes with a fresh key, or open them; return how many.
+
+        The new key is in the file before any home is sealed with it, and old ones are taken out when none is
+        left that needs them. End the service before: one that runs knows the old key alone.
+        """
+        file = self.settings.home_keys
+        if file is None:
+            raise InputError("the setting 'home_key' names no file: where shall the key of homes be?")
+        new = Seal() if plain else self.seal.renewed()
+        if not plain:
+            new.write(file)
+        last: int | None = 0
+        while last is not None:
+            last = self._sealed(new, last)
+        self.seal = Seal(new.keys[:1])
+        if not plain:
+            self.seal.write(file)
+        return self._homes()
+
+    def _sealed(self, new: Seal, after: int) -> int | None:
+        old = Seal([*new.keys, *self.seal.keys])
+        with self.store.write() as connection:
+            return homes.seal_again(connection, old, new, after, BATCH)
+
+    def _homes(self) -> int:
+        with self.store.read() as connection:
+            return connection.scalar(select(func.count()).select_from(home)) or 0
+
+    def rotate_key(self) -> str:
+        """Sign with a fresh key from now on, and return its identifier; the old one is published as retired.
+
+        Statements that it signed can be checked until they run out. Codes that were mailed and not used are
+        void.
+        """
+        until = self.clock() + self.settings.valid * (self.settings.period or 86400.0)
+        self.key = self.key.replaced(self.settings.key_file, until)
+        self._signer = Signer(self.key, self.settings.name)
+        return self.key.id
+
+    def run_epoch(self, ctx: Context | None = None) -> dict[str, Any]:
+        """Make and publish the next epoch, and return its figures; if k cannot be kept, nothing changes."""
+        from voronym_location.publishing import publish_next
+
+        return publish_next(self.store, self.settings, self.clock, ctx or Context(seed=0))
+
+    # -- the operator's desk -------------------------------------------------------------------------------
+
+    def preview_epoch(self, shown: str | None = None, ctx: Context | None = None) -> dict[str, Any]:
+        """Plan the next epoch, keep it as a draft that nobody is shown, and return what may be seen of it.
+
+        Parameters
+        ----------
+        shown : str, optional
+            An operator's token; None from the command line, as for all that is done at the desk.
+        ctx : Context, optional
+        """
+        from voronym_location.previewing import make_preview
+
+        self._note(shown, "next epoch looked at")
+        return make_preview(self.store, self.settings, self.clock, ctx or Context(seed=0))
+
+    def publish_preview(self, shown: str | None = None) -> dict[str, Any]:
+        """Put the draft that was looked at in force, without those who left since."""
+        from voronym_location.previewing import publish_preview
+
+        self._note(shown, "draft put in force")
+        return publish_preview(self.store, self.settings, self.clock)
+
+    def discard_preview(self, shown: str | None = None) -> bool:
+        """Take the draft back; nothing of it was told. Say whether there was one."""
+        from voronym_location.previewing import discard
+
+        self._note(shown, "draft discarded")
+        return discard(self.store)
+
+    def pause_epochs(self, shown: str | None = None, *, on: bool = True) -> None:
+        """Stop the schedule, or let it go on."""
+        self._note(shown, "schedule paused" if on else "schedule resumed")
+        with self.store.write() as connection:
+            desk_state.pause(connection, on=on, now=self.clock())
+
+    def desk_state(self, shown: str) -> dict[str, Any]:
+        """Return what the desk shows: the draft, whether the schedule is paused, the last acts."""
+        with self.store.read() as connection:
+            operators.require(connection, shown, self.clock())
+            return {
+                "preview": desk_state.read_preview(connection, self.settings.k),
+                "paused": desk_state.is_paused(connection),
+                "acts": operators.acts(connection),
+            }
+
+    def _note(self, shown: str | None, action: str) -> None:
+        with self.store.write() as connection:
+            who = None if shown is None else operators.require(connection, shown, self.clock()).id
+            operators.note(connection, self.clock(), who, action)
+
+    def in_force(self) -> dict[str, Any] | None:
+        """Return number, moments and figures of the epoch in force."""
+        with self.store.read() as connection:
+            return operators.in_force(connection)

@@ -1,0 +1,229 @@
+"""Published texts as the sets of values that they stand for: ``08***``, ``[20, 40[``, ``{a, b}``, ``*``.
+
+Ours and those of other tools. Whoever knows somebody's postcode knows that 08*** may be theirs: such a text
+is no category of its own, it is all codes that it fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.generalize.hierarchy import Hierarchy
+from voronym.generalize.spans import ANY, bounds, ends_of_levels
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+WORK = 10_000_000
+"""Pairs of a text that is no value and a value that are compared at most; beyond that texts are names."""
+_STARS = re.compile(r"\*+")
+_HIDDEN = re.compile(r"[xX#?•·_]+$")
+_BRACED = re.compile(r"[{\[(](.*)[}\])]")
+
+
+@dataclass(frozen=True, eq=False)
+class ValueSets:
+    """The published texts of a column, and which of the original values each stands for.
+
+    Parameters
+    ----------
+    texts : list of str
+        The distinct published texts.
+    values : list
+        The distinct original values, in their order.
+    member : array of bool, shape (texts, values)
+        Which values a text may stand for; none where it is not understood.
+    """
+
+    texts: list[str]
+    values: list[str] | list[float]
+    member: Bools
+
+    @property
+    def understood(self) -> Bools:
+        """Which texts stand for some value."""
+        return np.asarray(self.member.any(axis=1))
+
+    @property
+    def several(self) -> Bools:
+        """Which texts stand for more than one value."""
+        return np.asarray(self.member.sum(axis=1) > 1)
+
+
+def sets_of_numbers(texts: Sequence[str], values: Floats, *, times: bool = False) -> ValueSets | None:
+    """Read ranges of numbers, or of times in seconds; None where a text is no range.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The distinct published texts, as ranges are made here.
+    values : array
+        The distinct original numbers, ascending.
+    times : bool
+        Whether they are times: then the last day of a range counts in full.
+
+    Examples
+    --------
+    >>> sets_of_numbers(["[20, 40[", "40–60", "*"], np.array([20.0, 40.0, 60.0])).member.astype(int).tolist()
+    [[1, 0, 0], [0, 1, 1], [1, 1, 1]]
+    """
+    member = np.zeros((len(texts), len(values)), bool)
+    for row, text in zip(member, texts, strict=True):
+        result = bounds(text, times=times)
+        if result is None:
+            return None
+        low, high, above, below = result
+        inside = np.ones(len(values), bool)
+        if low is not None:
+            inside &= values > low if above else values >= low
+        if high is not None:
+            day = 86_400.0 if times and high % 86_400.0 == 0.0 and not below else 0.0
+            inside &= (values < high + day) if below or day else (values <= high)
+        row[:] = inside
+    return ValueSets(list(texts), values.tolist(), member)
+
+
+def sets_of_texts(
+    texts: Sequence[str],
+    often: Sequence[int],
+    values: Sequence[str],
+    counts: Sequence[int],
+    *,
+    tree: Hierarchy | None = None,
+    order: Sequence[str] | None = None,
+) -> ValueSets | None:
+    """Read codes with stars, lists and ranges of codes; None where all texts are values or names.
+
+    Parameters
+    ----------
+    texts, often
+        The distinct published texts, and how many records have each.
+    values, counts
+        The distinct original values, and how many records have each.
+    tree : Hierarchy, optional
+        Of the column: its names stand for the values below them.
+    order : sequence of str, optional
+        The levels of an ordinal column, for ranges of them.
+
+    Examples
+    --------
+    >>> found = sets_of_texts(["08***", "10115", "*"], [2, 1, 1], ["08001", "08099", "10115"], [2, 1, 1])
+    >>> found.member.astype(int).tolist()
+    [[1, 1, 0], [0, 0, 1], [1, 1, 1]]
+    """
+    place = {value: at for at, value in enumerate(values)}
+    if sum(text not in place for text in texts) * len(values) > WORK or len(texts) * len(values) > 20 * WORK:
+        return None
+    readers = _readers(values, _in_place(texts, often, values, counts), tree, order)
+    member = np.zeros((len(texts), len(values)), bool)
+    any_set = False
+    for row, text in zip(member, texts, strict=True):
+        if text in place:  # and what a step made the same, where it is known
+            above = None if tree is None else readers[0](text)
+            row[:] = False if above is None else above
+            row[place[text]] = True
+            any_set |= bool(row.sum() > 1)
+            continue
+        for reader in readers:
+            result = reader(text.strip())
+            if result is not None and result.any():
+                row[:] = result
+                any_set = True
+                break
+    return ValueSets(list(texts), list(values), member) if any_set else None
+
+
+Reader = Callable[[str], Bools | None]
+
+
+def _readers(
+    values: Sequence[str], in_place: bool, tree: Hierarchy | None, order: Sequence[str] | None
+) -> list[Reader]:
+    """Return what reads a text as a set, the surest first."""
+    n = len(values)
+
+    def below(text: str) -> Bools | None:
+        if tree is None:
+            return None
+        return np.array([text in tree.path(value) if value in tree.paths else False for value in values])
+
+    def everything(text: str) -> Bools | None:
+        return np.ones(n, bool) if _STARS.fullmatch(text) else None
+
+    def masked(text: str) -> Bools | None:
+        hidden = _HIDDEN.search(text)
+        if "*" not in text and hidden is not None and hidden.start():
+            text = text[: hidden.start()] + "*" * (len(text) - hidden.start())
+        if "*" not in text:
+            return None
+        parts = [re.escape(part) for part in re.split(r"(\*+)", text)]
+        single = "".join("." * (part.count("*")) if "*" in part else part for part in parts)
+        fits = _matching(values, single)
+        if in_place and fits.any():
+            return fits
+        return _matching(values, "".join(".*" if "*" in part else part for part in parts))
+
+    def listed(text: str) -> Bools | None:
+        braced = _BRACED.fullmatch(text)
+        inner = braced.group(1) if braced else text
+        for sign in (",", ";", "|", "/", " or "):
+            parts = [part.strip() for part in inner.split(sign)]
+            if len(parts) > 1 and all(part in known for part in parts):
+                return np.isin(np.array(values, dtype=object), parts)
+        return None
+
+    def between(text: str) -> Bools | None:
+        return None if order is None else _levels(text, values, list(order))
+
+    def range_of_codes(text: str) -> Bools | None:
+        if line is None:
+            return None
+        result = sets_of_numbers([text], line)
+        return None if result is None else result.member[0]
+
+    known = set(values)
+    line = np.array([float(value) for value in values]) if _numeric(values) else None
+    return [below, everything, masked, listed, between, range_of_codes]
+
+
+def _numeric(values: Sequence[str]) -> bool:
+    return bool(values) and all(re.fullmatch(r"\d{1,15}", value) for value in values)
+
+
+def _matching(values: Sequence[str], pattern: str) -> Bools:
+    compiled = re.compile(pattern, re.DOTALL)
+    return np.array([compiled.fullmatch(value) is not None for value in values], bool)
+
+
+def _levels(text: str, values: Sequence[str], order: list[str]) -> Bools | None:
+    """Read a range of levels: *low–mid*, *mid or less*, *mid or more*."""
+    rank = {level: at for at, level in enumerate(order)}
+    ends = ends_of_levels(text, rank)
+    if ends is None:
+        return None
+    places = np.array([rank.get(value, -1) for value in values])
+    low, high = 0 if ends[0] is None else ends[0], len(order) - 1 if ends[1] is None else ends[1]
+    return np.asarray((places >= low) & (places <= high))
+
+
+def _in_place(
+    texts: Sequence[str], often: Sequence[int], values: Sequence[str], counts: Sequence[int]
+) -> bool:
+    """Whether a star stands for one sign: then published codes are as long as the original ones.
+
+    Otherwise 08* may stand for a code of any length. Judged by the column: no length may be published more
+    often than the original has it.
+    """
+    there: dict[int, int] = {}
+    for value, count in zip(values, counts, strict=True):
+        there[len(value)] = there.get(len(value), 0) + int(count)
+    here: dict[int, int] = {}
+    for text, count in zip(texts, often, strict=True):
+        if text != ANY:
+            here[len(text)] = here.get(len(text), 0) + int(count)
+    return all(count <= there.get(length, 0) for length, count in here.items())

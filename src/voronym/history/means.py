@@ -1,0 +1,207 @@
+"""Means of groups in two releases: their difference must not be what one person has.
+
+Where groups are not kept, a group is averaged again. If it has the same people as before, and the keys or the
+weight of one of them are others, the difference of the two sums is theirs. If one of its people stands for
+many others, the difference of two weighted sums is nearly theirs, however many people make it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import GuaranteeError, hint
+from voronym.history.check import leavers
+from voronym.history.ledger import Entry
+from voronym.history.marks import DRAWN, Marks, moved
+from voronym.history.people import Prints
+from voronym.keyspaces import DOMINANCE
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+ALIKE = 10 / 65_536
+"""Share of people whose marks may agree by chance though their values differ, with room: one in 65,536 do."""
+RENAMED = 0.9
+"""Share of people with equal marks in two columns from which on these are one column with two names."""
+
+
+def heavy(weights: NDArray[np.float64], groups: Ints, k: int) -> Bools:
+    """Return who has nearly all of some set of k people of their group (rule of p percent).
+
+    Examples
+    --------
+    >>> heavy(np.array([90.0, 1, 2, 3, 4, 5]), np.zeros(6, np.int64), 5).tolist()
+    [True, False, False, False, False, False]
+    """
+    order = np.lexsort((weights, groups))
+    begin = np.searchsorted(groups[order], groups)
+    place = np.minimum(begin[:, None] + np.arange(max(k - 2, 1)), len(groups) - 1)
+    least = np.where(groups[order][place] == groups[:, None], weights[order][place], 0.0).sum(axis=1)
+    return np.asarray(least < DOMINANCE * weights)
+
+
+def heavy_people(
+    weights: NDArray[np.float64] | None, everyone: Prints, people: Prints, groups: Ints, k: int
+) -> Bools:
+    """Return whose weight, over all their rows, is nearly all of that of some k people of their group.
+
+    Parameters
+    ----------
+    weights, everyone : array
+        The weight of each row, None where rows have none, and the person of each row.
+    people, groups : array
+        Fingerprints, ascending, and their groups; -1 and less for people in no group.
+    k : int
+        What the release promises.
+    """
+    out = np.zeros(len(people), bool)
+    inside = groups >= 0
+    if weights is not None and inside.any():
+        rows = np.isin(everyone, people[inside])
+        at = np.searchsorted(people[inside], everyone[rows])
+        own = np.bincount(at, weights[rows], minlength=int(inside.sum())).astype(np.float64)
+        out[inside] = heavy(own, groups[inside], k)
+    return out
+
+
+def check_means(
+    entries: Sequence[Entry], people: Prints, groups: Ints, k: int, changed: Bools, dominant: Bools
+) -> None:
+    """Refuse means whose difference to those of an earlier release one person makes, or fewer than k.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The earlier releases.
+    people, groups : array
+        Fingerprints of those who are released, ascending, and their groups.
+    k : int
+        The most that the release or an earlier one promises.
+    changed : array of bool
+        Whose keys or weight are others than in an earlier release.
+    dominant : array of bool
+        Who is heavy.
+    """
+    _, at = np.unique(groups, return_inverse=True)
+    many = np.bincount(at, changed)
+    few = int(many[(many > 0) & (many < k)].sum())
+    if few:
+        raise GuaranteeError(
+            f"{few:,} people have other keys, or another weight, than in an earlier release, as fewer than "
+            f"k={k} of their groups, and what groups publish is computed from their people: the difference "
+            f"would tell what changed. Nothing was released. {hint('keep_groups')} publishes what groups "
+            "published before"
+        )
+    alone = sum(_regrouped(entry, people, groups, dominant) for entry in entries)
+    if alone:
+        raise GuaranteeError(
+            f"{alone:,} people are in other groups than in an earlier release, and the weight of "
+            "one of them is so large that the difference of two weighted means would tell what that person "
+            f"has (rule of p percent). Nothing was released. {hint('keep_groups')} publishes what groups "
+            "published before"
+        )
+
+
+def check_leavers(entries: Sequence[Entry], people: Prints, k: int) -> None:
+    """Refuse means whose difference to those of an earlier release fewer than k people make who left.
+
+    Parameters
+    ----------
+    entries, people, k
+        As for `check_means`.
+    """
+    left = int(leavers(entries, people, k, ever=True).sum())
+    if left:
+        raise GuaranteeError(
+            f"{left:,} people of earlier releases are not in this one, as fewer than k={k} of their groups, "
+            "and what groups publish is computed from their people: the difference would tell what the "
+            f"others had. Nothing was released. {hint('keep_groups')} publishes what groups published before"
+        )
+
+
+def check_raw(
+    entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, columns: Sequence[str]
+) -> None:
+    """Refuse means that a step makes of a column again over other people, or of other values.
+
+    Its groups cross those of the release: a few of them may have the same people but for one.
+
+    Parameters
+    ----------
+    entries, people, names, marks, columns
+        As for `moved`.
+    """
+    changed = moved(entries, people, names, marks, columns)
+    for entry in entries:
+        if set(columns) & set(entry.about.get("marked", ())):
+            before = entry.people[entry.groups >= 0]
+            if changed.any() or not np.array_equal(before, people):
+                raise GuaranteeError(
+                    "a step publishes means of a column, as one did in an earlier release, and people came, "
+                    "left, or have other values now: the difference of two means would tell what one of them "
+                    f"has. Nothing was released. Round the values instead; or {hint('changed', 'publish')} "
+                    "releases them all the same"
+                )
+
+
+def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks) -> None:
+    """Refuse to draw at random again for people whose values are those of an earlier draw.
+
+    The mean of several draws about one value is nearer to it than each of them. A column that has another
+    name now is known by its marks, where nearly all of them are the same.
+
+    Parameters
+    ----------
+    entries, people, names, marks
+        As for `moved`.
+    """
+    for column, name in enumerate(names):
+        if not name.startswith(DRAWN):
+            continue
+        again, known = np.zeros(len(people), bool), np.zeros(len(people), bool)
+        for entry in entries:
+            inside, place = entry.find(people)
+            there = inside & (entry.of(entry.groups, people) >= 0)
+            if entry.marks is None or not there.any():
+                continue
+            for at, other in enumerate(entry.about.get("marked", ())):
+                same = entry.marks[place[there], at] == marks[there, column]
+                if other == name or (other.startswith(DRAWN) and same.mean() > RENAMED):
+                    again[there] |= same
+                    known |= there
+        many = int(again.sum())
+        if many > ALIKE * int(known.sum()):
+            raise GuaranteeError(
+                f"{many:,} people have the same {name.removeprefix(DRAWN)} as in an earlier release, which "
+                "drew what it published of it at random, as this one would: the mean of the draws is nearer "
+                "to the truth than each of them. Nothing was released. Leave the column out, or round it; "
+                f"or {hint('changed', 'publish')} releases it all the same"
+            )
+
+
+def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> int:
+    """Return how many heavy people are in another group than in an earlier release, with some of its people.
+
+    A group that has the same people as before, or none of them, tells nothing by its difference.
+    """
+    there = entry.groups >= 0
+    now, then = (people, groups), (entry.people[there], entry.groups[there])
+    return _elsewhere(now, then, dominant) + _elsewhere(then, now, entry.heavy[there])
+
+
+def _elsewhere(mine: tuple[Prints, Ints], theirs: tuple[Prints, Ints], who: Bools) -> int:
+    """Return how many of some people are in a group that has some people of a group of theirs, not all."""
+    (people, groups), (others, other_groups) = mine, theirs
+    if not len(people) or not len(others):
+        return 0
+    place = np.minimum(np.searchsorted(others, people), len(others) - 1)
+    _, own, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    _, codes, their_sizes = np.unique(other_groups, return_inverse=True, return_counts=True)
+    seen = np.where(others[place] == people, codes[place], -1)
+    low, high = np.full(len(sizes), len(their_sizes)), np.full(len(sizes), -1)
+    np.minimum.at(low, own, seen)
+    np.maximum.at(high, own, seen)
+    same = (low == high) & (their_sizes[high] == sizes)
+    return int(who[((high >= 0) & ~same)[own]].sum())

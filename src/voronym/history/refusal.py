@@ -1,0 +1,82 @@
+"""Why a release is refused beside those before it, and the ways out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voronym.errors import hint
+from voronym.history.check import Standing
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What was counted of people who would be told apart; as text, why nothing is released.
+
+    Parameters
+    ----------
+    standing, bare : Standing
+        What was counted, and what would be if no value had changed.
+    releases : int
+        How many releases there were before.
+    few : int
+        People whose history fewer than k share.
+    came_now : bool
+        Whether none of them was in the release before.
+    late : int
+        People who wait already.
+    many, unknown : int
+        People of the table, and how many of them were in no release.
+    left_before : int
+        How many were left out of an earlier release.
+    ledger : str
+        The name of the ledger.
+    """
+
+    standing: Standing
+    bare: Standing
+    releases: int
+    few: int
+    came_now: bool
+    late: int
+    many: int
+    unknown: int
+    left_before: int
+    ledger: str
+
+    def __str__(self) -> str:
+        standing, bare = self.standing, self.bare
+        if not bare.below:
+            return (
+                f"{standing.below:,} of {standing.people:,} people would be told apart because values beside "
+                f"the keys are others than in an earlier release, or are not, for fewer than k={standing.k} "
+                "people of a group: whoever knows whose values changed finds their rows. Nothing was "
+                f"released. {hint('changed', 'publish')} releases them all the same"
+            )
+        out = (
+            f". {self.left_before:,} of the people were left out of an earlier release: "
+            f"{hint('suppress')} leaves them out again"
+            if self.left_before
+            else ""
+        )
+        if self.came_now:
+            share = (self.few + self.late) / self.many
+            return (
+                f"{self.few:,} of {standing.people:,} people were not in the release before, and would be "
+                f"fewer than k={standing.k} of their groups: the difference of the releases would be theirs. "
+                "Nothing was released. Let them wait for others "
+                f"({hint('waiting', float(np.ceil(100 * share) / 100))}), or "
+                f"build on the groups of the earlier releases ({hint('keep_groups')}){out}"
+            )
+        return (
+            f"{bare.below:,} of {bare.people:,} people would be in groups that, together with those of "
+            f"{self.releases} earlier releases in the ledger, fewer than k={bare.k} people share (the "
+            f"fewest: {bare.smallest}): whoever keeps the releases could tell them apart. Nothing was "
+            f"released. Three ways out: (1) {hint('keep_groups')} builds this release on the groups of the "
+            "earlier "
+            f"ones; (2) release only the {self.unknown:,} people who were in none of them, with "
+            f"{hint('strangers')}; (3) if an earlier release never left the house, forget it: voronym "
+            "ledger forget "
+            f"{self.ledger} --release NUMBER{out}"
+        )

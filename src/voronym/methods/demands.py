@@ -1,0 +1,104 @@
+"""What groups must obey beyond k, and how they are made to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from voronym.core.context import Context
+from voronym.errors import InputError
+from voronym.partition import Partition
+from voronym.privacy import Judge, Model
+from voronym.privacy.enforce import enforce, refuse_impossible
+from voronym.problem import Problem
+from voronym.request.choices import ReleaseChoices
+from voronym.result import Cost
+from voronym.table.table import Table
+
+
+def enforcement(choices: ReleaseChoices) -> str:
+    """Return how groups are made to obey models, the intruder considered."""
+    return choices.enforce if choices.intruder == "keys" else "blind"
+
+
+def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
+    """Return the models that groups must obey beyond k, with a judge for each confidential column.
+
+    What no partition can obey is refused here, before the work.
+    """
+    for model in models:
+        column = model.column
+        if column is not None and column not in table.confidential:
+            raise InputError(
+                f"{model.name} is about confidential columns, and {column!r} is not declared as one; "
+                f"these are: {', '.join(table.confidential) or 'none'}"
+            )
+    demands: list[tuple[str, tuple[Judge, ...]]] = [
+        (str(model), tuple(_share(judge, table) for judge in model.judges(table)))
+        for model in models
+        if model.required is not None and model.merging
+    ]
+    refuse_impossible([judge for _, judges in demands for judge in judges])
+    return demands
+
+
+def _share(judge: Judge, table: Table) -> Judge:
+    """Return a judge of a part of a data set: of a sum over all records, the part has its share."""
+    if table.totals is None or not judge.additive or judge.required is None:
+        return judge
+    return replace(judge, required=judge.required * len(judge.levels.codes) / judge.levels.n)
+
+
+def obey(
+    problem: Problem,
+    part: Partition,
+    demands: Sequence[tuple[str, tuple[Judge, ...]]],
+    how: str,
+    ctx: Context,
+    loss: Callable[[Partition], float] | None = None,
+) -> tuple[Partition, tuple[Cost, ...]]:
+    """Make the groups obey one model after the other, and say what each cost.
+
+    Groups that obey more models are a solution for fewer, too: where the search was luckier with more, that
+    is the cost of fewer. ``loss`` is what to say of groups, where it is not that of the problem.
+    """
+    if how == "blind" and demands:  # what each model alone would need is told to nobody
+        demands = [
+            (", ".join(name for name, _ in demands), tuple(item for _, own in demands for item in own))
+        ]
+    outcome = [(f"k-anonymity={problem.k}", part, "none")]
+    judges: list[Judge] = []
+    for number, (name, own) in enumerate(demands):
+        judges += own
+        before = outcome[-1][1]
+        # Groups that obeyed the models before may obey this one, too. If not, begin with k-anonymous ones.
+        lucky = all(np.all(judge.holds(judge.values(before.labels, before.n_cells))) for judge in judges)
+        here = ctx.part(
+            number / len(demands),
+            (number + 1) / len(demands),
+            stage=f"enforcing {name}",
+            time=1 / (len(demands) - number),
+        )
+        here.tell(0.0)
+        demanding = Problem(problem.records, problem.k, judges)
+        result = enforce(demanding, before if lucky else part, here, way=how)
+        outcome.append((name, result.partition, result.way))
+    costs: list[Cost] = []
+    least, loss = np.inf, problem.loss if loss is None else loss
+    for name, groups, way in reversed(outcome):
+        least = min(least, loss(groups))
+        costs.append(Cost(name, float(least), way))
+    return outcome[-1][1], tuple(reversed(costs))
+
+
+def make_obey(
+    problem: Problem,
+    part: Partition,
+    demands: Sequence[tuple[str, tuple[Judge, ...]]],
+    ctx: Context,
+    how: str = "merge",
+) -> Partition:
+    """Return groups that obey what is demanded."""
+    return obey(problem, part, demands, how, ctx)[0] if demands else part
