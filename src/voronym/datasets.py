@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import urllib.request
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -248,10 +247,12 @@ def _find(name: str) -> Path:
 
 def _fetch(address: str, path: Path) -> None:
     """Download beside the target, then rename: a broken download leaves nothing."""
+    from urllib.request import urlopen  # takes longer to load than the generators
+
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".part")
     try:
-        with urllib.request.urlopen(address, timeout=60) as answer:  # noqa: S310 - http(s) is checked by the caller
+        with urlopen(address, timeout=60) as answer:  # noqa: S310 - http(s) is checked by the caller
             partial.write_bytes(answer.read())
         partial.replace(path)
     except OSError as error:

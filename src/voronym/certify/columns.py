@@ -24,8 +24,8 @@ REGION = 400
 POOL = 3000
 """Groups in the first integer problem over the whole table."""
 
-CUTS = 150
-"""Most cuts added at a time."""
+CUTS, AT_ONCE = 150, 400
+"""Most cuts added at a time; and in a proof of some seconds, where rounds are few."""
 
 
 PROOF = 0.75
@@ -145,7 +145,7 @@ def tighten(state: State, ctx: Context) -> None:
     relax(state, ctx)
     while not ctx.over and not state.closed:
         before = state.bound
-        triples = state.master.violated(CUTS)
+        triples = state.master.violated(CUTS if state.enough is None else AT_ONCE)
         if not triples:
             return
         state.master.cut(triples)

@@ -129,4 +129,4 @@ def repair(lower: Floats, k: int) -> Floats:
     lacking = np.maximum(0.0, -lower)
     place = max(0, len(lacking) - 1 - len(lacking) // k)
     each = float(np.partition(lacking, place)[place]) / k
-    return np.maximum(each, lacking - (k - 1) * each)
+    return np.asarray(np.maximum(each, lacking - (k - 1) * each), np.float64)
