@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from voronym.history.ledger import Entry
 from voronym.history.people import Prints, spelled
 
-BEFORE = "before "
+BEFORE = "\0before "
 """In front of the name of a column: its marks are those of values that steps published means of."""
+DRAWN = "\0drawn "
+"""In front of the name of a column: its marks are those of values that a release drew others for."""
 
 Words = NDArray[np.uint64]
 Marks = NDArray[np.uint16]
@@ -107,7 +109,7 @@ def changes(
             shown, hidden = list(entry.about.get("marked", ())), set(entry.about["keys"])
             held = entry.marks[np.where(there, place, 0)] if len(entry.people) else entry.marks[:0]
         for column, name in enumerate(shown):
-            if name in hidden or name.startswith(BEFORE):
+            if name in hidden or name.startswith((BEFORE, DRAWN)):
                 continue
             seen, before = last.get(name, (np.zeros(len(people), bool), np.zeros(len(people), np.uint16)))
             if len(held):
@@ -117,20 +119,39 @@ def changes(
     return out
 
 
-def corrected(
-    entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, keys: Sequence[str]
+def moved(
+    entries: Sequence[Entry],
+    people: Prints,
+    names: Sequence[str],
+    marks: Marks,
+    columns: Sequence[str],
+    *,
+    first: bool = False,
 ) -> NDArray[np.bool_]:
-    """Return whose keys are others now than when they were published first."""
-    out = np.zeros(len(people), bool)
-    known = np.zeros(len(people), bool)
+    """Return who has other values in some columns than in an earlier release.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The releases before.
+    people : array
+        Fingerprints, ascending.
+    names, marks
+        The columns that are marked now, and their marks.
+    columns : sequence of str
+        Those that are compared.
+    first : bool
+        Compare with the first release of each person alone.
+    """
+    out, known = np.zeros(len(people), bool), np.zeros(len(people), bool)
     for entry in entries:
         inside, place = entry.find(people)
         there = inside & (entry.of(entry.groups, people) >= 0) & ~known
-        known |= there
+        known |= there & first
         if entry.marks is None or not there.any():
             continue
         held = list(entry.about.get("marked", ()))
-        for name in keys:
+        for name in columns:
             if name in held and name in names:
                 before = entry.marks[place[there], held.index(name)]
                 out[there] |= before != marks[there, list(names).index(name)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 
 from voronym.certify.front import COLUMNS, WIDEST, prove_briefly
@@ -25,6 +24,7 @@ from voronym.request.recipe import Recipe
 from voronym.result import Cost, Folder
 from voronym.space.published import PublishedPoints
 from voronym.steps.effect import Effect, Exposed
+from voronym.table.engines import frame_of
 from voronym.table.schema import Schema
 from voronym.table.source import Source
 from voronym.table.table import Table
@@ -93,8 +93,8 @@ class ReleaseFigures:
         Parameters
         ----------
         engine : str
-            "polars", "dask", "duckdb" or another engine that `narwhals` knows; "pyspark" needs its session,
-            too: ``release.frame("pyspark", session=session)``.
+            "polars", "dask", "spark", "duckdb", "pandas", or another engine that `narwhals` knows; Spark's
+            active session is taken, where none is given as ``session``.
         **options
             For the engine's reader of Parquet or CSV files.
 
@@ -106,16 +106,7 @@ class ReleaseFigures:
         >>> release.frame().collect().shape
         (60, 2)
         """
-        # narwhals lists the names that it knows, and says so of others.
-        backend: Any = "pyspark" if engine == "spark" else engine
-        if self.folder is None:
-            return self._held.frame.lazy(backend=backend, **options).to_native()
-        kinds = {file.suffix for file in self.folder.path.iterdir()} & {".parquet", ".csv"}
-        if len(kinds) != 1:
-            raise InputError("only folders of Parquet or of CSV files become frames: read the files")
-        kind = kinds.pop()
-        scan = nw.scan_parquet if kind == ".parquet" else nw.scan_csv
-        return scan(str(self.folder.path / f"*{kind}"), backend=backend, **options).to_native()
+        return frame_of(self._held.frame if self.folder is None else self.folder.path, engine, options)
 
     @property
     def rows(self) -> int:

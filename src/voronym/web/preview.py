@@ -20,6 +20,8 @@ from voronym.method import METHODS
 from voronym.privacy import split_models
 from voronym.release import Release
 from voronym.report.rungs import rungs
+from voronym.request.choices import PARTS
+from voronym.request.wording import DECLARED
 from voronym.run.door import anonymize
 from voronym.web.book import MONTHLY
 from voronym.web.judged import verdicts
@@ -28,9 +30,13 @@ from voronym.web.shown import rows_of
 
 QUICK, SAMPLE, MANY = 1_000, 5_000, 20_000
 """Rows of the first look; of a sample; and those above which a preview is of a sample."""
+SEEN = 0.01
+"""Percent of loss that is shown as such: below, it is as good as nothing."""
 SEARCHED = 2_000
 """Rows up to which other k are tried by the method itself, and not by a quick one."""
 SIZES = (3, 5, 10, 20)
+BY_PARTS = tuple(name for name, declared in DECLARED.items() if declared.purpose == PARTS)
+"""Choices about runs over parts, which a look in memory does without."""
 LATER = ("learned-guess",)
 """Attacks that learn, which takes a second: they are made once the release is of the whole table."""
 WORST, MEMBERS = 6, 12
@@ -43,6 +49,7 @@ def preview(
     tell: Tell,
     check: Callable[[], None],
     ledger: str | None = None,
+    rows: int | None = None,
 ) -> tuple[Release, bool]:
     """Tell what would come of choices: a quick look at first, then the release itself.
 
@@ -58,6 +65,9 @@ def preview(
         Raises where the work should end.
     ledger : str, optional
         That of earlier releases, for the release itself: samples and other k are tried without it.
+    rows : int, optional
+        Of a data set of many parts, of which the table holds some: the release is made otherwise, and what is
+        drawn is a sample's.
 
     Returns
     -------
@@ -65,16 +75,17 @@ def preview(
         The release, and whether it is of the whole table.
     """
     whole_given = {**chosen.choices, "models": split_models(chosen.models)}
-    given = {name: value for name, value in whole_given.items() if name not in MONTHLY}
+    given = {name: value for name, value in whole_given.items() if name not in (*MONTHLY, *BY_PARTS)}
+    many = len(frame) if rows is None else rows
     hasty = {**given, "method": "mdav"} if chosen.method == "auto" and chosen.time_limit is None else given
     first = sampled(frame, chosen, QUICK, QUICK)
     rest = sampled(frame, chosen, MANY, SAMPLE)
-    tell({"sample": {"rows": len(rest), "of": len(frame)}})
+    tell({"sample": {"rows": len(rest), "of": many}})
     guess: dict[int | None, float] = {}
     if len(first) < len(frame) or hasty is not given:
         made = _try(first, hasty, chosen.k, check)
         if made is not None:
-            tell({"shown": figures(made, first, whole=False, of=len(frame))})
+            tell({"shown": figures(made, first, whole=False, of=many)})
             tell({"point": _point(chosen.k, made, exact=False)})
             guess[chosen.k] = _loss(made) or 0.0
     sizes = [k for k in SIZES if k != chosen.k] if _by_k(chosen) else []
@@ -83,24 +94,50 @@ def preview(
         if made is not None:
             tell({"point": _point(k, made, exact=False)})
             guess[k] = _loss(made) or 0.0
-    whole = len(rest) == len(frame)
+    whole = rows is None and len(rest) == len(frame)
     if whole:
         final = anonymize(rest, **whole_given, ledger=ledger, progress=lambda _: check())
     else:
         final = anonymize(rest, **given, progress=lambda _: check())
     check()
-    tell({"shown": figures(final, rest, whole=whole, of=len(frame))})
+    tell({"shown": figures(final, rest, whole=whole, of=many)})
     tell({"point": _point(chosen.k, final, exact=whole)})
     if guess.get(chosen.k):  # how far off the quick look was here, it is about elsewhere
         ratio = (_loss(final) or 0.0) / guess[chosen.k]
         for k in sizes:
             if k in guess:
                 tell({"point": {"k": k, "loss": ratio * guess[k], "exact": False}})
+    between = None if whole else expected(guess, _loss(final), len(rest), many)
+    if between is not None:
+        tell({"between": between})
     for k in sizes if len(rest) <= SEARCHED and hasty is not given else ():
         made = _try(rest, given, k, check)
         if made is not None:
             tell({"point": _point(k, made, exact=whole)})
     return final, whole
+
+
+def expected(
+    guess: Mapping[int | None, float], loss: float | None, sample: int, rows: int
+) -> tuple[float, float] | None:
+    """Return between what the loss of the whole table will be, from that of a sample.
+
+    The loss grows with k by a power of it, and falls with the rows by the same power: k people of twice as
+    many are as near to each other as k / 2 of the sample. Where other k were tried, they tell the power. Keys
+    with few values follow it only roughly, so the interval reaches from half of what it says to the sample's.
+
+    Examples
+    --------
+    >>> low, high = expected({5: 2.0, 10: 4.0}, 2.0, 1000, 10_000)
+    >>> round(low, 3), round(high, 3)
+    (0.1, 2.2)
+    """
+    tried = {k: value for k, value in guess.items() if k and value > 0.0}
+    if loss is None or len(tried) < 2:
+        return None
+    slope = float(np.polyfit(np.log(list(tried)), np.log(list(tried.values())), 1)[0])
+    low = 0.5 * loss * (sample / rows) ** max(slope, 0.0)
+    return low if low >= SEEN else 0.0, max(1.1 * loss, SEEN)
 
 
 def _by_k(chosen: Settings) -> bool:

@@ -52,8 +52,7 @@ async def result(request: Request) -> Response:
     other = next((o for o in done if str(o.number) == asked), None)
     if other is None and not asked:
         other = next((o for o in reversed(done) if o.number < outcome.number), None)
-    ledger = None if outcome.book is None else outcome.book.label
-    command = outcome.settings.command(table.label, outcome.reading, f"release{table.suffix}", ledger)
+    command = table.command(outcome.settings, outcome.reading, outcome.book)
     return screens.result(table, outcome, other, command)
 
 
@@ -72,7 +71,9 @@ async def download(request: Request) -> Response:
     if result.state != "done" or request.path_params["file"] not in FILES:
         raise NotThere
     name, kind = FILES[request.path_params["file"]]
-    name = name or ("release.zip" if result.book is not None else f"release{table.suffix}")
+    if not name:
+        await table.take(result)
+    name = name or ("release.zip" if result.packed else f"release{table.suffix}")
     heads = {"content-security-policy": REPORTS}
     if kind != "text/html" or request.query_params.get("save"):
         heads["content-disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"

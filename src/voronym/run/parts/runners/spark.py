@@ -106,6 +106,11 @@ class Spark(Runner):
             spark.sparkContext.cancelJobGroup(group)
             thread.join(30)
             raise
+        if failed and "No module named 'voronym'" in str(failed[0]):
+            raise VoronymError(
+                "the Python of the Spark workers has no voronym: install it there, or start the session with "
+                "the environment variable PYSPARK_PYTHON set to a Python that has it"
+            ) from None
         if failed:
             raise LostError(
                 f"Spark gave up in the stage {stage!r} ({type(failed[0]).__name__}): nothing was released. "
