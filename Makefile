@@ -72,6 +72,7 @@ sbom: $(STAMP)   ## write dist/voronym.cdx.json, the bill of materials
 	$(BIN)/python -m pip install --quiet cyclonedx-bom
 	mkdir -p dist
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/voronym.cdx.json $(BIN)/python
+	$(BIN)/python packaging/sbom.py dist/voronym.cdx.json
 
 audit: $(STAMP)  ## look for known vulnerabilities in what is installed
 	$(BIN)/python -m pip install --quiet pip-audit

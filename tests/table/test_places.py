@@ -14,6 +14,8 @@ import pytest
 import voronym as vr
 from voronym.cli import main
 from voronym.core.atomic import placed, together
+from voronym.core.locks import sweep
+from voronym.run.source import as_files
 
 fsspec = pytest.importorskip("fsspec")
 duckdb = pytest.importorskip("duckdb")
@@ -156,3 +158,10 @@ def test_the_command_line_takes_addresses(
         main()
     assert ended.value.code == 2
     assert "never written over" in capsys.readouterr().err
+
+
+def test_another_run_leaves_a_frame_that_is_laid_down(tmp_path: Path) -> None:
+    with as_files(PEOPLE, tmp_path) as folder:
+        sweep(tmp_path)
+        assert list(folder.iterdir())
+    assert not list(tmp_path.iterdir())
