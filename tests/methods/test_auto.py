@@ -13,6 +13,7 @@ from voronym.core import clock
 from voronym.core.context import Context
 from voronym.methods.auto import solve
 from voronym.problem import Problem
+from voronym.space.published import PublishedPoints
 
 auto_module = importlib.import_module("voronym.methods.auto")
 
@@ -125,3 +126,20 @@ def test_perturbations_grow_with_the_work_for_small_k_only(monkeypatch, k, wante
     )
     vr.microaggregate(vr.datasets.gaussian(100, 2), k, method="anneal", sweeps=2000)
     assert asked == [wanted]
+
+
+def test_a_short_descent_by_means_comes_before_what_groups_publish(monkeypatch):
+    """Above `FEW` records: from MDAV downhill, a few percent at least, and only then by modes."""
+    plain, costs = auto_module._anneal, []
+
+    def watched(problem, start, ctx, sweeps=None):
+        result = plain(problem, start, ctx, sweeps)
+        means = not isinstance(problem.records, PublishedPoints)
+        costs.append((means, problem.cost(result) / problem.cost(start)))
+        return result
+
+    monkeypatch.setattr(auto_module, "_anneal", watched)
+    people = vr.datasets.hospital(auto_module.FEW + 60, seed=1).select("age", "weight", "sex")
+    vr.anonymize(people, keys=["age", "weight", "sex"], k=4)
+    assert [means for means, _ in costs] == [True, False]
+    assert costs[0][1] < 0.97

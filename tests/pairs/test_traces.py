@@ -27,8 +27,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "blocks": {"blocks": ["sex,town: local-suppression", "age: mdav"]},
     "mixed": {"space": "mixed", "method": "mdav"},
     "ranges": {"space": "ranges", "method": "mdav"},
-    "channel": CASES["channel"].given,
-    "records": CASES["records"].given,
+    "channel": dict(CASES["channel"].given),
+    "records": dict(CASES["records"].given),
     "dp": {"models": ["dp=9,rows=20"], "bounds": CASES["dp"].given["bounds"]},
 }
 """By a short name, one method of each kind, and the spaces."""
@@ -98,9 +98,9 @@ def fingerprint(asked: dict[str, Any], folder: Path) -> dict[str, Any]:
         table(), keys=[*KEYS, *more], confidential=["ill", "cost", "income"], identifiers=["name"],
         other=["row", *(["weight"] if "weights" in asked else [])], drop_undeclared=True, **choices,
     )  # fmt: skip
-    population = {"sampling_fraction", "population"} & {*asked}
+    inside = release.dossier().inside if {"sampling_fraction", "population"} & {*asked} else None
     return {
-        "population": str(release.dossier().inside.population) if population else "None",
+        "population": str(None if inside is None else inside.population),
         "rows": release.table.sort("row").rows(), "loss": release.information_loss, "risk": str(release.risk),
         "log": release.log, "warnings": release.warnings, "figures": str(release.figures),
         "findings": list(map(str, release.findings)), "checklist": release.checklist is None,

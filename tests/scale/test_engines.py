@@ -79,4 +79,9 @@ def test_a_release_in_a_folder_becomes_a_frame_of_dask(tmp_path: Path, suffix: s
     both = [pl.from_pandas(frame.compute()), lazy.collect()]
     assert both[0].sort("age", "weight").equals(both[1].sort("age", "weight"))
     assert min(both[0].group_by("age", "weight").len()["len"]) >= 3
-    assert vr.anonymize(table, **asked).frame("dask").shape[1] == 2
+    in_memory = vr.anonymize(table, **asked)
+    assert in_memory.frame("dask").shape[1] == 2
+    for made in (release, in_memory):
+        assert made.frame("pandas").shape == (60, 2)
+        with pytest.raises(vr.InputError, match="frame of 'nonsense'"):
+            made.frame("nonsense")
