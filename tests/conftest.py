@@ -46,10 +46,14 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+LONG = ("docs/test_site.py", "browser/test_page_walk.py", "docs/test_examples.py", "browser/test_mended.py")
+"""Files with the longest tests."""
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest single test, whatever the order of the others: none waits for it at the end."""
-    items.sort(key=lambda item: "docs/test_site.py" not in item.nodeid)
+    """Begin with the longest tests, whatever the order of the others: nobody waits for one at the end."""
+    items.sort(key=lambda item: not any(file in item.nodeid for file in LONG))
 
 
 def pytest_collection_finish() -> None:

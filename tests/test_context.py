@@ -1,4 +1,4 @@
-"""The context: progress that never goes back, wishes that are heeded, threads that change nothing."""
+"""The context: progress that never goes back, wishes that are obeyed, threads that change nothing."""
 
 from itertools import pairwise
 from threading import Event, Thread

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import voronym as vr
-from voronym.attacks import ATTACKS, KNOWLEDGE, Scene, attacks
+from voronym.attacks import ATTACKS, KNOWLEDGE, Scene, assault, attacks
 from voronym.cli import app
 from voronym.core.context import Context
 from voronym.errors import Cancelled, InputError
@@ -140,6 +140,20 @@ def test_homogeneous_groups_are_counted():
     assert found.claims
     by_hand = sum(4 for _, g in released.group_by("age") if g["ill"].n_unique() == 1)
     assert run("homogeneous-groups", scene(released, original, ["age"])).details["people"] == by_hand
+    masked = run("homogeneous-groups", scene(same, original, ["age"], own=np.arange(120)))
+    assert masked.success == (same["ill"] == original["ill"]).mean()  # what is no secret is not found
+    assert not masked.claims
+
+
+def test_the_order_of_rows_decides_nothing_but_the_attack_about_it():
+    original, released = groups(120, 4)
+    found = []
+    for seed in range(2):
+        order = np.random.default_rng(seed).permutation(120)
+        there = scene(released[order.tolist()], original, ["age"], own=np.argsort(order))
+        made = assault(there, ["group-guess", "learned-guess", "linkage-assignment", "linkage"])
+        found.append([(one.attack, one.success, one.interval) for one in made.outcomes])
+    assert found[0] == found[1]
 
 
 def test_means_are_solved_for_the_last_one():

@@ -69,6 +69,7 @@ def command(walk: Walk) -> str:
     return walk.tab.request.get(f"{walk.place}/command").text()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_tabs_and_reload_lose_nothing(walk: Walk) -> None:
     tab = walk.tab
     tab.goto(f"{walk.place}/roles")
@@ -104,6 +105,7 @@ def test_undo_and_redo(walk: Walk) -> None:
     sync_api.expect(tab.locator("[name=k]")).to_have_value("12")
 
 
+@pytest.mark.slow
 def test_two_windows_do_not_undo_each_other(walk: Walk) -> None:
     tab, other = walk.tab, walk.context.new_page()
     tab.goto(f"{walk.place}/protect")
@@ -148,6 +150,7 @@ def test_steps_stay_lines_after_an_error_and_from_a_recipe(walk: Walk, tmp_path:
     )
 
 
+@pytest.mark.slow
 def test_a_mark_chooses_k_and_nothing_else(walk: Walk) -> None:
     tab = walk.tab
     tab.goto(f"{walk.place}/protect")
@@ -232,6 +235,7 @@ def test_two_runs_name_their_own_columns(walk: Walk) -> None:
     assert "What to do next" in tab.inner_text("main")
 
 
+@pytest.mark.slow
 def test_the_bench_shows_what_the_release_will_say(walk: Walk) -> None:
     tab = walk.tab
     tab.goto(f"{walk.place}/bench")

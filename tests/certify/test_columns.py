@@ -225,10 +225,19 @@ def test_regions_and_dives_find_better_partitions(monkeypatch):
         assert bound.partition.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-6)
 
 
-@pytest.mark.parametrize("wish", ["finish", "cancel"])
 @pytest.mark.parametrize(
-    ("room", "name"),
-    [("columns", "tighten"), ("columns", "dive"), ("columns", "regions"), ("integer", "choose")],
+    ("room", "name", "wish"),
+    [
+        ("columns", "tighten", "finish"),
+        ("integer", "choose", "cancel"),
+        *(
+            pytest.param(room, name, wish, marks=pytest.mark.slow)
+            for room, name in (("columns", "dive"), ("columns", "regions"))
+            for wish in ("finish", "cancel")
+        ),
+        pytest.param("columns", "tighten", "cancel", marks=pytest.mark.slow),
+        pytest.param("integer", "choose", "finish", marks=pytest.mark.slow),
+    ],
 )
 def test_stopped_in_any_part_of_the_work(room, name, wish, monkeypatch):
     X = np.random.default_rng(7).normal(size=(500, 6))

@@ -35,6 +35,7 @@ def links(page: Path) -> list[tuple[str, str]]:
     return [(unquote(file), unquote(anchor)) for file, _, anchor in (one.partition("#") for one in inside)]
 
 
+@pytest.mark.slow  # `make docs` builds it, and links between pages have a quick test of their own
 def test_the_site_is_whole(site: Path) -> None:
     pages = sorted(site.rglob("*.html"))
     anchors = {page: set(re.findall(r'id="([^"]*)"', page.read_text(encoding="utf-8"))) for page in pages}

@@ -17,10 +17,11 @@ from voronym.refiners.work import Work
 from voronym_papers import PAPERS, __main__
 from voronym_papers.base import Experiment, Outcome, Paper, named
 from voronym_papers.fingerprint import code_lines, made
-from voronym_papers.icsm.literal import POOL, Literal, first_moves, literally
+from voronym_papers.icsm.literal import POOL, Literal, literally
 from voronym_papers.marks import Mark
 from voronym_papers.pcl import literal, runs
 from voronym_papers.renewing import renew
+from voronym_papers.solvers.kernels import first_moves, squares_to
 from voronym_papers.solvers.noisy import corrected
 from voronym_papers.stored import keep, results, wanted
 
@@ -58,9 +59,11 @@ def test_the_first_moves_that_are_met_are_those_of_the_sums_of_squares(seed):
     room = np.empty(POOL)
     columns = [np.empty(POOL, np.int64) for _ in range(3)]
     cells, unit = work.cells, Partition(labels).sse(X) / float(work.model.square.sum())
-    count = first_moves(
-        work.model.points, work.model.centroids, cells.labels, cells.sizes, 3, 1e-12, room, *columns
-    )
+    points, means = work.model.points, work.model.centroids
+    away = np.zeros((len(means), len(points)))
+    squares_to(points, means, np.ones(len(means), bool), away)
+    near = np.empty(len(means))
+    count = first_moves(points, away, cells.labels, cells.sizes, 3, 1e-12, near, room, *columns)
     ours = [
         (round(float(change) * unit, 9), *map(int, move))
         for change, *move in zip(room[:count], *(column[:count] for column in columns), strict=True)
@@ -140,7 +143,7 @@ def test_a_result_is_wanted_until_it_is_kept_and_again_when_its_code_changes(tmp
     assert [(name, full) for name, full, _ in wanted(entry, tmp_path)] == [("toys", True), ("toys", False)]
     monkeypatch.setenv("VORONYM_COMMIT", "0123abc")
     keep(entry, outcome, tmp_path)
-    assert wanted(entry, tmp_path) == [("toys", False, 600.0)]
+    assert wanted(entry, tmp_path) == [("toys", False, 200.0)]
     assert results(entry, tmp_path)["toys", True].made["commit"] == "0123abc"
     other, _ = toy([], code=("voronym_papers.items",))
     assert wanted(other, tmp_path)[0] == ("toys", True, 2.0)
@@ -168,5 +171,5 @@ def test_results_are_made_in_processes_and_kept_one_by_one(tmp_path):
     lines = []
     assert renew([PAPERS["crowd"]], tmp_path, jobs=2, modes=(False,), tell=lines.append) == []
     kept = json.loads((tmp_path / "crowd.json").read_text(encoding="utf-8"))
-    assert set(kept["runs"]) == {"example", "pictures", "hospital", "adult"}
-    assert len(lines) == 5
+    assert set(kept["runs"]) == {"example", "pictures", "hospital", "adult", "leaves"}
+    assert len(lines) == 6

@@ -99,6 +99,7 @@ def test_method_model_and_step_make_a_release(release, work):
         assert any(row["nationality"] != row["nationality"].lower() for row in csv.DictReader(file))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("release")
 def test_a_recipe_names_its_parts_and_does_it_again(voronym, work):
     text = (work / "recipe.toml").read_text(encoding="utf-8")
@@ -139,6 +140,7 @@ def test_the_verb_runs_and_has_a_help_page(voronym, work):
     assert page.index("Judge a release") < page.index("  rarest ") < page.index("Points and places")
 
 
+@pytest.mark.slow
 def test_its_parts_keep_the_contracts(run):
     code = (
         "from voronym import attacks, privacy, testing; from voronym.method import METHODS; "

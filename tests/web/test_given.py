@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
+import io
+import re
+import sqlite3
 import time
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -150,4 +155,63 @@ def test_a_project_of_arx_with_its_table_and_without(page: House, tmp_path: Path
         table = b"name;age;zip;ill;note\nA;20;08001;flu;x\nB;21;08002;ulcer;y\n"
         place = upload(client, "people.csv", table).json()["go"].rpartition("/")[0]
         assert "-k 5" in client.get(f"{place}/command").text
+        client.post(f"{place}/forget")
+
+
+def test_many_files_and_a_folder_are_released_over_parts(tmp_path: Path) -> None:
+    people = vr.datasets.hospital(240, seed=4).select("age", "sex", "diagnosis")
+    (tmp_path / "people").mkdir()
+    for number in range(3):
+        people[80 * number : 80 * number + 80].write_csv(tmp_path / "people" / f"part{number}.csv")
+    with house(tmp_path, "people") as page, page.enter() as client:
+        opened = str(client.get("/").text)
+        assert "people</a>, 240 rows" in opened
+        place = "/t/" + opened.partition('href="/t/')[2].partition('"')[0]
+        sent = {"set": "a-set-of-files", "of": "3"}
+        for number in range(3):
+            content = (tmp_path / "people" / f"part{number}.csv").read_bytes()
+            answer = client.post("/parts", params={**sent, "name": f"part{number}.csv"}, content=content)
+        other = answer.json()["go"].rpartition("/")[0]
+        wrong = client.post("/parts", params={**sent, "name": "part.exe"}, content=b"x")
+        assert (wrong.status_code, wrong.json()["field"]) == (422, "file")
+        for table in (place, other):
+            assert "240 rows in 3 files" in client.get(f"{table}/read").text
+            given = {f"role-{i}": role for i, role in enumerate(ROLES.values())}
+            client.post(f"{table}/keep", data={"screen": "roles", **given})
+            client.post(f"{table}/keep", data={"screen": "protect", "k": "6", "method": "mdav"})
+            assert "voronym anonymize" in client.get(f"{table}/command").text
+            assert "-o release " in client.get(f"{table}/command").text
+        text = shown(client, place)
+        assert re.search(r"\d+ rows in 3 files", text)
+        assert "one: released as a table in memory" in text
+        made = finished(client, str(client.post(f"{place}/protect", data={"kept": "1"}).url.path))
+        assert "/result/" in str(made.url), made.text
+        archive = zipfile.ZipFile(io.BytesIO(client.get(f"{made.url}/release").content))
+        rows = pl.concat(
+            pl.read_csv(archive.read(name)) for name in archive.namelist() if name.endswith(".csv")
+        )
+        assert len(rows) == 240
+        assert rows.group_by("age", "sex").len()["len"].min() >= 6
+        assert "Do not publish it" in client.get(f"{made.url}/report").text
+
+
+def test_a_table_of_a_database(page: House, tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "clinic.db")) as base:
+        base.execute("create table b (age int, sex text, diagnosis text)")
+        base.execute("create table a (x int)")
+        rows = pl.read_csv(page.folder / "people.csv").rows()
+        base.executemany("insert into b values (?, ?, ?)", rows)
+        base.execute("insert into a values (1)")
+        base.commit()
+    with page.enter() as client:
+        answer = upload(client, "clinic.db", (tmp_path / "clinic.db").read_bytes())
+        place = answer.json()["go"].rpartition("/")[0]
+        assert "Table of the database" in client.get(f"{place}/read").text
+        for query in ("select * from b", "select * from \"b\" union select * from read_csv('/etc/hosts')"):
+            wrong = client.post(f"{place}/read", data={"query": query})
+            assert wrong.status_code == 422
+            assert "whole tables of a database" in wrong.text
+        assert client.post(f"{place}/read", data={"query": 'select * from "b"'}).status_code == 200
+        assert "clinic.db, 120 rows" in client.get(f"{place}/roles").text
+        assert "--query" in client.get(f"{place}/command").text
         client.post(f"{place}/forget")

@@ -58,7 +58,7 @@ def renew(
     os.environ.update(dict.fromkeys(THREADS, "1"))  # before the processes start
     begin = perf_counter()
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(tasks)), spawn, max_tasks_per_child=1) as pool:
+    with ProcessPoolExecutor(min(jobs, len(tasks)), spawn) as pool:
         waiting = {
             pool.submit(_work, entry.name, name, full): (entry, name, full) for _, entry, name, full in tasks
         }

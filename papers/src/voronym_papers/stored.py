@@ -22,7 +22,7 @@ from voronym_papers.marks import Mark
 
 FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("voronym", "numpy", "scipy", "numba")
-UNKNOWN = 600.0
+UNKNOWN = 200.0
 """Seconds that a run is taken for which was never kept: it is begun early."""
 
 

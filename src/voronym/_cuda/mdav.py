@@ -16,7 +16,7 @@ WIDEST = 256
 """Most columns: each has a thread that keeps its sum."""
 _PARTNERS = 3  # of the farthest from a record, those for which lists are made before they are asked for
 _REACH = 512  # records of the order that are looked through for the one farthest from the mean
-_SHRINK = 0.8  # the order is made anew when so many are left of it
+_SHRINK = 0.8  # the order is made again when this share of it is left
 _ROUNDS = 20_000  # of one walk, so that wishes are heard
 _TRIES = 1.0, 1 / 3, 4.0, 1 / 9, 16.0  # how many candidates, by plans in a row without a group
 _FEW = 8  # rounds of a walk below which the order no longer foretells who comes next
@@ -37,7 +37,7 @@ def partition(X: NDArray[np.float64], k: int, ctx: Any) -> NDArray[np.int64]:
     Raises
     ------
     Unsuitable
-        k or the number of columns is too large, or so many records are equal that lists overflow.
+        k or the number of columns is too large, or too many records are equal for the lists.
     DeviceMemoryError
         It does not fit.
     """
@@ -116,7 +116,7 @@ class _Walk:
                 points.lists(self.queue, self.at, asked, self.k, self.near, self.far, wider=_TRIES[self.idle])
 
     def go(self) -> None:
-        """Walk as far as the lists reach; arrange anew where that is due."""
+        """Walk as far as the lists reach; arrange again where that is due."""
         points = self.points
         self._walk(
             (1,),
@@ -131,9 +131,7 @@ class _Walk:
         used = int(self.counts.get()[2])
         self.idle = 0 if made else self.idle + 1
         if self.idle == len(_TRIES):
-            raise Unsuitable(
-                "so many records are equal, or equally far, that the GPU's lists of them overflow"
-            )
+            raise Unsuitable("too many records are equal, or equally far, for the lists on the GPU")
         self.left = left
         stale = why == 2 or made < _FEW or left < _SHRINK * points.m or used >= self.slots
         if left >= 2 * self.k and stale:

@@ -38,7 +38,7 @@ class Plan:
     near : int
         Neighbours of a cell that it may draw.
     stages : int
-        How often the neighbours are found anew.
+        How often the neighbours are found again.
     steps : int
         Moves of a visit at most.
     room : float
@@ -226,7 +226,7 @@ class _Search:
             scale = self.cost() / self.n
             self.neighbours()
             step = 1.0 / plan.stages
-            if timed:  # neighbours are found anew as often as a part of the time allows
+            if timed:  # neighbours are found again as often as a part of the time allows
                 step = max(1.0 / 40, 2.5 * (perf_counter() - before) / budget)
                 done = min(1.0, (perf_counter() - began) / budget)
             end = min(_ANNEALED, done + step)

@@ -2,7 +2,7 @@
 
 Arguments are flattened as Numba passes them (`_build` makes the way in): an array is nothing, nothing, its
 size, size of an item, address, shape and strides; a tuple is its items. Which kinds of arguments have machine
-code is listed in `signatures.txt`; for any other, and where there is none or it is of another source, Numba
+code is listed in `signatures.txt`; for any other, and if there is none or it is of another source, Numba
 compiles as ever. `VORONYM_KERNELS=compile` does that always; `record` lists what was called.
 """
 

@@ -1,44 +1,89 @@
-"""How much room a class with gaps leaves to prices, where k counts households: part of a proof."""
+"""What a class with gaps is worth to records at given prices: part of a proof of how few gaps will do."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from voronym._kernels import kernel
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import inner, kernel
+
+Ints = NDArray[np.int64]
+
+
+class Offers(NamedTuple):
+    """Which units may be published in which class: those of class c are from ``ends[c]`` on."""
+
+    ends: Ints
+    unit: Ints
+    cost: NDArray[np.float64]
+    count: Ints  # records of each unit
+    home: Ints  # the household of each unit, or a number of its own
+    single: NDArray[np.bool_]  # whether each of its records is a head; otherwise all are one
 
 
 @kernel
-def household_rooms(ends, rows, over, counts, starts, homes, k, seen, left, out):
-    """Fill, for each class, the least mean of ``over`` among all that could be in it with k households.
+def relaxed(offers, price, k, seen, picked, many, taken):
+    """Publish each class as is cheapest for it alone; return the sum of what that costs beyond the prices.
 
-    The combinations of class c are ``rows[ends[c]:ends[c + 1]]``, sorted by ``over``: what a record of each
-    costs there beyond its price. Combination r has the households ``homes[starts[r]:starts[r + 1]]``. A class
-    needs one record of each of k households: the cheapest. Further records are in it where they are below
-    the mean. Classes with fewer than k households have infinite room.
+    A class is used by nobody, or by k heads or more. ``taken`` is filled with the records of each unit that
+    are published so, in all classes together: a unit may be in several, or in none.
     """
-    for c in range(len(ends) - 1):
-        low, high = ends[c], ends[c + 1]
-        total, heads = 0.0, 0
-        for at in range(low, high):
-            r = rows[at]
-            new = 0
-            for h in range(starts[r], starts[r + 1]):
-                if heads + new == k:
-                    break
-                if seen[homes[h]] != c + 1:
-                    seen[homes[h]] = c + 1
-                    new += 1
-            total += new * over[at]
-            heads += new
-            left[at] = counts[r] - new
-        if heads < k:
-            out[c] = np.inf
-            continue
-        mean, size = total / heads, heads
-        for at in range(low, high):
-            if over[at] >= mean:
+    total = 0.0
+    taken[:] = 0
+    seen[:] = -1
+    for c in range(len(offers.ends) - 1):
+        value, heads = gains(offers, price, c, k, seen)
+        chosen = 0
+        while heads < k and value < 0.0:
+            at = cheapest(offers, price, c, seen)
+            if at < 0:
+                value = 0.0  # too few heads could be in it
                 break
-            total += left[at] * over[at]
-            size += left[at]
-            mean = total / size
-        out[c] = mean
+            u = offers.unit[at]
+            seen[offers.home[u]] = c
+            picked[chosen] = u
+            many[chosen] = min(offers.count[u], k - heads) if offers.single[u] else 1
+            value += many[chosen] * (offers.cost[at] - price[u])
+            heads += many[chosen]
+            chosen += 1
+        if value >= 0.0:
+            continue
+        total += value
+        for at in range(offers.ends[c], offers.ends[c + 1]):
+            u = offers.unit[at]
+            if offers.cost[at] < price[u]:
+                taken[u] += offers.count[u]
+        for number in range(chosen):
+            taken[picked[number]] += many[number]
+    return total
+
+
+@inner
+def gains(offers, price, c, k, seen):
+    """Return the sum over all units that cost less in a class than their price, and their heads."""
+    value, heads = 0.0, 0
+    for at in range(offers.ends[c], offers.ends[c + 1]):
+        u = offers.unit[at]
+        over = offers.cost[at] - price[u]
+        if over < 0.0:
+            value += offers.count[u] * over
+            if offers.single[u]:
+                heads += offers.count[u]
+            elif seen[offers.home[u]] != c:
+                heads += 1
+            seen[offers.home[u]] = c
+    return value, heads
+
+
+@inner
+def cheapest(offers, price, c, seen):
+    """Return the offer of a class that costs least beyond its price, of those not seen; -1 without one."""
+    best, found = np.inf, -1
+    for at in range(offers.ends[c], offers.ends[c + 1]):
+        u = offers.unit[at]
+        over = offers.cost[at] - price[u]
+        if over < best and seen[offers.home[u]] != c:
+            best, found = over, at
+    return found

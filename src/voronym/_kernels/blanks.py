@@ -146,7 +146,7 @@ def mend(fits, crew, many, k):
 
 @inner
 def open_class(fits, crew, u, without, k):
-    """Return the cheapest class with enough heads that fits a record; -1 where there is none."""
+    """Return the cheapest class with enough heads that fits a record; -1 if there is none."""
     row = crew.row[u]
     for at in range(fits.start[row], fits.start[row + 1]):
         there = fits.of[at]

@@ -40,7 +40,7 @@ class Cells(NamedTuple):
     C: NDArray[np.float64]  # (m, d)
     c: NDArray[np.float64]  # (m,)
     margin: float
-    many: int  # above 1: so many of the nearest cells, instead of those within the margin
+    many: int  # above 1: this number of nearest cells, instead of those within the margin
     tie: float  # values that differ by no more than this count as equal
 
 
@@ -77,7 +77,7 @@ def grow(X: NDArray[np.float64], mass: NDArray[np.int64], room: int) -> Boxes:
 
 
 def scratch(m: int, many: int, nodes: int = 1) -> Scratch:
-    """Return buffers for searches among m cells in a tree of so many nodes."""
+    """Return buffers for searches among m cells in a tree with this number of nodes."""
     depth = nodes.bit_length() + 1
     size = m * (depth + 1)
     return Scratch(

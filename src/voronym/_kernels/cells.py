@@ -165,7 +165,7 @@ def costs(model, cells, out):
 
 @operation
 def refresh(model: Any, cells: Cells, p: int) -> None:
-    """Compute what the model knows of a cell anew: nothing drifts, however many moves are made."""
+    """Compute what the model knows of a cell again: nothing drifts, however many moves are made."""
     raise NotImplementedError
 
 

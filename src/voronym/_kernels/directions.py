@@ -28,7 +28,7 @@ class Directions(NamedTuple):
 
 
 def make(points: NDArray[np.float64], room: int) -> Directions:
-    """Return the model of so many cells; refresh them before use."""
+    """Return a model with this number of cells; refresh them before use."""
     return Directions(points, np.zeros((room, points.shape[1])), np.zeros(room))
 
 

@@ -63,7 +63,7 @@ class Terms(NamedTuple):
 
 @inner
 def judge(model, cells, watch, p):
-    """Compute cost and violations of a group anew."""
+    """Compute cost and violations of a group again."""
     refresh(model, cells, p)
     rules, begin, size = watch.rules, cells.start[p], cells.sizes[p]
     weight = 0.0
@@ -81,7 +81,7 @@ def judge(model, cells, watch, p):
 
 @kernel
 def judge_all(model, cells, watch, first, last):
-    """Compute the groups first..last-1 anew."""
+    """Compute the groups first..last-1 again."""
     for p in range(first, last):
         judge(model, cells, watch, p)
 

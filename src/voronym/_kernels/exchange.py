@@ -296,7 +296,7 @@ def shake(model, cells, search, k):
 
 @kernel
 def iterate(model, cells, search, k, tiny, kicks):
-    """Shake and settle so many times, and take back what does not gain; return the change."""
+    """Shake and settle that often, and take back what does not gain; return the change."""
     total = 0.0
     for _ in range(kicks):
         begin(cells)

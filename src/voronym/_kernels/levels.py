@@ -49,7 +49,7 @@ class Levels(NamedTuple):
 
 
 def make(tables: ColumnTables, columns: Columns, records: NDArray[np.int64], room: int) -> Levels:
-    """Return the model of so many cells; refresh them before use."""
+    """Return a model with this number of cells; refresh them before use."""
     n, d = records.shape
     width = int(columns.levels[columns.at >= 0].sum())
     return Levels(
@@ -155,7 +155,7 @@ def centre(model, cells, column, p):
 
 @inner
 def tally(model, cells, p):
-    """Compute sums, centroid and costs of a cell anew, without what its members would save by leaving."""
+    """Compute sums, centroid and costs of a cell again, without what its members would save by leaving."""
     records, columns, sums = model.records, model.columns, model.sums
     many, begin = cells.sizes[p], cells.start[p]
     total = 0.0

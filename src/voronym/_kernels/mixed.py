@@ -17,7 +17,7 @@ class ColumnTables(NamedTuple):
     """The columns of a mixed space as flat arrays; ``*_at`` says where a column's part begins (-1: none)."""
 
     shape: NDArray[np.int64]  # (d,) LINE ... TABLE
-    missing: NDArray[np.int64]  # (d,) the level that says "missing", -1 where there is none
+    missing: NDArray[np.int64]  # (d,) the level that says "missing", -1 if there is none
     levels: NDArray[np.int64]  # (d,) number of distinct values
     far: NDArray[np.float64]  # (d,) distance of a missing value from any other
     size: NDArray[np.float64]  # (d,) period of a circle, radius of a sphere, height of a tree

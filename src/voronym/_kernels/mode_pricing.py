@@ -4,7 +4,8 @@ The reduced cost of a group S of m records is that of `voronym._kernels.pricing`
 member and column of categories in which it has not the group's most frequent one. That is the least over all
 choices of a category for each column; so for a given choice it is a sum over records, like the prices.
 Choices are made column by column. A choice for some columns bounds all that go on from it, and most of them
-end there: too few records share the category.
+end there: too few records share the category. Of the columns without a choice yet, the pairs of members that
+differ bound the members without the mode, as distances do.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ class Prices(NamedTuple):
     """The distances of the numbers, the categories, and the prices of the records."""
 
     D2: NDArray[np.float64]  # (n, n) squared distances
-    near: NDArray[np.float64]  # (largest, n) sums of the least ones: near[q] of q + 1 records
+    near: NDArray[np.float64]  # (c + 1, largest, n) sums of the least ones, columns from c on as pairs
     codes: NDArray[np.int64]  # (c, n) categories, numbered within their column
     weights: NDArray[np.float64]  # (c,) what a wrong one costs
+    pairs: NDArray[np.float64]  # (c,) what a pair that differs adds to a distance
     lam: NDArray[np.float64]  # (n,)
     rank: NDArray[np.int64]  # (n,)
     anchors: NDArray[np.int64]  # the records that can be anchors
@@ -104,22 +106,24 @@ def thin(choices, depth, size, need, room, least):
 def choose(prices, choices, depth, anchor, v, need, limit, least):
     """Let groups publish category v of a column: fill the candidates that are left; return a bound."""
     weight, codes = prices.weights[depth], prices.codes[depth]
+    m = need + 1
+    pair, still, own = prices.pairs[depth] / m, prices.near[depth + 1, m - 2], codes[anchor]
     base = choices.base[depth] + (0.0 if codes[anchor] == v else weight)
     choices.base[depth + 1] = base
     size = choices.sizes[depth]
     for t in range(size):
         i = choices.members[depth, t]
-        more = 0.0 if codes[i] == v else weight
+        raw = choices.raw[depth, t] + (0.0 if codes[i] == v else weight) - (0.0 if codes[i] == own else pair)
         choices.members[depth + 1, t] = i
-        choices.raw[depth + 1, t] = choices.raw[depth, t] + more
-        choices.score[depth + 1, t] = choices.score[depth, t] + more
+        choices.raw[depth + 1, t] = raw
+        choices.score[depth + 1, t] = raw + still[i] / (2.0 * m)
     return base + thin(choices, depth + 1, size, need, limit - base, least)
 
 
 @inner
 def descend(prices, cuts, work, anchor, base, size, m, budget, room, values, sets, result):
     """Look for groups among the candidates in the first level; return how many, nodes, and a lower bound."""
-    D2, near, halt, half = prices.D2, prices.near, prices.halt, cuts.half
+    D2, near, halt, half = prices.D2, prices.near[prices.weights.shape[0]], prices.halt, cuts.half
     cutting = cuts.penalties.shape[0] > 0
     nodes = min(0, m)
     level = min(0, m)
@@ -187,19 +191,21 @@ def gather(prices, choices, anchor, m, limit):
     """Fill the candidates of an anchor: all of lower rank that are not too far; return how many."""
     D2, rank, lam, weights, codes = prices.D2, prices.rank, prices.lam, prices.weights, prices.codes
     reach = m * lam[anchor] + limit  # no price is above the anchor's
-    mine, still = rank[anchor], prices.near[m - 2]
+    mine, still = rank[anchor], prices.near[0, m - 2]
     size = min(0, m)
     for j in range(D2.shape[0]):
         # SSE(S) >= D2[anchor, j] / 2, and of two categories one is wrong.
         if rank[j] <= mine or 0.5 * D2[anchor, j] >= reach:
             continue
         cost = 0.5 * D2[anchor, j]
+        apart = D2[anchor, j]
         for c in range(weights.shape[0]):
             if codes[c, j] != codes[c, anchor]:
                 cost += weights[c]
+                apart += prices.pairs[c]
         if cost < reach:
             choices.members[0, size] = j
-            choices.raw[0, size] = D2[anchor, j] / m - lam[j]
+            choices.raw[0, size] = apart / m - lam[j]
             choices.score[0, size] = choices.raw[0, size] + still[j] / (2.0 * m)
             size += 1
     return size
@@ -250,6 +256,8 @@ def price_anchor(prices, cuts, choices, work, anchor, m, limit, budget, values, 
             depth -= 1
             continue
         choices.next[depth] = v + 1
+        own = prices.codes[depth, anchor]
+        v = own if v == 0 else v - 1 if v <= own else v  # the anchor's own first: it is the likeliest
         if choices.there[depth, v] == 0:
             continue
         bound = choose(prices, choices, depth, anchor, v, need, room, work.least)

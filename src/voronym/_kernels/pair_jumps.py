@@ -16,7 +16,7 @@ ZERO = np.float32(0.0)
 
 @inner
 def recentre(block, p):
-    """Compute a centroid anew."""
+    """Compute a centroid again."""
     size = block.size[p]
     for c in range(block.points.shape[1]):
         total = ZERO

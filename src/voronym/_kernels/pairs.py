@@ -1,7 +1,7 @@
 """Pair search: every swap and every shift between two neighbouring cells, priced at once.
 
 Cells are worked on in *blocks* that fit a core's cache, in single precision about the middle of the block: a
-block only decides who goes where, what that costs is summed anew in double precision by the caller. The
+block only decides who goes where, what that costs is summed again in double precision by the caller. The
 coordinates of a cell lie column by column, so that a price for each of its records is a few vector
 instructions.
 
@@ -56,7 +56,7 @@ def room(k: int) -> int:
 
 
 def make(cells: int, d: int, k: int, width: int, seed: int) -> Block:
-    """Return an empty block for so many cells with ``width`` neighbours each, and for some new ones."""
+    """Return an empty block for m cells with ``width`` neighbours each, and for some new ones."""
     single, slots, width = np.float32, room(k), min(width, cells - 1)
     spare = cells // 8 + 1
     cells += spare

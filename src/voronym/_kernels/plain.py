@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from voronym._kernels import inner, kernel
 
-LISTED = 64  # so many nearest records are kept in a sorted list, more in a heap
+LISTED = 64  # nearest records that are kept in a sorted list; more are kept in a heap
 
 
 @inner

@@ -45,7 +45,7 @@ def make(
     weights: NDArray[np.float64],
     room: int,
 ) -> Published:
-    """Return the model of so many cells; refresh them before use.
+    """Return a model with this number of cells; refresh them before use.
 
     ``ends`` are the first column that is rounded and the first that publishes medians; ``grid`` has the
     origins and the steps of all.

@@ -47,7 +47,7 @@ class Ranges(NamedTuple):
 
 
 def make(columns: Columns, codes: NDArray[np.int64], room: int) -> Ranges:
-    """Return the model of so many cells; refresh them before use."""
+    """Return a model with this number of cells; refresh them before use."""
     n, d = codes.shape
     none = np.full((room, d), -1, np.int64)
     return Ranges(columns, codes, none, none.copy(), np.zeros((room, d)), np.zeros(room), np.zeros(n))
@@ -146,7 +146,7 @@ def priced(model, cells, p, out, new, limit):
 
 @inner
 def tally(model, cells, p):
-    """Compute the ranges of a cell and its cost anew."""
+    """Compute the ranges of a cell and its cost again."""
     columns, codes = model.columns, model.codes
     total = 0.0
     for c in range(codes.shape[1]):

@@ -1,4 +1,4 @@
-"""Small areas regrouped by trial: what would be gained if these groups were dissolved and formed anew.
+"""Small areas regrouped by trial: what would be gained if these groups were dissolved and formed again.
 
 An area is a few groups and some people who wait. Everybody has a ``cost``: squared metres to the place they
 have now, or the price of going on to wait. Those who ``may`` be left out go on to wait. The gain is the sum

@@ -293,7 +293,7 @@ def md(scan, work, reach, partner, k, budget):
 
     ``reach[i]`` is at least the largest cost from i to a remaining record, and equal to it where
     ``partner[i]`` is one: what is largest only falls as records leave, so old values stay bounds, and only
-    those that come first are computed anew.
+    those that come first are computed again.
     """
     labels, alive, state = work.labels, work.alive, work.state
     while state[LEFT] >= 2 * k and budget > 0:

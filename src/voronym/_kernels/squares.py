@@ -30,7 +30,7 @@ class Squares(NamedTuple):
 
 
 def make(points: NDArray[np.float64], room: int) -> Squares:
-    """Return the model of so many cells; refresh them before use."""
+    """Return a model with this number of cells; refresh them before use."""
     n, d = points.shape
     return Squares(points, np.zeros((room, d)), np.zeros(n), np.zeros(room))
 

@@ -59,7 +59,7 @@ def stretch(rules, begin, a, b, c):
 
 @kernel
 def part(rules, j, v, count, size):
-    """Return what level v adds to the figure of rule j where a cell has it so many times.
+    """Return what level v adds to the figure of rule j where a cell has it that often.
 
     Levels that a cell does not have add 0, or what `base` knows.
     """

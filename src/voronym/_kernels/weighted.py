@@ -26,7 +26,7 @@ class Weighted(NamedTuple):
 
 
 def make(points: NDArray[np.float64], weights: NDArray[np.float64], room: int) -> Weighted:
-    """Return the model of so many cells; refresh them before use."""
+    """Return a model with this number of cells; refresh them before use."""
     return Weighted(points, weights, np.zeros((room, points.shape[1])), np.zeros(room))
 
 

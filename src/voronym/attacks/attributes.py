@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from voronym.attacks.base import Found, Inapplicable, attack
-from voronym.attacks.interval import judge
+from voronym.attacks.interval import Share, judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
 from voronym.evaluate.attacks import nearest_released
@@ -91,7 +91,11 @@ def corrected(confidence: float, columns: int) -> float:
     instead="if values fell on groups by chance",
 )
 def homogeneous(scene: Scene, ctx: Context) -> Found:
-    """Count the people in groups where all have the same confidential value, or nearly the same number."""
+    """Count the people in groups where all have the same confidential value, or nearly the same number.
+
+    Where confidential columns were masked, too, the value of a group is that of a person only where it is
+    true; the control is then the one best guess about everybody.
+    """
     del ctx
     labels = scene.classes.labels
     if scene.classes.sizes.max() == len(labels):
@@ -104,20 +108,44 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
     for name in scene.confidential:
         made = certain(name, scene.released[name], labels, persons)
         credit, counted = made.groups[labels][rows].astype(np.float64), made.counted
+        chance: float | Share = counted.chance
+        secret = Secret.of(scene, name)
+        truth = _truth(scene, secret)
+        if truth is not None:
+            credit = credit * secret.right(secret.after, truth)[rows]
+            blind = secret.right(np.full(len(rows), secret.constant), truth[rows])
+            chance = share(blind, labels[rows], confidence=level)
+        people, theirs = int(credit.sum()), "" if truth is None else ", which is theirs"
 
-        def says(success: float, control: float, counted: Disclosed = counted) -> str:
+        def says(
+            success: float,
+            control: float,
+            counted: Disclosed = counted,
+            people: int = people,
+            theirs: str = theirs,
+        ) -> str:
             del control
             same = "the same value" if counted.width == 0.0 else "nearly the same value"
-            if counted.people == 0:
-                return f"In no group do all have {same} of any confidential column."
-            share = f"{counted.people:,} people ({success:.0%})"
-            return f"{share} are in groups where all have {same} of {counted.column!r}."
+            if people == 0:
+                return f"In no group do all have {same} of any confidential column{theirs}."
+            who = f"{people:,} people ({success:.0%})"
+            return f"{who} are in groups where all have {same} of {counted.column!r}{theirs}."
 
-        details = {"column": name, "people": counted.people}
-        outcomes.append(
-            judge(credit, counted.chance, says, clusters=labels[rows], confidence=level, details=details)
-        )
+        details = {"column": name, "people": people}
+        outcomes.append(judge(credit, chance, says, clusters=labels[rows], confidence=level, details=details))
     return worst(outcomes)
+
+
+def _truth(scene: Scene, secret: Secret) -> Floats | None:
+    """Return the true value of each released row, where some published one is known to be another."""
+    if scene.own is None or scene.original is None:
+        return None
+    known = scene.own >= 0
+    if np.array_equal(secret.after[scene.own[known]], secret.before[known], equal_nan=True):
+        return None
+    out = np.full(len(scene.released), np.nan)
+    out[scene.own[known]] = secret.before[known]
+    return out
 
 
 @attack(

@@ -5,7 +5,7 @@ It is a view of an `Exposure`, and every surface shows it: report, page, noteboo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from voronym.attacks.base import ATTACKS, KNOWLEDGE, Outcome
@@ -16,29 +16,61 @@ from voronym.errors import Surface, hint, worded
 
 QUICK = ("instant", "seconds")
 """The cost of attacks that are made unasked."""
+COLUMNS = "the columns that are published as they are"
+LARGER = "ask for a larger k"
+LEDGER = "keep a ledger, which checks each release against the earlier ones: {option}"
+DIFFER = "ask that groups differ in {columns}: {option}"
 REMEDIES = {
-    "extremes": "top- and bottom-code {columns} by a step, such as {step}",
-    "leftovers": "write the file in another format, such as Parquet, and search it again",
-    "matrix-inversion": f"let the channel tell less, with a smaller {hint('max_risk')}",
-    "range-ends": f"publish rounded ends, which is the default, instead of {hint('ends', 'exact')}",
-    "row-order": "write the rows in a random order",
-    "singling-out": "make {columns} {keys}, leave {them} out, or coarsen {them} by a step",
-    "group-guess": f"ask that groups differ in {{columns}}: {hint('models', 't-closeness=0.3')}",
-    "homogeneous-groups": f"ask for two values in every group: {hint('models', 'p-sensitive=2')}",
-    "household-pattern": f"name the column of households, so that k counts them: {hint('household')}",
-    "learned-guess": f"ask that groups differ in {{columns}}: {hint('models', 't-closeness=0.3')}",
-    "linkage": "ask for a larger k",
-    "linkage-assignment": "ask for a larger k",
-    "linkage-exact": "ask for a larger k",
-    "linkage-columns": "make {columns} {keys}, or leave {them} out",
-    "membership": f"ask for a larger k, or for differential privacy: {hint('models', 'dp=1')}",
-    "means": f"publish ranges instead of means: {hint('publish', 'interval')}",
-    "differencing": f"keep a ledger, which checks each release against the earlier ones: {hint('ledger')}",
-    "intersection": f"keep a ledger, which checks each release against the earlier ones: {hint('ledger')}",
-    "minimality": f"make groups by the keys alone: {hint('intruder', 'method')}",
-    "reconstruction": f"publish ranges, or ask for differential privacy: {hint('models', 'dp=1')}",
-}
-"""What helps against an attack, with marks of `hint`; ``columns`` are those that cause it."""
+    "extremes": ("top- and bottom-code {columns} by a step, such as {option}", ""),
+    "leftovers": ("write the file in another format, such as Parquet, and search it again", ""),
+    "matrix-inversion": ("let the channel tell less, with a smaller {option}", hint("max_risk")),
+    "range-ends": (
+        "publish rounded ends, which is the default, instead of {option}", hint("ends", "exact")
+    ),
+    "row-order": ("write the rows in a random order", ""),
+    "singling-out": ("give {columns} the role key, or leave out or coarsen what singles people out", ""),
+    "group-guess": (DIFFER, hint("models", "t-closeness=0.3")),
+    "homogeneous-groups": ("ask for two values in every group: {option}", hint("models", "p-sensitive=2")),
+    "household-pattern": (
+        "name the column of households, so that k counts them: {option}", hint("household")
+    ),
+    "learned-guess": (DIFFER, hint("models", "t-closeness=0.3")),
+    "linkage": (LARGER, ""),
+    "linkage-assignment": (LARGER, ""),
+    "linkage-exact": (LARGER, ""),
+    "linkage-columns": ("give {columns} the role key, or leave out what people are found by", ""),
+    "membership": (
+        "ask for a larger k, or for differential privacy: {option}", hint("models", "dp=1")
+    ),
+    "means": ("publish ranges instead of means: {option}", hint("publish", "interval")),
+    "differencing": (LEDGER, hint("ledger")),
+    "intersection": (LEDGER, hint("ledger")),
+    "minimality": ("make groups by the keys alone: {option}", hint("intruder", "method")),
+    "reconstruction": (
+        "publish ranges, or ask for differential privacy: {option}", hint("models", "dp=1")
+    ),
+}  # fmt: skip
+"""What helps against an attack, and the option that it names, with marks of `hint`; ``columns`` cause it."""
+
+NOTHING = "No attack was made."
+NO_MORE = "No attack that was made learns beyond doubt more about people than a guess would."
+RIGHT = "An intruder who knows {knows} is right about {success} of {people} people ({control} {instead})."
+AT_MOST = (
+    "An intruder who knows {knows} is right about at most {success} of {people} people ({control} {instead})."
+)
+CAUSE = "The cause: {columns}."
+HELPS = "What would help: {remedy}."
+MORE = "{many} more"
+MESSAGES = (NOTHING, NO_MORE, RIGHT, AT_MOST, CAUSE, HELPS, COLUMNS, MORE)
+"""What the ladder says, beside remedies and what intruders know."""
+Phrase = Callable[..., str]
+"""Fills the places of a message, perhaps in another language."""
+
+
+def plain(message: str, **given: str) -> str:
+    """Fill the places of a message."""
+    return message.format(**given) if given else message
+
 
 PRESENCE_SAYS = (
     "Who holds a person’s whole record can tell whether that person is in the file: of two people, one of "
@@ -63,8 +95,10 @@ class Rung(Plain):
     columns : tuple of str
         The columns that cause it, where the attack names them.
     advice : str
-        What would help, where it gives something away: a sentence without its full stop, with marks of
-        `hint`.
+        What would help, where it gives something away: a sentence without its full stop, with the places
+        ``columns`` and ``option``.
+    option : str
+        The option that it names, with marks of `hint`.
     """
 
     level: int
@@ -72,16 +106,22 @@ class Rung(Plain):
     outcome: Outcome | None
     columns: tuple[str, ...] = ()
     advice: str = ""
+    option: str = ""
 
     @property
     def remedy(self) -> str:
         """What would help, in the words of the surface that reads."""
-        return worded(self.advice)
+        return self.helps()
+
+    def helps(self, surface: Surface | None = None, phrase: Phrase = plain) -> str:
+        """Return what would help in the words of a surface; see `voronym.errors.worded`."""
+        columns = _listed(self.columns, phrase) or phrase(COLUMNS)
+        return phrase(self.advice, columns=columns, option=worded(self.option, surface))
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as plain types, with what would help in words."""
         given = super().to_dict()
-        del given["advice"]
+        del given["advice"], given["option"]
         return {**given, "remedy": self.remedy}
 
     @property
@@ -149,21 +189,25 @@ class Ladder(Plain):
             return ""
         return PRESENCE_SAYS.replace("{success}", f"{made.success:.0%}")
 
-    def worded(self, surface: Surface | None = None) -> str:
+    def worded(self, surface: Surface | None = None, phrase: Phrase = plain) -> str:
         """Return `sentence` in the words of a surface; see `voronym.errors.worded`."""
         rung = self.worst
         if rung is None or rung.outcome is None:
-            return "No attack was made."
+            return phrase(NOTHING)
         made = rung.outcome
         if not made.claims or made.presence:
-            return "No attack that was made learns beyond doubt more about people than a guess would."
-        cause = f", because of {_listed(rung.columns)}" if rung.columns else ""
-        most = "at most " if made.kind == "at most" else ""
-        helps = f" What would help: {worded(rung.advice, surface)}." if rung.advice else ""
-        return (
-            f"An intruder who knows {rung.knows} is right about {most}{made.success:.0%} of {made.people:,} "
-            f"people ({made.control:.0%} {made.instead}){cause}.{helps}"
+            return phrase(NO_MORE)
+        said = phrase(
+            AT_MOST if made.kind == "at most" else RIGHT,
+            knows=phrase(rung.knows),
+            success=f"{made.success:.0%}",
+            people=f"{made.people:,}",
+            control=f"{made.control:.0%}",
+            instead=phrase(made.instead),
         )
+        cause = phrase(CAUSE, columns=_listed(rung.columns, phrase)) if rung.columns else ""
+        helps = phrase(HELPS, remedy=rung.helps(surface, phrase)) if rung.advice else ""
+        return " ".join(filter(None, (said, cause, helps)))
 
 
 def _rank(rung: Rung) -> tuple[bool, float]:
@@ -179,23 +223,12 @@ def _rung(level: int, exposure: Exposure, keys: Sequence[str]) -> Rung:
     columns = columns_of(made)
     if not made.claims:
         return Rung(level, KNOWLEDGE[level], made, columns)
-    text = REMEDIES.get(made.attack, "")
+    advice, option = REMEDIES.get(made.attack, ("", ""))
     if made.attack == "singling-out" and not [name for name in columns if name not in keys]:
-        text = "ask for a larger k"
-    if "{columns}" in text and not columns:
-        text = text.replace("{columns}", "the columns that are published as they are")
-    return Rung(
-        level,
-        KNOWLEDGE[level],
-        made,
-        columns,
-        text.format(
-            columns=_listed(columns),
-            step=hint("steps", f"top {quoted(columns[0]) if columns else 'COLUMN'}=VALUE"),
-            keys="a key" if len(columns) == 1 else "keys",
-            them="it" if len(columns) == 1 else "them",
-        ),
-    )
+        advice = LARGER
+    if made.attack == "extremes":
+        option = hint("steps", f"top {quoted(columns[0]) if columns else 'COLUMN'}=VALUE")
+    return Rung(level, KNOWLEDGE[level], made, columns, advice, option)
 
 
 def columns_of(outcome: Outcome) -> tuple[str, ...]:
@@ -209,9 +242,9 @@ def quick_attacks() -> list[str]:
     return [name for name in ATTACKS if ATTACKS[name].cost in QUICK]
 
 
-def _listed(names: Sequence[str], most: int = 4) -> str:
+def _listed(names: Sequence[str], phrase: Phrase = plain, most: int = 4) -> str:
     shown = [f"“{name}”" for name in names[:most]]
-    rest = len(names) - len(shown)
+    rest, last = len(names) - len(shown), f" {phrase('and')} "
     if rest > 0:
-        return f"{', '.join(shown)} and {rest} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+        return f"{', '.join(shown)}{last}{phrase(MORE, many=str(rest))}"
+    return last.join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

@@ -95,19 +95,23 @@ class Costs:
         """Return the cost of all groups of a partition."""
         return math.fsum(self.group(cell) for cell in cells)
 
-    def pairs(self, k: int, ctx: Context) -> Floats:
-        """Return distances whose sum over the pairs of k records is at most k times what they cost.
+    def differing(self, most: int) -> Floats:
+        """Return what a pair that differs may add to a distance, in groups of at most ``most``.
 
         Of m records of which M have the mode, at most ``(m - M) (m + M - 1) / 2`` pairs differ, and M is at
         most m - 1 where any does: so the members without the mode are at least the pairs that differ, divided
-        by m - 1.
+        by m - 1. A group costs the sum of its pairs divided by m.
         """
+        return self.weights * most / (most - 1)
+
+    def pairs(self, k: int, ctx: Context) -> Floats:
+        """Return distances whose sum over the pairs of k records is at most k times what they cost."""
         if not len(self.weights):
             return self.D2
         out = self.D2.copy()
         for start in range(0, len(self), 512):
             ctx.check()
             rows = slice(start, start + 512)
-            for codes, weight in zip(self.codes, self.weights.tolist(), strict=True):
-                out[rows] += weight * k / (k - 1) * (codes[rows, None] != codes[None, :])
+            for codes, pair in zip(self.codes, self.differing(k).tolist(), strict=True):
+                out[rows] += pair * (codes[rows, None] != codes[None, :])
         return out

@@ -29,13 +29,17 @@ class Prices:
         What `Pricer` takes.
     start : array, shape (n,), optional
         Valid prices to begin with; by default half the least sum of distances.
+    ctx : Context, optional
+        Of the work that this is a part of.
     """
 
-    def __init__(self, costs: Costs, k: int, near: Floats, start: Floats | None = None) -> None:
+    def __init__(
+        self, costs: Costs, k: int, near: Floats, start: Floats | None = None, ctx: Context | None = None
+    ) -> None:
         self.costs, self.k, self.n = costs, k, len(costs)
         self.D2, self.columns = costs.D2, costs.width + len(costs.weights)
         self.pricer = Pricer(costs.D2, k, near)
-        self.quick = ModePricer(costs, k, near)
+        self.quick = ModePricer(costs, k, near, ctx)
         self.master = Master(costs.group, self.n)
         self.center = near[:, k - 1] / (2 * k) if start is None else start
         self.fines = np.empty(0)
@@ -55,14 +59,15 @@ class Prices:
         """Return the bound that prices prove, and keep it if it is the best.
 
         ``lower[i]`` (0 or less) is at most the reduced cost of every group whose anchor is i. So prices +
-        lower are within the cost of every group: a feasible dual, and its sum a bound. A reduced cost is a
-        sum of the group's distances and prices; its rounding errors are at most ``share`` times the sum of
-        their magnitudes. Three times that share of the prices is given away: one part for the prices, one
-        for the cost (which is no more than the prices where it matters), one for the repair itself.
+        lower are within the cost of every group: a feasible dual, and its sum a bound. So are prices less
+        `repair`, which gives away less. A reduced cost is a sum of the group's distances and prices; its
+        rounding errors are at most ``share`` times the sum of their magnitudes. Three times that share of the
+        prices is given away: one part for the prices, one for the cost (which is no more than the prices
+        where it matters), one for the repair itself.
         """
         size = 2 * self.k - 1
         share = 3.0 * (8 * size * size + 8 * self.columns + 512) * UNIT
-        repaired = prices + lower - share * (np.abs(prices) + np.abs(lower))
+        repaired = prices - repair(lower, self.k) - share * (np.abs(prices) + np.abs(lower))
         bound: float = math.fsum(repaired) - (1.0 + share) * math.fsum(penalties)
         if bound > self.bound:
             self.bound, self.center, self.fines = bound, repaired, penalties
@@ -108,3 +113,20 @@ class Prices:
         self.prove(prices, priced.lower, fines)
         self.nodes = max(self.nodes, priced.nodes)
         return priced
+
+
+def repair(lower: Floats, k: int) -> Floats:
+    """Return by how much prices must fall, where groups with anchor i cost ``lower[i]`` less than them.
+
+    Each of the k or more records of a group may give its part. Let all give ``d``, and an anchor what is
+    still lacking after ``k d``. The total is least where one anchor in k has to give more.
+
+    Examples
+    --------
+    >>> repair(np.array([-4.0, -4.0, -4.0, -12.0]), 2).tolist()
+    [2.0, 2.0, 2.0, 10.0]
+    """
+    lacking = np.maximum(0.0, -lower)
+    place = max(0, len(lacking) - 1 - len(lacking) // k)
+    each = float(np.partition(lacking, place)[place]) / k
+    return np.maximum(each, lacking - (k - 1) * each)

@@ -60,6 +60,26 @@ def nearest_table(D2: Floats, largest: int, ctx: Context) -> Floats:
     return near
 
 
+def undecided_tables(costs: Costs, pairs: Floats, largest: int, ctx: Context) -> Floats:
+    """Return `nearest_table` with the columns of categories from each on as pairs, shape (c, largest, n)."""
+    n = len(costs)
+    result = np.empty((len(pairs), largest, n))
+
+    def block(first: int) -> None:
+        ctx.check()
+        rows = slice(first, first + 256)
+        apart = costs.D2[rows].copy()
+        for column in reversed(range(len(pairs))):
+            codes = costs.codes[column]
+            apart += pairs[column] * (codes[rows, None] != codes[None, :])
+            least = np.sort(np.partition(apart, min(largest, n - 1), axis=1)[:, :largest], axis=1)
+            result[column, :, rows] = np.cumsum(least, axis=1).T
+
+    if len(pairs):
+        ctx.map(block, range(0, n, 256))
+    return result
+
+
 class Pricer:
     """Branch and bound for one table; the result does not depend on the threads.
 
@@ -166,10 +186,14 @@ class ModePricer:
         Least size of a group.
     near : array, shape (n, 2k - 1 or more)
         As for `Pricer`, of the numbers.
+    ctx : Context, optional
+        For the nearest records by numbers and categories.
     """
 
-    def __init__(self, costs: Costs, k: int, near: Floats) -> None:
+    def __init__(self, costs: Costs, k: int, near: Floats, ctx: Context | None = None) -> None:
         self.costs, self.k, self.n, self.near = costs, k, len(costs), near
+        self.pairs = costs.differing(2 * k - 1)
+        self.undecided = undecided_tables(costs, self.pairs, min(2 * k - 1, self.n), ctx or Context())
         self.categories = int(costs.codes.max(initial=-1)) + 1
 
     def __call__(
@@ -218,8 +242,10 @@ class ModePricer:
         anchors = order[m * prices[order] + limit > 0.0]
         count = len(anchors)
         halt = np.zeros(1, np.int64)
-        near = np.ascontiguousarray(self.near[:, :m].T)
-        table = modes.Prices(costs.D2, near, costs.codes, costs.weights, prices, rank, anchors, halt)
+        near = np.concatenate([self.undecided[:, :m], self.near[:, :m].T[None]])
+        table = modes.Prices(
+            costs.D2, near, costs.codes, costs.weights, self.pairs, prices, rank, anchors, halt
+        )
         out = modes.Found(
             np.empty((count, most)),
             np.empty((count, most, m), np.int64),

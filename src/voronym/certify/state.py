@@ -80,7 +80,7 @@ class State(Prices):
         start = None
         if len(costs.weights):
             start = nearest_table(costs.pairs(k, ctx), k, ctx)[:, k - 1] / (2 * k)
-        super().__init__(costs, k, self.near, start)
+        super().__init__(costs, k, self.near, start, ctx)
         self.add_partition(part)
 
     @property

@@ -74,7 +74,7 @@ def _run(app: typer.Typer) -> None:
     try:
         if any("\0" in word for word in sys.argv):
             raise InputError("an argument contains a character that no file name and no column can have")
-        with signals.heeded():
+        with signals.obeyed():
             ended = app(standalone_mode=False)
         sys.exit(ended if isinstance(ended, int) else 0)
     except BaseException as error:

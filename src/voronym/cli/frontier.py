@@ -29,7 +29,7 @@ TAKEN = ("keys", "kinds", "orders", "locations")
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     choices = declared.takes(ColumnChoices, only=TAKEN)
-    app.command("frontier")(files.reads(files.reads(choices(frontier)), prefix="release"))
+    app.command("frontier")(files.reads(choices(frontier)))
 
 
 def frontier(
@@ -39,7 +39,10 @@ def frontier(
     ] = None,
     release: Annotated[
         str | None,
-        typer.Option("--release", help="A masked table of the same records, with the column: its point."),
+        typer.Option(
+            "--release",
+            help="A masked table of the same records, with the column: its point. Read as the table is.",
+        ),
     ] = None,
     aligned: Annotated[
         bool, typer.Option("--aligned", help="Row i of both tables is the same person.")
@@ -48,7 +51,6 @@ def frontier(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a drawing that exists.")] = False,
     json: common.Json = False,
     reading: Any = None,
-    release_reading: Any = None,
     typed: Any = None,
 ) -> None:
     """Find the least that published keys must tell about a column, at every distortion of the keys.
@@ -67,7 +69,7 @@ def frontier(
     if confidential is None:
         raise InputError("name the column that the keys tell about: --confidential NAME")
     frame = read(source, **reading)
-    masked = None if release is None else files.read_beside(release, "release", **release_reading)
+    masked = None if release is None else read(release, **reading)
     given = {"keys": [], **declared.choices_of(typed, frame.columns)}
     (column,) = common.names([confidential], frame.columns)[:1]
     with common.ticker(not json) as progress:

@@ -23,7 +23,11 @@ def register(app: typer.Typer) -> None:
 
 def page(
     source: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A table to open at once, read where it is.")
+        Path | None,
+        typer.Argument(
+            metavar="[SOURCE]",
+            help="A table to open at once, read where it is: a file, a folder, or a pattern in quotes.",
+        ),
     ] = None,
     port: Annotated[int, typer.Option("--port", help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
     browser: Annotated[
@@ -41,6 +45,7 @@ def page(
 ) -> None:
     """Open a page on this computer: choose a file, see what gives people away, make the release."""
     from voronym.errors import InputError, MissingExtraError, ReadError
+    from voronym.run.source import has_parts
 
     try:
         from voronym.web.intake import MEGA, Limits
@@ -52,7 +57,7 @@ def page(
         raise MissingExtraError("the page needs Starlette and uvicorn: pip install 'voronym[page]'") from None
     if not 0 <= port < 65536 or memory < 0 or upload < 1:
         raise InputError("--port takes 0 to 65535, --memory and --upload whole numbers of megabytes")
-    if source is not None and not source.is_file():
+    if source is not None and not source.is_file() and not has_parts(source):
         raise ReadError(f"there is no file {source.name!r} in that folder; check the path")
     limits = Limits(sent=upload * MEGA, unpacked=upload * MEGA * 3 // 2)
     try:

@@ -39,7 +39,7 @@ _now = _Wishes()
 
 
 @contextmanager
-def heeded() -> Iterator[None]:
+def obeyed() -> Iterator[None]:
     """Answer signals while a command runs. Those that were ignored from the start stay so, as under nohup."""
     global _now
     _now = _Wishes()

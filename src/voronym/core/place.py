@@ -70,7 +70,7 @@ class File:
     def stands(self) -> bool:
         """Whether the place still has what was put there."""
         with contextlib.suppress(OSError):
-            about = self.target.stat()  # some disks number a file anew when it moves
+            about = self.target.stat()  # some disks give a file another number when it moves
             return (about.st_dev, about.st_ino) == self.moved or digest_of(self.target) == self.digest
         return False
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -13,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.evaluate.pair import numbers, plain
+from voronym.table.frame import Series
 
 Numbers = NDArray[np.float64]
 MOST_BARS = 12
@@ -40,7 +40,7 @@ class Distribution:
     """Whether the first and the last bin also hold what lies beyond them."""
 
 
-def as_names(series: nw.Series[Any]) -> list[str | None]:
+def as_names(series: Series) -> list[str | None]:
     """Return a column as text, missing (null and NaN alike) as None."""
     values = plain(series)
     if values.dtype == pl.Object:
@@ -50,8 +50,8 @@ def as_names(series: nw.Series[Any]) -> list[str | None]:
 
 def distribution(
     column: str,
-    after: nw.Series[Any],
-    before: nw.Series[Any] | None = None,
+    after: Series,
+    before: Series | None = None,
     *,
     kind: str = "numeric",
     order: Sequence[str] | None = None,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.table.frame import Frame
 from voronym.table.schema import Schema
 
 Floats = NDArray[np.float64]
@@ -48,15 +48,13 @@ def pair_of(schema: Schema) -> tuple[str, str] | None:
     return None
 
 
-def published(frame: nw.DataFrame[Any], schema: Schema) -> PlaceMap | None:
+def published(frame: Frame, schema: Schema) -> PlaceMap | None:
     """Return where records are published; from the released table alone."""
     made = _counted(frame, schema)
     return None if made is None else made[0]
 
 
-def compared(
-    frame: nw.DataFrame[Any], original: nw.DataFrame[Any], schema: Schema, order: NDArray[np.int64]
-) -> PlaceMap | None:
+def compared(frame: Frame, original: Frame, schema: Schema, order: NDArray[np.int64]) -> PlaceMap | None:
     """Return where records are published, and where some of them were."""
     made = _counted(frame, schema)
     if made is None:
@@ -72,7 +70,7 @@ def compared(
     return PlaceMap(result.columns, result.places, result.sizes, result.found, originals)
 
 
-def _counted(frame: nw.DataFrame[Any], schema: Schema) -> tuple[PlaceMap, NDArray[np.int64]] | None:
+def _counted(frame: Frame, schema: Schema) -> tuple[PlaceMap, NDArray[np.int64]] | None:
     """Return the published places, largest first, and the place of each row; -1 where it is not shown."""
     columns = pair_of(schema)
     if columns is None or not {*columns} <= {*frame.columns}:
@@ -91,7 +89,7 @@ def _counted(frame: nw.DataFrame[Any], schema: Schema) -> tuple[PlaceMap, NDArra
     return PlaceMap(columns, listed, tuple(sizes[order].tolist()), len(places)), labels
 
 
-def _coordinates(frame: nw.DataFrame[Any], columns: tuple[str, str]) -> Floats:
+def _coordinates(frame: Frame, columns: tuple[str, str]) -> Floats:
     """Return longitude and latitude of each row."""
     lat, lon = (frame[name].cast(nw.Float64).fill_null(float("nan")).to_numpy() for name in columns)
     return np.column_stack([lon, lat]).astype(np.float64)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +21,7 @@ from voronym.privacy.individual import weights_of
 from voronym.release.evidence import Evidence
 from voronym.request.recipe import Recipe
 from voronym.table.classes import check_columns, equivalence_classes
-from voronym.table.frame import as_frame
+from voronym.table.frame import Frame, as_frame
 from voronym.table.read import read
 from voronym.table.table import Table
 
@@ -138,7 +137,7 @@ class Drawn:
         return {"fraction": self.fraction}
 
 
-def _people(frame: nw.DataFrame[Any], table: Table) -> nw.DataFrame[Any]:
+def _people(frame: Frame, table: Table) -> Frame:
     """Bring a table of the population to the kinds of the sample: codes that are texts there are so here."""
     check_columns(frame, table.keys, "key of the population")
     try:

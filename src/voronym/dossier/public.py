@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import narwhals as nw
-
 from voronym.core.context import Context
 from voronym.core.figures import NOTHING
 from voronym.dossier import methods, places, planes
@@ -22,6 +20,7 @@ from voronym.methods.local_suppression import FATE
 from voronym.release import Release
 from voronym.request.recipe import Recipe
 from voronym.table.codec import Codec
+from voronym.table.frame import Frame
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 
@@ -134,7 +133,7 @@ def _cloud(table: Table, ctx: Context) -> Cloud | None:
 
 
 def distributions_of(
-    schema: Schema, after: nw.DataFrame[Any], before: nw.DataFrame[Any] | None, ctx: Context
+    schema: Schema, after: Frame, before: Frame | None, ctx: Context
 ) -> tuple[Distribution, ...]:
     """Count the values of each key, beside those of the originals where these are given."""
     out = []
@@ -147,7 +146,7 @@ def distributions_of(
     return tuple(out)
 
 
-def _present(table: nw.DataFrame[Any], name: str) -> set[str | None]:
+def _present(table: Frame, name: str) -> set[str | None]:
     return set(as_names(table[name])) if name in table.columns else set()
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.partition import Partition
+from voronym.table.frame import Frame
 from voronym.table.table import Table
 from voronym.table.units import distinct
 
@@ -65,9 +64,7 @@ class Samples:
     after: tuple[Row, ...]
 
 
-def unfolded(
-    original: nw.DataFrame[Any], released: Table, order: Ints, moved: NDArray[np.float64]
-) -> Unfolded:
+def unfolded(original: Frame, released: Table, order: Ints, moved: NDArray[np.float64]) -> Unfolded:
     """Unfold a group that is like most: of usual size, moved about as far as half of the groups.
 
     Parameters
@@ -113,7 +110,7 @@ def _in_common(codes: Ints, whose: Ints) -> bool:
     return bool(set.intersection(*held))
 
 
-def samples(original: nw.DataFrame[Any], released: Table, order: Ints, *, seed: int = 0) -> Samples:
+def samples(original: Frame, released: Table, order: Ints, *, seed: int = 0) -> Samples:
     """Take a few people at random, by a fixed seed."""
     n = len(order)
     chosen = np.sort(np.random.default_rng(seed).permutation(n)[:MOST_ROWS])
@@ -124,7 +121,7 @@ def samples(original: nw.DataFrame[Any], released: Table, order: Ints, *, seed: 
     return Samples(tuple(columns), written(original, columns, chosen), written(released.frame, columns, rows))
 
 
-def written(frame: nw.DataFrame[Any], columns: Sequence[str], rows: Ints) -> tuple[Row, ...]:
+def written(frame: Frame, columns: Sequence[str], rows: Ints) -> tuple[Row, ...]:
     """Return some rows as texts."""
     if not len(columns):
         return tuple(() for _ in rows)

@@ -31,7 +31,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Profile = tuple[tuple[int, int], ...]
-"""Of a group: pairs of a number of rows, and how many of its people have so many."""
+"""Of a group: pairs of a number of rows, and how many of its people have that number."""
 NARROW = 0.1
 """Of a standard deviation: a number that is known so closely counts as known."""
 FEW = 20

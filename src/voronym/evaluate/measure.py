@@ -66,65 +66,7 @@ def measure(
     progress: ProgressCallback | None = None,
     **columns: Unpack[Columns],
 ) -> Measurement:
-    """Measure the privacy of a table and, beside its original, the risk and the loss.
-
-    The table may come from anywhere. It is measured as it is; nothing is changed.
-
-    Parameters
-    ----------
-    table : DataFrame, str or Path
-        pandas, Polars or PyArrow, or a file that `voronym.read` reads: the table that is or will be released.
-    keys, confidential : sequences of str
-        Columns that an intruder may know; columns that an intruder wants to learn.
-    original : DataFrame, str or Path, optional
-        The table it was made from. It may have more columns, and rows in another order. Adds record linkage,
-        interval disclosure and utility.
-    aligned : bool or array
-        True: row i of both tables is the same person. An array: the original row of each row of the table.
-        Otherwise linkage is bounded from above and the information loss is not known.
-    models : sequence of Model or str
-        What the table must fulfil, such as ``"k-anonymity=5"``. Every other registered model is measured
-        without a requirement.
-    population : DataFrame, str or Path, optional
-        The population of which the table is a part, for the journalist risk and the risk in the population.
-    weights : str, optional
-        The column of sampling weights, for the risk in the population: see `voronym.population_risk`.
-    sampling_fraction : float, optional
-        The share of the population that is in the table, instead of weights.
-    suda : int, optional
-        Most keys of a special unique to look for: see `voronym.suda`.
-    hierarchies : mapping, optional
-        By column, its hierarchy, for what was lost in ranges: see `voronym.evaluate.penalty`.
-    attack : Attacks
-        How many originals are attacked, and what counts as a success.
-    seed : int
-        For all samples.
-    progress : callable, optional
-        Called with a `voronym.Progress` now and then.
-    **columns
-        ``kinds``, ``orders``, ``locations``, ``person`` and ``household``, as for `voronym.anonymize`. With
-        the last two, k and all models count people or households.
-
-    Returns
-    -------
-    Measurement
-
-    Raises
-    ------
-    InputError
-        A column is unknown, the two tables have different columns, or aligned tables differ in length.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> before = pl.DataFrame({"age": [20, 30, 60, 70], "ill": ["a", "b", "a", "b"]})
-    >>> after = pl.DataFrame({"age": [25, 25, 65, 65], "ill": ["a", "b", "a", "b"]})
-    >>> found = measure(after, keys=["age"], confidential=["ill"], original=before, aligned=True)
-    >>> found
-    Measurement(4 records, k=2, keys age, beside its original)
-    >>> found.linkage.rate.value  # the right group each time, then one of two
-    0.5
-    """
+    """Measure a table in memory: see `voronym.measure`, which takes data sets of many parts, too."""
     ctx = Context(seed=seed, progress=progress)
     if table is None:
         raise InputError("there is no table to measure: give a data frame or a file")

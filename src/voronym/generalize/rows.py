@@ -19,9 +19,10 @@ from voronym.table.table import Table
 
 
 def in_widths(table: Table, masked: Masked, choices: ReleaseChoices) -> Masked:
-    """Return perturbed numbers as the ranges of given widths in which they lie, where these are asked for.
+    """Return perturbed numbers as the ranges in which they lie, where these are asked for.
 
-    It looks at each published value alone.
+    Widths are given, or follow from public bounds, or else from the perturbed numbers: a table of these would
+    show them, too. No other value is looked at.
     """
     asked = [name for name in choices.publish or {} if name in table.keys and choices.way(name) == "interval"]
     if not asked:
@@ -29,10 +30,7 @@ def in_widths(table: Table, masked: Masked, choices: ReleaseChoices) -> Masked:
     noisy = table.like(masked.frame)
     alone = Partition(np.arange(len(masked.frame)))
     keys = Coordinates.of(noisy)
-    given = choices.widths or {}
-    widths = {
-        name: given[name] if name in given else public_width((choices.bounds or {})[name]) for name in asked
-    }
+    widths = {**{name: _width(noisy, name, choices) for name in asked}, **(choices.widths or {})}
     only = replace(choices, publish=dict.fromkeys(asked, "interval"), widths=widths, hierarchies=None)
     published = published_ranges(noisy, keys, alone, keys.publish(alone), only, 1)
     columns = {name: nw.maybe_reset_index(published.frame[name]) for name in asked}
@@ -44,6 +42,15 @@ def in_widths(table: Table, masked: Masked, choices: ReleaseChoices) -> Masked:
         public_notes=(*masked.public_notes, note),
         notes=(*masked.notes, note),
     )
+
+
+def _width(noisy: Table, name: str, choices: ReleaseChoices) -> float:
+    """Return a round width: about a tenth of the bounds, or of where nine in ten of the numbers lie."""
+    if choices.bounds and name in choices.bounds:
+        return public_width(choices.bounds[name])
+    numbers = noisy.numbers(name).astype(np.float64)
+    low, high = np.quantile(numbers, (0.05, 0.95)) if len(numbers) else (0.0, 0.0)
+    return public_width((float(low), float(high))) if high > low else 1.0
 
 
 def joined_schema(

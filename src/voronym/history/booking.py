@@ -28,14 +28,15 @@ from voronym.history.frozen import as_plain
 from voronym.history.kept import check_facts, last_groups
 from voronym.history.known import recognise
 from voronym.history.ledger import LEFT_OUT, Entering, Entry, Ledger, now
-from voronym.history.marks import BEFORE, DRAWN, Marks, Words, changes, corrected, hashed, marks_of
-from voronym.history.means import check_drawn, check_leavers, check_means, check_raw, heavy_people, moved
+from voronym.history.marks import BEFORE, DRAWN, Marks, Words, changes, hashed, marks_of, moved
+from voronym.history.means import check_drawn, check_leavers, check_means, check_raw, heavy_people, redrawn
 from voronym.history.people import Prints, fingerprints, loose_fingerprints, naming_columns
 from voronym.history.policy import Policy
 from voronym.history.refusal import Refusal
 from voronym.history.roster import Made, Roster, roster_of
 from voronym.partition import Partition
 from voronym.space.records import Records
+from voronym.table.frame import Frame
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 
@@ -62,7 +63,7 @@ class Booking:
     def __init__(
         self,
         ledger: Ledger,
-        frame: nw.DataFrame[Any],
+        frame: Frame,
         schema: Schema,
         declared: Sequence[str],
         *,
@@ -86,9 +87,8 @@ class Booking:
         self.values: dict[str, Words] = {}
         self.drawn: set[str] = set()
         self.redrawn: set[str] = set()
-        """Columns for which the release draws at random what it publishes of each person."""
         self.truths: dict[str, Words] = {}
-        """Keyed hashes of what rows have for which the release draws at random, by column."""
+        """Keyed hashes of what rows have in columns that are drawn at random."""
         self.weighed_by: str | None = None
         self.weights: NDArray[np.float64] | None = None
         self.corrected = 0
@@ -112,22 +112,12 @@ class Booking:
         self.publish_changed = recipe.changed == "publish"
         self.weighed_by = recipe.weights
         self.drawn |= {name for step in recipe.column_steps if step.random for name in step.columns}
-        again = {
-            name
-            for step in recipe.column_steps
-            if step.random
-            for name in step.columns  # groups that are kept publish what they did, whatever is drawn before
-            if not (recipe.keep_groups and step.when == "before" and name in self.keys)
-        }
-        if not recipe.makes_groups and recipe.private is None:  # the method draws what the keys publish
-            again |= set(self.keys)
-        self.redrawn |= again
+        self.redrawn |= redrawn(recipe)
 
-    def read_truths(self, frame: nw.DataFrame[Any]) -> None:
+    def read_truths(self, frame: Frame) -> None:
         """Take note of what everybody has in columns that are drawn at random, before any step."""
         for name in sorted(self.redrawn & set(frame.columns)):
-            if DRAWN + name not in self.truths:
-                self.truths[DRAWN + name] = hashed(frame[name].to_list(), self.ledger.key)
+            self.truths.setdefault(DRAWN + name, hashed(frame[name].to_list(), self.ledger.key))
 
     def lasting(self, table: Table) -> list[str]:
         """Return the columns whose values would be the same again if nothing changed: none that is drawn."""
@@ -135,7 +125,7 @@ class Booking:
 
     # -- what people have ------------------------------------------------------------------------------------
 
-    def read_values(self, frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
+    def read_values(self, frame: Frame, names: Sequence[str]) -> None:
         """Take note of what everybody has in some columns, to see what changes from release to release."""
         for name in names:
             if name == self.weighed_by:
@@ -312,7 +302,7 @@ class Booking:
     def check(
         self,
         part: Partition,
-        frame: nw.DataFrame[Any],
+        frame: Frame,
         *,
         k: int,
         about: Mapping[str, Any],
@@ -351,7 +341,7 @@ class Booking:
             promised = max(k, *(entry.k for entry in self.entries))  # to people of earlier releases
             check_means(self.entries, people[out], groups[out], promised, changed, dominant[out])
             check_leavers(self.entries, people[out], promised)
-        self.corrected = int(corrected(self.entries, people[out], names, marks[out], self.keys).sum())
+        self.corrected = int(moved(self.entries, people[out], names, marks[out], self.keys, first=True).sum())
         facts = {
             **about,
             "named_by": self.named_by,
@@ -391,7 +381,7 @@ class Booking:
         )
         raise GuaranteeError(str(refusal))
 
-    def _shown(self, frame: nw.DataFrame[Any], numbers: Ints) -> dict[str, Any]:
+    def _shown(self, frame: Frame, numbers: Ints) -> dict[str, Any]:
         """Return what groups publish as plain data; nothing, where the ledger cannot hold it."""
         first = np.unique(numbers, return_index=True)[1]
         rows = as_plain(frame[first.tolist()])

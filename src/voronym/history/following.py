@@ -31,6 +31,7 @@ from voronym.problem import Problem
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Grouped
 from voronym.table.classes import equivalence_classes
+from voronym.table.frame import Frame
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 from voronym.table.values import first_rows
@@ -247,7 +248,7 @@ class _Follower:
         return replace(made, groups=groups, began=began, waited=waited, formed=formed, kept=kept)
 
 
-def _alike(first: nw.DataFrame[Any], second: nw.DataFrame[Any]) -> list[nw.DataFrame[Any]]:
+def _alike(first: Frame, second: Frame) -> list[Frame]:
     """Return two frames with the same types: where one has ranges in place of values, both have texts."""
     texts = [name for name in first.columns if first[name].dtype != second[name].dtype]
     return [

@@ -15,6 +15,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.table.frame import Frame, Series
+
 _WORDS: dict[str, Any] = {
     "datetime": datetime,
     "date": date,
@@ -22,7 +24,7 @@ _WORDS: dict[str, Any] = {
 }  # a datetime is a date, too: it comes first
 
 
-def as_plain(frame: nw.DataFrame[Any]) -> list[list[Any]] | None:
+def as_plain(frame: Frame) -> list[list[Any]] | None:
     """Return rows that JSON can hold and `put_back` reads; None where a value is of another kind."""
     try:
         columns = [[_plain(value) for value in frame[name].to_list()] for name in frame.columns]
@@ -31,9 +33,7 @@ def as_plain(frame: nw.DataFrame[Any]) -> list[list[Any]] | None:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def put_back(
-    frame: nw.DataFrame[Any], rows: Mapping[int, Sequence[Any]], numbers: NDArray[np.int64]
-) -> nw.DataFrame[Any]:
+def put_back(frame: Frame, rows: Mapping[int, Sequence[Any]], numbers: NDArray[np.int64]) -> Frame:
     """Return a frame in which groups that have published before publish the same.
 
     Parameters
@@ -62,7 +62,7 @@ def put_back(
     return frame.with_columns(*made)
 
 
-def _dtype(column: nw.Series[Any]) -> Any:
+def _dtype(column: Series) -> Any:
     """Return the type to build a column with; categories are made of texts."""
     return nw.String if column.dtype in (nw.Categorical, nw.Enum) else column.dtype
 

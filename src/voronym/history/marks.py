@@ -119,20 +119,39 @@ def changes(
     return out
 
 
-def corrected(
-    entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, keys: Sequence[str]
+def moved(
+    entries: Sequence[Entry],
+    people: Prints,
+    names: Sequence[str],
+    marks: Marks,
+    columns: Sequence[str],
+    *,
+    first: bool = False,
 ) -> NDArray[np.bool_]:
-    """Return whose keys are others now than when they were published first."""
-    out = np.zeros(len(people), bool)
-    known = np.zeros(len(people), bool)
+    """Return who has other values in some columns than in an earlier release.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The releases before.
+    people : array
+        Fingerprints, ascending.
+    names, marks
+        The columns that are marked now, and their marks.
+    columns : sequence of str
+        Those that are compared.
+    first : bool
+        Compare with the first release of each person alone.
+    """
+    out, known = np.zeros(len(people), bool), np.zeros(len(people), bool)
     for entry in entries:
         inside, place = entry.find(people)
         there = inside & (entry.of(entry.groups, people) >= 0) & ~known
-        known |= there
+        known |= there & first
         if entry.marks is None or not there.any():
             continue
         held = list(entry.about.get("marked", ()))
-        for name in keys:
+        for name in columns:
             if name in held and name in names:
                 before = entry.marks[place[there], held.index(name)]
                 out[there] |= before != marks[there, list(names).index(name)]

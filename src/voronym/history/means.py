@@ -8,6 +8,7 @@ many others, the difference of two weighted sums is nearly theirs, however many 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from voronym.errors import GuaranteeError, hint
 from voronym.history.check import leavers
 from voronym.history.ledger import Entry
-from voronym.history.marks import DRAWN, Marks
+from voronym.history.marks import DRAWN, Marks, moved
 from voronym.history.people import Prints
 from voronym.keyspaces import DOMINANCE
 
@@ -25,24 +26,6 @@ ALIKE = 10 / 65_536
 """Share of people whose marks may agree by chance though their values differ, with room: one in 65,536 do."""
 RENAMED = 0.9
 """Share of people with equal marks in two columns from which on these are one column with two names."""
-
-
-def moved(
-    entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, columns: Sequence[str]
-) -> Bools:
-    """Return who has other values in some columns than in an earlier release."""
-    out = np.zeros(len(people), bool)
-    for entry in entries:
-        inside, place = entry.find(people)
-        there = inside & (entry.of(entry.groups, people) >= 0)
-        if entry.marks is None or not there.any():
-            continue
-        held = list(entry.about.get("marked", ()))
-        for name in columns:
-            if name in held and name in names:
-                before = entry.marks[place[there], held.index(name)]
-                out[there] |= before != marks[there, list(names).index(name)]
-    return out
 
 
 def heavy(weights: NDArray[np.float64], groups: Ints, k: int) -> Bools:
@@ -162,6 +145,22 @@ def check_raw(
                     f"has. Nothing was released. Round the values instead; or {hint('changed', 'publish')} "
                     "releases them all the same"
                 )
+
+
+def redrawn(recipe: Any) -> set[str]:
+    """Return the columns for which a recipe draws at random what it publishes of each person.
+
+    Groups that are kept publish what they did, whatever is drawn for their keys before.
+    """
+    keys = set(recipe.schema.keys)
+    by_method = keys if not recipe.makes_groups and recipe.private is None else set()
+    return by_method | {
+        name
+        for step in recipe.column_steps
+        if step.random
+        for name in step.columns
+        if not (recipe.keep_groups and step.when == "before" and name in keys)
+    }
 
 
 def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks) -> None:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.errors import InputError, hint
+from voronym.table.frame import Frame
 from voronym.table.schema import Schema
 
 Prints = NDArray[np.bytes_]
@@ -31,7 +31,7 @@ NOBODY = (
 
 
 def naming_columns(
-    schema: Schema | None, frame: nw.DataFrame[Any], declared: Sequence[str] = (), bound: Sequence[str] = ()
+    schema: Schema | None, frame: Frame, declared: Sequence[str] = (), bound: Sequence[str] = ()
 ) -> list[str]:
     """Return the columns that tell people apart: that of persons, or else the identifiers.
 
@@ -62,7 +62,7 @@ def naming_columns(
     return names
 
 
-def fingerprints(frame: nw.DataFrame[Any], columns: Sequence[str], key: bytes) -> Prints:
+def fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prints:
     """Return HMAC-SHA256 of what the columns say of each row, cut to `SIZE` bytes.
 
     Numbers are written in one way whatever their type, texts without spaces around them and in one Unicode
@@ -79,7 +79,7 @@ def fingerprints(frame: nw.DataFrame[Any], columns: Sequence[str], key: bytes) -
     return _prints(rows, key)
 
 
-def loose_fingerprints(frame: nw.DataFrame[Any], columns: Sequence[str], key: bytes) -> Prints:
+def loose_fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prints:
     """Return fingerprints that another spelling of the same name has, too.
 
     Letter case, full-width forms, dashes, spaces, signs that are not seen, and zeros in front of a number do

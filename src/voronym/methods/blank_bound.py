@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._kernels.blank_room import household_rooms
 from voronym.core.context import Context
 from voronym.methods.blanks import SAME, Choices, Search
 
@@ -24,65 +21,28 @@ PARTS, PART, ENOUGH = 100, 80, 20
 """Parts of a large table that are solved, at most; combinations in each; parts without a gain that end it."""
 
 
-def least(choices: Choices, ctx: Context, homes: Homes | None = None) -> float:
-    """Return what any choice of missing values costs at least; with households, where k counts them.
+def least(choices: Choices, ctx: Context) -> tuple[float, Floats]:
+    """Return what any choice of missing values costs at least, and prices of the combinations that prove it.
 
     Proof. Give every record r a price p_r so that in each class the k smallest of ``cost - p``, over all that
     could be in it, have a sum of 0 or more. Then whoever is in a class, k or more, costs there at least the
     sum of their prices, since a mean of more is no smaller than that of the k smallest; and all records
     together at least the sum of all prices. Prices begin with what each record costs where it is cheapest,
     and rise, all at once, by the least mean of the k smallest over the classes of each, until nothing rises.
-
-    Where k counts households, a class has records of k of them or more. The least mean is that of the
-    cheapest record of each of k households, with all others that are below it: no set with k households has a
-    smaller one, since these k are the cheapest whatever is taken off each record alike.
+    Where k counts households, a class has k records all the more.
     """
     c = choices
     price = c.cost[c.start[:-1]].copy()
-    room_of = _room if homes is None else homes.room
     for number in range(ROUNDS):
         ctx.tell(number / ROUNDS, whole=False)
-        room = room_of(c, price)
+        room = _room(c, price)
         rise = np.full(len(c.counts), np.inf)
         np.minimum.at(rise, c.row, room[c.of])
         price += np.maximum(rise, 0.0)
         if rise.max(initial=0.0) < 1e-6:
             break
-    price -= max(0.0, -float(room_of(c, price).min(initial=0.0)))  # rounding
-    return max(0.0, float(c.counts @ price) * (1.0 - 1e-12))
-
-
-@dataclass(frozen=True, eq=False)
-class Homes:
-    """The households of each combination of keys.
-
-    Parameters
-    ----------
-    start : array of int, shape (m + 1,)
-        Where those of each combination begin.
-    homes : array of int
-        Which they are, each once in a combination.
-    """
-
-    start: Ints
-    homes: Ints
-
-    @classmethod
-    def of(cls, which: Ints, homes: Ints, many: int) -> Homes:
-        """Gather the households of records, by their combinations."""
-        number = np.unique(homes, return_inverse=True)[1].reshape(-1)
-        pairs = np.unique(np.column_stack([which, number]), axis=0)
-        return cls(np.searchsorted(pairs[:, 0], np.arange(many + 1)), np.ascontiguousarray(pairs[:, 1]))
-
-    def room(self, c: Choices, price: Floats) -> Floats:
-        """Return for each class the least mean of cost less price, over all that have k households."""
-        over = c.cost - price[c.row]
-        order = np.lexsort((over, c.of))
-        rows, left, out = c.row[order], np.empty(len(order), np.int64), np.empty(len(c.kept))
-        ends = np.searchsorted(c.of[order], np.arange(len(c.kept) + 1))
-        seen = np.zeros(int(self.homes.max(initial=0)) + 1, np.int64)
-        household_rooms(ends, rows, over[order], c.counts, self.start, self.homes, c.k, seen, left, out)
-        return out
+    price -= max(0.0, -float(_room(c, price).min(initial=0.0)))  # rounding
+    return max(0.0, float(c.counts @ price) * (1.0 - 1e-12)), price
 
 
 def _room(c: Choices, price: Floats) -> Floats:

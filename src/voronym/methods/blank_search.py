@@ -6,6 +6,8 @@ The state is one class for each record; those who are alike are told apart by th
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +30,9 @@ PIECE = 4_000
 """Proposals between two looks at the clock."""
 
 
-def anneal(choices: Choices, which: Ints, homes: Ints | None, ctx: Context, *, least: float = 0.0) -> Ints:
+def anneal(
+    choices: Choices, which: Ints, homes: Ints | None, ctx: Context, prove: Callable[[float], float]
+) -> tuple[Ints, float]:
     """Publish every record in a class, so that each class has k heads or more, with few gaps.
 
     Parameters
@@ -41,35 +45,38 @@ def anneal(choices: Choices, which: Ints, homes: Ints | None, ctx: Context, *, l
         The household of each record, which k counts; None where it counts records.
     ctx : Context
         Its time limit is used up by longer searches; without one the result is the same on every machine.
-    least : float
-        What any choice costs at least: once that is reached, the search ends.
+    prove : callable
+        Takes what a choice costs, and returns what any choice costs at least: once that is reached, the
+        search ends.
 
     Returns
     -------
     array of int, shape (n,)
         The class of each record.
+    float
+        What any choice costs at least.
     """
     begun = now()
-    best = _annealed(choices, which, homes, PROPOSALS, MOST, ctx.part(0.0, 1.0).unhurried())
+    best = _annealed(choices, which, homes, PROPOSALS, MOST, ctx)
     each, seconds = PROPOSALS, now() - begun
-    while (
-        ctx.timed
-        and not ctx.over
-        and ctx.left > 2.2 * seconds
-        and _price(choices, which, best) > least * (1.0 + 1e-6) + 1e-6
-    ):
+    cost = _price(choices, which, best)
+    least = prove(cost)
+    while ctx.timed and not ctx.over and ctx.left > 2.2 * seconds and cost > least * (1.0 + 1e-6) + 1e-6:
         each, begun = 2 * each, now()
-        other = _annealed(choices, which, homes, each, None, ctx.unhurried())
+        other = _annealed(choices, which, homes, each, None, ctx)
         seconds = now() - begun
-        if _price(choices, which, other) < _price(choices, which, best):
-            best = other
-    return best
+        if _price(choices, which, other) < cost:
+            best, cost = other, _price(choices, which, other)
+    return best, least
 
 
 def _annealed(
     choices: Choices, which: Ints, homes: Ints | None, each: int, most: int | None, ctx: Context
 ) -> Ints:
-    """Anneal once, from the state in which everybody has as few gaps as those around allow."""
+    """Anneal once, from the state in which everybody has as few gaps as those around allow.
+
+    Where the time ends before, the last proposals are made at the lowest temperature, within the time.
+    """
     fits, crew = _fits(choices), _crew(choices, which, homes)
     kernels.settle(fits, crew, choices.k)
     focus = np.flatnonzero(~crew.common)
@@ -80,14 +87,32 @@ def _annealed(
     total = total if most is None else min(total, most)
     random = ctx.rng.integers(1, 2**63, 1).astype(np.uint64)
     heat = np.array([HOT, COLD]) * unit
-    for at in range(0, total, PIECE):
+    rest, begun = max(FEWEST, QUENCH * len(focus)), now()
+    at = 0
+    while at < total:
         ctx.tell(at / total, whole=False)
-        if ctx.over:
-            rest = max(FEWEST, QUENCH * len(focus))
-            kernels.anneal(fits, crew, focus, choices.k, unit, heat[[1, 1]], 0, rest, rest, QUANTILES, random)
+        if ctx.over or (at and ctx.left < rest * (now() - begun) / at):
+            at, total, heat = 0, rest, heat[[1, 1]]
             break
         stop = min(at + PIECE, total)
         kernels.anneal(fits, crew, focus, choices.k, unit, heat, at, stop, total, QUANTILES, random)
+        at = stop
+    for start in range(at, total, PIECE):
+        if start and ctx.over:
+            break
+        kernels.anneal(
+            fits,
+            crew,
+            focus,
+            choices.k,
+            unit,
+            heat,
+            start,
+            min(start + PIECE, total),
+            total,
+            QUANTILES,
+            random,
+        )
     return crew.at
 
 

@@ -82,20 +82,8 @@ def mask_by_groups(
 
     Parameters
     ----------
-    table : Table
-        The records.
-    ctx : Context
-        Its deadline, generator and progress are those of the whole work.
-    choices : ReleaseChoices
-        Those of the recipe.
-    options : Options
-        Those of the method.
-    k : int
-        The least size of a group.
-    models : sequence of Model
-        What groups must obey.
-    kept : Kept, optional
-        Groups that are given: then none are made.
+    table, ctx, choices, options, k, models, kept
+        As for `voronym.methods.mask.mask`.
     """
     chosen, strata, way = METHODS[choices.method], choices.strata, enforcement(choices)
     if strata:

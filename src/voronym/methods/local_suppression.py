@@ -15,6 +15,7 @@ from voronym.keyspaces import importance_of
 from voronym.method import release_method
 from voronym.methods import blank_bound
 from voronym.methods.blank_models import obey, shared
+from voronym.methods.blank_prices import raised
 from voronym.methods.blank_search import anneal
 from voronym.methods.blank_wildcard import wildcard_gaps
 from voronym.methods.blanks import SAME, Choices, Search
@@ -125,9 +126,13 @@ def suppress_locally(
     choices = Choices.find(rows, counts, prices, k, ctx.part(0.0, 0.1))
     programme = solve and homes is None
     searching = ctx.part(0.2, 0.8, time=0.4 if exact and programme else None)
-    heads = None if homes is None else blank_bound.Homes.of(which, homes, len(rows))
-    proven = blank_bound.least(choices, ctx.part(0.1, 0.2), heads)
-    labels = anneal(choices, which, homes, searching, least=proven)
+    proven, worth = blank_bound.least(choices, ctx.part(0.1, 0.15))
+
+    def prove(cost: float) -> float:
+        better = raised(choices, which, homes, worth, cost, ctx.part(0.15, 0.2, time=0.2))
+        return _rounded(max(proven, better), prices)
+
+    labels, proven = anneal(choices, which, homes, searching, prove)
     if homes is None:  # records of one combination are alike, and some are solved for better
         search = Search(choices)
         search.publish(which, labels)
@@ -140,6 +145,12 @@ def suppress_locally(
     labels, kept = unveiled(codes, labels)
     cost = float(((codes >= 0) & ~kept).sum(axis=0) @ prices)
     return Gaps(labels, kept, cost, min(proven, cost))
+
+
+def _rounded(bound: float, prices: NDArray[np.float64]) -> float:
+    """Return a bound of the cost, rounded up where all costs are whole numbers."""
+    whole = bool((prices == np.rint(prices)).all())
+    return float(np.ceil(bound - 1e-6)) if whole else bound
 
 
 def scattered(choices: Choices, which: Ints, labels: Ints, lots: np.random.Generator) -> Ints:

@@ -66,7 +66,7 @@ class Ahead:
         if left < RENEWED * self._pooled:
             self._pool, self._pooled = self._outer(left), left
         room = np.empty(want, np.int64)
-        if self._used + 2 * want > self._rows:  # begin anew: most of the old ones are of records that left
+        if self._used + 2 * want > self._rows:  # begin again: most of the old ones are of records that left
             self.lists.row[:] = -1
             self._used = 0
         asked = int(self.work.state[kernels.ASKED])  # the next one; the mean moves, so it may be anywhere

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -130,19 +131,12 @@ class Extremes(ColumnDemand):
 
     def judge(self, case: Case) -> Item:
         """Count the records that have the highest value of each column."""
-        mine = [item for item in self.mine(case.seen) if not item.empty]
-        if not mine:
-            return self.item("nothing", "no such column", evidence=f"looked for {self.sought}")
-        counts = {entry.name: self._highest(entry) for entry in mine}
-        name = min(counts, key=lambda key: counts[key])
-        verdict = "holds" if counts[name] >= self.least else "fails"
-        return self.item(
-            verdict,  # type: ignore[arg-type]
-            f"{counts[name]:,} records have the highest value of {name!r}",
-            evidence=f"counted in {', '.join(counts)}",
-            change="" if verdict == "holds" else f"top-code: {hint('steps', f'top {name}=1%')}",
-            value=float(counts[name]),
-            required=float(self.least),
+        return _rarest(
+            self,
+            case,
+            self._highest,
+            "{rows:,} records have the highest value of {name!r}",
+            lambda name: f"top-code: {hint('steps', f'top {name}=1%')}",
         )
 
     def _highest(self, seen: Seen) -> int:
@@ -181,21 +175,12 @@ class Frequent(ColumnDemand):
 
     def judge(self, case: Case) -> Item:
         """Count the records of the rarest value."""
-        mine = [item for item in self.mine(case.seen) if not item.empty]
-        if not mine:
-            return self.item("nothing", "no such column", evidence=f"looked for {self.sought}")
-        counts = {entry.name: min(c.rows for c in entry.cells if c.cell.sort != "gone") for entry in mine}
-        name = min(counts, key=lambda key: counts[key])
-        verdict = "holds" if counts[name] >= self.least else "fails"
-        return self.item(
-            verdict,  # type: ignore[arg-type]
-            f"the rarest value of {name!r} has {counts[name]:,} records",
-            evidence=f"counted in {', '.join(counts)}",
-            change=""
-            if verdict == "holds"
-            else f"recode it, or {hint('steps', f'suppress {name} rare={self.least}')}",
-            value=float(counts[name]),
-            required=float(self.least),
+        return _rarest(
+            self,
+            case,
+            _fewest,
+            "the rarest value of {name!r} has {rows:,} records",
+            lambda name: f"recode it, or {hint('steps', f'suppress {name} rare={self.least}')}",
         )
 
     def complete(self, draft: Draft) -> None:
@@ -203,11 +188,39 @@ class Frequent(ColumnDemand):
         for item in self.mine(draft.seen):
             if not draft.has(item.name) or draft.touched(item.name) or draft.role(item.name) == "key":
                 continue
-            if min((c.rows for c in item.cells if c.cell.sort != "gone"), default=self.least) < self.least:
+            if not item.empty and _fewest(item) < self.least:
                 draft.step(
                     f"suppress {quoted(item.name)} rare={self.least}", self,
                     f"every value must be that of {self.least} records or more",
                 )  # fmt: skip
+
+
+def _fewest(seen: Seen) -> int:
+    """Return the records of the rarest value of a column."""
+    return min(cell.rows for cell in seen.cells if cell.cell.sort != "gone")
+
+
+def _rarest(
+    demand: Extremes | Frequent,
+    case: Case,
+    count: Callable[[Seen], int],
+    sentence: str,
+    change: Callable[[str], str],
+) -> Item:
+    """Judge the column of which the fewest records are counted."""
+    counts = {entry.name: count(entry) for entry in demand.mine(case.seen) if not entry.empty}
+    if not counts:
+        return demand.item("nothing", "no such column", evidence=f"looked for {demand.sought}")
+    name = min(counts, key=lambda key: counts[key])
+    holds = counts[name] >= demand.least
+    return demand.item(
+        "holds" if holds else "fails",
+        sentence.format(rows=counts[name], name=name),
+        evidence=f"counted in {', '.join(counts)}",
+        change="" if holds else change(name),
+        value=float(counts[name]),
+        required=float(demand.least),
+    )
 
 
 def _common(first: str, second: str) -> str:

@@ -131,17 +131,14 @@ def _cell(
         error = np.inf if derivative is None else _bound(triangles, *derivative)
         if error <= tolerance:
             return mass, moment, error
-        finer = _halved(triangles)
-        new, moment = _rule(finer, density)
-        if derivative is None:
-            error = abs(new - mass)
-        triangles, mass = finer, new
-        if error <= tolerance and derivative is None:
-            return mass, moment, error
-        if len(triangles) > MOST:
-            raise GuaranteeError(
-                f"an error of {tolerance:g} would take more than {MOST:,} triangles in a cell"
-            )
+        # each halving divides the bound by 2 to the order: say at once where that takes too many
+        turns = 1.0 if derivative is None else np.ceil(np.log2(error / tolerance) / derivative[0])
+        if len(triangles) * 4.0**turns > MOST:
+            raise GuaranteeError(f"an error of {tolerance:g} takes more than {MOST:,} triangles in a cell")
+        triangles = _halved(triangles)
+        before, (mass, moment) = mass, _rule(triangles, density)
+        if derivative is None and abs(mass - before) <= tolerance:
+            return mass, moment, abs(mass - before)
 
 
 def _rule(triangles: Floats, density: Density) -> tuple[float, Floats]:

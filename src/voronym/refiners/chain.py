@@ -125,7 +125,7 @@ class Chain:
                 left = max(0.0, allowed - self._spent - seconds)
                 self._slice = int(min(self._most, proposals * min(BRIEF, left) / seconds)) + 1
             self._spent += seconds if timed else proposals
-            self._cost = work.refresh()  # anew: sums of many changes lose digits
+            self._cost = work.refresh()  # computed again: sums of many changes lose digits
             if self._cost < self._least:
                 self._least, self.best = self._cost, work.labels
                 self.gained = 1.0 - self._least / self._first

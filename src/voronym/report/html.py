@@ -29,7 +29,7 @@ from voronym.intruder import expose
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
 from voronym.report.front import Front
-from voronym.report.language import SOURCE, Messages, reader, term
+from voronym.report.language import SOURCE, Messages, phrase, reader, term
 from voronym.report.section import Audience, sections
 from voronym.report.svg import clean, percent
 
@@ -286,6 +286,8 @@ def _environment() -> Environment:
         "interval": write.interval,
         "measured": write.measured,
         "flow": _flow,
+        "worst_rung": lambda ladder: ladder.worded(phrase=phrase),
+        "remedy": lambda rung: rung.helps(phrase=phrase),
         "items": _items,
         "code": _code,
         "start": _start,

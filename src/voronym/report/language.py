@@ -62,6 +62,11 @@ def term(text: Any) -> Any:
     return type(text)(catalogue(spoken()).get(str(text), text))
 
 
+def phrase(message: str, **given: str) -> str:
+    """Return a message of plain text in the reader's language, its placeholders filled."""
+    return _PLACE.sub(lambda place: given[place[1]], str(term(message)))
+
+
 def numeral(text: str) -> str:
     """Return a number, written as 1,234.5, in the reader's form.
 

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from voronym.attacks import Ladder
 from voronym.report.axes import WIDE, Axes, Axis
+from voronym.report.language import term
 from voronym.report.svg import line, percent, shorten, text
 
 
@@ -28,11 +29,12 @@ def rungs(made: Ladder, *, title: str, desc: str = "") -> Markup:
     axes.columns()
     for number, rung in enumerate(made.rungs):
         y = axes.y(number)
-        name = f"{rung.knows[:1].upper()}{rung.knows[1:]}"
+        knows = term(rung.knows)
+        name = f"{knows[:1].upper()}{knows[1:]}"
         axes.add(text(6, y + 13, shorten(name, WIDE - 12), "t s", hint=name))
         outcome = rung.outcome
         if outcome is None:
-            axes.add(text(axes.x(0) + 2, y + 30, "not tried", "t e"))
+            axes.add(text(axes.x(0) + 2, y + 30, term("not tried"), "t e"))
             continue
         look = "rw" if rung is worst and outcome.claims else "a"
         hint = f"{outcome.attack}: {percent(100 * outcome.success)}, control {percent(100 * outcome.control)}"

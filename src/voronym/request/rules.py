@@ -52,11 +52,11 @@ def _perturbs(recipe: Recipe) -> bool:
 
 
 def _alone(recipe: Recipe, name: str, way: str) -> bool:
-    """Whether a row can publish a key in that way without a group: by a given width, or by public bounds."""
+    """Whether a row can publish a key in that way without a group: a number, or a key of given width."""
     bounds, private = (recipe.bounds or {}).get(name), recipe.private is not None
     if way == "interval":
         numbers = recipe.schema[name].kind == "numeric" if name in recipe.schema else False
-        return name in (recipe.widths or {}) or (private and bounds is not None and numbers)
+        return name in (recipe.widths or {}) or (numbers and (bounds is not None or not private))
     return private and way in ("mean", "median")
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +38,7 @@ from voronym.steps import ColumnStep, Exposed
 from voronym.steps import run as run_steps
 from voronym.table import tidy
 from voronym.table.classes import equivalence_classes
+from voronym.table.frame import Frame
 from voronym.table.table import Table
 
 if TYPE_CHECKING:
@@ -220,9 +220,7 @@ def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.i
     return shuffled.like(tidy(shuffled.frame), source).typed(masked.schema)
 
 
-def _check_history(
-    booking: Booking, release: Release, masked: Masked, frame: nw.DataFrame[Any], table: Table
-) -> None:
+def _check_history(booking: Booking, release: Release, masked: Masked, frame: Frame, table: Table) -> None:
     """Check a release against all that were entered before; refuse it where people could be told apart.
 
     ``frame`` is what the groups published before the steps that come after: these are done again each time.
@@ -282,9 +280,7 @@ def again_drawn(booking: Booking) -> tuple[str, ...]:
     )
 
 
-def _books_of(
-    recipe: Recipe, masked: Masked, frame: nw.DataFrame[Any], about: dict[str, Any], rows: int
-) -> Partition:
+def _books_of(recipe: Recipe, masked: Masked, frame: Frame, about: dict[str, Any], rows: int) -> Partition:
     """Return the groups that a ledger remembers; add the price of a private release to what it knows."""
     if recipe.private is None and not recipe.makes_groups:
         return Partition(np.zeros(rows, np.int64))  # no group is told, and none is counted
@@ -302,9 +298,9 @@ def _books_of(
     return Partition(np.zeros(rows, np.int64) if alone else equivalence_classes(frame, keys).labels)
 
 
-def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
-    """Mask a table by the method of the recipe, whatever kind it is."""
-    masked = mask(
+def mask_by(recipe: Recipe, table: Table, ctx: Context, kept: Kept | None) -> Masked:
+    """Mask a table by the method of a recipe, whatever kind it is."""
+    return mask(
         table,
         ctx,
         choices=with_trees(recipe),
@@ -313,6 +309,11 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
         models=recipe.required,
         kept=kept,
     )
+
+
+def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
+    """Mask a table by the method of the recipe; say where its time limit was not needed."""
+    masked = mask_by(recipe, table, ctx, kept)
     if recipe.time_limit is not None and not METHODS[recipe.method].timed:
         note = f"method {recipe.method!r} ends by itself, and the time limit was not needed"
         masked = replace(masked, notes=(*masked.notes, note))

@@ -19,13 +19,13 @@ from voronym.core.validate import checked
 from voronym.errors import InputError, SchemaError
 from voronym.steps.effect import Effect, Seen
 from voronym.table.classes import equivalence_classes
-from voronym.table.frame import listing
+from voronym.table.frame import Series, listing
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 from voronym.table.units import first_of_each
 
 When = Literal["before", "after"]
-Made = Mapping[str, nw.Series[Any]]
+Made = Mapping[str, Series]
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.errors import InputError, SchemaError, hint
 from voronym.table.build import build
 from voronym.table.encoders.numeric import _places
-from voronym.table.frame import NUMBERS, sample, time_unit
+from voronym.table.frame import NUMBERS, Series, sample, time_unit
 from voronym.table.table import Table
 
 Array = NDArray[np.float64]
@@ -39,7 +38,7 @@ def read(table: Table, name: str) -> tuple[Array, NDArray[np.bool_]]:
 
 
 def write(table: Table, name: str, values: Array, gone: NDArray[np.bool_],
-          keep: NDArray[np.bool_] | None = None) -> nw.Series[Any]:  # fmt: skip
+          keep: NDArray[np.bool_] | None = None) -> Series:  # fmt: skip
     """Return numbers as a column like the one of the table, with as many decimals, within its dtype.
 
     Parameters
@@ -81,7 +80,7 @@ def write(table: Table, name: str, values: Array, gone: NDArray[np.bool_],
     return build(sample(old.series), made, gone)
 
 
-def _range(series: nw.Series[Any]) -> tuple[int, int]:
+def _range(series: Series) -> tuple[int, int]:
     kind = str(series.dtype).lower()
     if kind.startswith(("int", "uint")):
         info = np.iinfo(kind)

@@ -17,6 +17,7 @@ from voronym.generalize.hierarchy import Hierarchy
 from voronym.steps import numbers, picked
 from voronym.steps.base import ColumnStep, Made, list_option, step
 from voronym.table.encoders.numeric import _places
+from voronym.table.frame import Series
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 
@@ -89,7 +90,7 @@ class Recode(ColumnStep):
             return None
         return cuts.ordinal_schema(table.schema, {name: self._ranges(table, name) for name in self.columns})
 
-    def _ranged(self, table: Table, name: str) -> nw.Series[Any]:
+    def _ranged(self, table: Table, name: str) -> Series:
         """Return a column as the ranges that its values are in; a cut belongs to the range above it."""
         texts = np.array(self._ranges(table, name), dtype=object)  # refuses columns that have no numbers
         values, gone = numbers.read(table, name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -13,12 +12,12 @@ from numpy.typing import NDArray
 from voronym.errors import InputError
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.clean import polars_column
-from voronym.table.frame import is_object
+from voronym.table.frame import Frame, Series, is_object
 
 Ints = NDArray[np.int64]
 
 
-def plain(series: nw.Series[Any]) -> pl.Series:
+def plain(series: Series) -> pl.Series:
     """Return a column as Polars holds it, NaN as null; objects that Polars cannot hold become text."""
     try:
         column = polars_column(series) if is_object(series) else series.to_polars()
@@ -60,9 +59,7 @@ def moment(column: pl.Series) -> pl.Series:
     return column.cast(pl.Datetime("us"))
 
 
-def population_sizes(
-    table: nw.DataFrame[Any], people: nw.DataFrame[Any], keys: Sequence[str]
-) -> tuple[Ints, Ints]:
+def population_sizes(table: Frame, people: Frame, keys: Sequence[str]) -> tuple[Ints, Ints]:
     """Return how many records of the table, and of the population, share the keys of each record.
 
     Examples
@@ -81,7 +78,7 @@ def population_sizes(
     return own[mine].astype(np.int64), theirs[mine].astype(np.int64)
 
 
-def _stack(table: nw.DataFrame[Any], people: nw.DataFrame[Any], keys: Sequence[str]) -> nw.DataFrame[Any]:
+def _stack(table: Frame, people: Frame, keys: Sequence[str]) -> Frame:
     """Put the keys of both tables below each other, brought to the same types."""
     columns = []
     for name in keys:

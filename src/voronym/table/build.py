@@ -10,10 +10,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.table.frame import form, is_object, time_unit
+from voronym.table.frame import Series, form, is_object, time_unit
 
 
-def build(like: nw.Series[Any], values: NDArray[Any] | list[Any], mask: NDArray[np.bool_]) -> nw.Series[Any]:
+def build(like: Series, values: NDArray[Any] | list[Any], mask: NDArray[np.bool_]) -> Series:
     """Return a column of the dtype of ``like``, missing where ``mask`` says so.
 
     Parameters
@@ -72,7 +72,7 @@ def _objects(kind: str, values: Any, mask: NDArray[np.bool_]) -> list[Any]:
     return [None if gone else value for value, gone in zip(plain, mask, strict=True)]
 
 
-def _from_objects(like: nw.Series[Any], objects: list[Decimal | Any]) -> nw.Series[Any]:
+def _from_objects(like: Series, objects: list[Decimal | Any]) -> Series:
     native = like.to_native()
     if like.implementation.is_pandas_like():
         import pandas as pd
@@ -85,9 +85,9 @@ def _from_objects(like: nw.Series[Any], objects: list[Decimal | Any]) -> nw.Seri
     return nw.new_series(like.name, objects, like.dtype, backend=like.implementation)
 
 
-def _arrow(name: str, array: Any) -> nw.Series[Any]:
+def _arrow(name: str, array: Any) -> Series:
     """Wrap an Arrow array; a column has no name of its own there, so a table lends it."""
     import pyarrow as pa
 
-    column: nw.Series[Any] = nw.from_native(pa.table({name: array}), eager_only=True)[name]
+    column: Series = nw.from_native(pa.table({name: array}), eager_only=True)[name]
     return column

@@ -16,15 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from voronym.core.registry import meant
 from voronym.errors import InputError
+from voronym.table.frame import Frame, Series
 from voronym.table.values import first_rows
 
 
@@ -44,7 +43,7 @@ class Classes:
         return first_rows(self.labels, len(self.sizes))
 
 
-def equivalence_classes(frame: nw.DataFrame[Any], keys: Sequence[str]) -> Classes:
+def equivalence_classes(frame: Frame, keys: Sequence[str]) -> Classes:
     """Group the rows that agree in every key.
 
     Parameters
@@ -85,7 +84,7 @@ def equivalence_classes(frame: nw.DataFrame[Any], keys: Sequence[str]) -> Classe
     return Classes(labels.reshape(-1).astype(np.int64), sizes.astype(np.int64))
 
 
-def check_columns(frame: nw.DataFrame[Any], names: Sequence[str], role: str) -> None:
+def check_columns(frame: Frame, names: Sequence[str], role: str) -> None:
     """Refuse a string in place of a list, unknown columns and repeated ones, by name."""
     if isinstance(names, str):
         raise InputError(f"{role} columns must be a list of names, not the text {names!r}; write [{names!r}]")
@@ -106,7 +105,7 @@ def check_columns(frame: nw.DataFrame[Any], names: Sequence[str], role: str) -> 
 _OBJECTS = {"Object", "Extension", "Unknown", "Null"}
 
 
-def _comparable(series: nw.Series[Any]) -> pl.Series:
+def _comparable(series: Series) -> pl.Series:
     """Return the column with one missing value and one zero, in a type that Polars can group by."""
     try:
         column = series.to_polars()
@@ -119,7 +118,7 @@ def _comparable(series: nw.Series[Any]) -> pl.Series:
     return column
 
 
-def _by_hash(series: nw.Series[Any]) -> pl.Series:
+def _by_hash(series: Series) -> pl.Series:
     """Give each distinct value of a column of Python objects a number; missing is None."""
     missing = series.is_null().to_list()
     numbers: dict[object, int] = {}

@@ -8,11 +8,11 @@ import narwhals as nw
 import numpy as np
 
 from voronym.errors import WriteError
-from voronym.table.frame import as_frame, form, is_object, missing, numbers, time_unit
+from voronym.table.frame import Frame, Series, as_frame, form, is_object, missing, numbers, time_unit
 from voronym.table.rebuild import rebuild
 
 
-def tidy(table: Any) -> nw.DataFrame[Any]:
+def tidy(table: Any) -> Frame:
     """Return the same table, in the same library, without what should not leave the house.
 
     Dropped: the index, ``attrs`` and schema metadata (they may hold paths), categories that no row has,
@@ -34,7 +34,7 @@ def tidy(table: Any) -> nw.DataFrame[Any]:
     return nw.from_dict(columns)
 
 
-def _tidy_column(series: nw.Series[Any]) -> nw.Series[Any]:
+def _tidy_column(series: Series) -> Series:
     if series.dtype.is_float():
         series = _unsigned_zero(series)
     if form(series) == "category":
@@ -42,7 +42,7 @@ def _tidy_column(series: nw.Series[Any]) -> nw.Series[Any]:
     return rebuild(series)
 
 
-def _used_categories(series: nw.Series[Any]) -> nw.Series[Any]:
+def _used_categories(series: Series) -> Series:
     native = series.to_native()
     if series.implementation.is_pandas_like():
         column = native if hasattr(native, "cat") else native.astype("category")  # an Arrow dictionary
@@ -66,7 +66,7 @@ def _sorted(column: Any) -> Any:
         return column.cat.categories[np.unique(codes[codes >= 0], return_index=True)[1].argsort()]
 
 
-def _unsigned_zero(series: nw.Series[Any]) -> nw.Series[Any]:
+def _unsigned_zero(series: Series) -> Series:
     """Turn -0.0 into 0.0. Adding 0.0 does it, except in Polars, which leaves such a sum out."""
     if not series.implementation.is_polars():
         if (
@@ -81,7 +81,7 @@ def _unsigned_zero(series: nw.Series[Any]) -> nw.Series[Any]:
     return nw.from_native(pl.select(positive.alias(column.name)).to_series(), series_only=True)
 
 
-def _redictionary(series: nw.Series[Any], native: Any) -> nw.Series[Any]:
+def _redictionary(series: Series, native: Any) -> Series:
     """Encode an Arrow dictionary column again: only the values in use, as they appear unless ordered."""
     import pyarrow as pa
 
@@ -98,11 +98,11 @@ def _redictionary(series: nw.Series[Any], native: Any) -> nw.Series[Any]:
     codes = to[flat.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)]
     indices = pa.array(codes, mask=gone).cast(kind.index_type)
     made = pa.DictionaryArray.from_arrays(indices, flat.dictionary.take(pa.array(used)), ordered=kind.ordered)
-    column: nw.Series[Any] = nw.from_native(pa.table({series.name: made}), eager_only=True)[series.name]
+    column: Series = nw.from_native(pa.table({series.name: made}), eager_only=True)[series.name]
     return column
 
 
-def to_polars(frame: nw.DataFrame[Any]) -> Any:
+def to_polars(frame: Frame) -> Any:
     """Return a tidy frame as Polars, with categories as they are and NaN as null.
 
     PyArrow is not needed for a pandas frame: it is not among the requirements.
@@ -118,7 +118,7 @@ def to_polars(frame: nw.DataFrame[Any]) -> Any:
     return pl.DataFrame(columns)
 
 
-def polars_column(series: nw.Series[Any]) -> Any:
+def polars_column(series: Series) -> Any:
     """Return one column as Polars, or say that it cannot be one."""
     import polars as pl
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.errors import InputError, SchemaError
 from voronym.table.encoders import Encoder, Location, Nominal, Numeric, Ordinal
 from voronym.table.encoders.levels import KnownLevels
+from voronym.table.frame import Frame, Series
 from voronym.table.kinds import check_kind
 from voronym.table.schema import Schema
 from voronym.table.summaries import LevelCounts
@@ -141,7 +142,7 @@ class Codec:
             X[:, block.start : block.stop] = encoder.encode(records)
         return X
 
-    def decode(self, C: ArrayLike, labels: ArrayLike | None = None) -> nw.DataFrame[Any]:
+    def decode(self, C: ArrayLike, labels: ArrayLike | None = None) -> Frame:
         """Return one row of key values per centroid, in the library and dtypes of the fitted table.
 
         Guarantee: a number or time lies between the least and the greatest one observed, a category is one
@@ -162,7 +163,7 @@ class Codec:
                 f"centroids must have {self.width} coordinates; got an array of shape {points.shape}"
             )
         cells = None if labels is None else self._cells(labels, len(points))
-        made: dict[str, nw.Series[Any]] = {}
+        made: dict[str, Series] = {}
         for encoder, block in zip(self._encoders, self.blocks, strict=True):
             if cells is not None and isinstance(encoder, Nominal):
                 series = [encoder.modes(cells, len(points))]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from voronym.errors import ReadError
 from voronym.table.clean import to_polars
+from voronym.table.frame import Frame
 
 _FEATHER_1 = b"FEA1"
 
@@ -70,18 +70,18 @@ def _ends(path: Path, size: int) -> tuple[bytes, bytes]:
         return start, file.read(size)
 
 
-def write_parquet(table: nw.DataFrame[Any], path: Path) -> int:
+def write_parquet(table: Frame, path: Path) -> int:
     """Write a tidy frame as Parquet; no cell needs a guard."""
     _plain(table).write_parquet(path)
     return 0
 
 
-def write_arrow(table: nw.DataFrame[Any], path: Path) -> int:
+def write_arrow(table: Frame, path: Path) -> int:
     """Write a tidy frame as an Arrow file; no cell needs a guard."""
     _plain(table).write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
     return 0
 
 
-def _plain(table: nw.DataFrame[Any]) -> Any:
+def _plain(table: Frame) -> Any:
     """Return a Polars frame with categories as strings: no dictionary, so none of its leftovers."""
     return to_polars(table).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))

@@ -13,6 +13,7 @@ import polars as pl
 from voronym.errors import hint
 from voronym.table import spelling
 from voronym.table.codebook import attach, labels_of
+from voronym.table.frame import Frame, Series
 from voronym.table.moments import DIGITS, Moment
 from voronym.table.source import Source, source_of
 from voronym.table.spelling import form_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MOSTLY = 0.8  # of the values being numbers, or dates: then the others look like mistakes
 
 
-def conform(frame: Any, schema: Schema) -> nw.DataFrame[Any]:
+def conform(frame: Any, schema: Schema) -> Frame:
     """Return the table with numbers where texts are declared numeric, and times where declared datetime.
 
     Only columns all of whose texts read so are changed, gaps aside (see `spelling`); "00101" becomes 101.
@@ -65,7 +66,7 @@ def conformed(table: Columns, schema: Schema, source: Source | None = None) -> t
     return Columns(changed, {name: table[name] for name in table.columns if name not in made}), source
 
 
-def as_codes(column: Values, source: Source | None) -> nw.Series[Any] | None:
+def as_codes(column: Values, source: Source | None) -> Series | None:
     """Return numbers or dates as the texts that the file has for them; None if there is no text file."""
     if source is None or column.form not in ("integer", "float", "date", "datetime"):
         return None
@@ -92,7 +93,7 @@ def _followed(source: Source, table: Columns, made: Mapping[str, Any], schema: S
     return replace(source, spellings=spellings, raw=raw)
 
 
-def as_kind(column: Values, kind: str) -> nw.Series[Any] | None:
+def as_kind(column: Values, kind: str) -> Series | None:
     """Return a column of texts as numbers or times, if all of them read so; None otherwise.
 
     Whole numbers such as 20251231 that are declared datetime become the days that they spell.
@@ -120,7 +121,7 @@ def _days(column: Values) -> pl.Series | None:
     return None if wrong.any() else days
 
 
-def _in_library(column: pl.Series, like: nw.Series[Any]) -> nw.Series[Any]:
+def _in_library(column: pl.Series, like: Series) -> Series:
     """Return a Polars column of numbers or times in the library of another one."""
     if like.implementation.is_polars():
         return nw.from_native(column, series_only=True)
@@ -136,7 +137,7 @@ def _in_library(column: pl.Series, like: nw.Series[Any]) -> nw.Series[Any]:
         made = pa.array(values, mask=gone)
         if getattr(column.dtype, "time_zone", None):
             made = made.cast(pa.timestamp("us", "UTC"))
-        table: nw.DataFrame[Any] = nw.from_native(pa.table({like.name: made}), eager_only=True)
+        table: Frame = nw.from_native(pa.table({like.name: made}), eager_only=True)
         return table[like.name]
     import pandas as pd
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from voronym.core.registry import Registry
@@ -18,6 +17,7 @@ from voronym.table import check, columnar, delimited, excel, sql, statistical, t
 from voronym.table.clean import to_polars
 from voronym.table.codebook import Labels
 from voronym.table.dialect import Dialect, Reading
+from voronym.table.frame import Frame
 from voronym.table.packing import unpacked
 from voronym.table.source import Source
 
@@ -58,7 +58,7 @@ class Format:
 
     suffixes: tuple[str, ...]
     read: Callable[[Path, How], pl.DataFrame]
-    write: Callable[[nw.DataFrame[Any], Path, How], int] | None = None
+    write: Callable[[Frame, Path, How], int] | None = None
     count: Callable[[Path, list[str], How], tuple[int, int]] | None = None
     database: bool = False
 
@@ -77,7 +77,7 @@ def _statistical(name: str, *suffixes: str, written: bool) -> None:
     def read(path: Path, how: How) -> pl.DataFrame:
         return statistical.read_file(path, suffix=how.suffix, reading=how.reading)
 
-    def write(frame: nw.DataFrame[Any], path: Path, how: How) -> int:
+    def write(frame: Frame, path: Path, how: How) -> int:
         known = how.source is not None and how.source.format in ("sav", "zsav")
         raw = how.source.raw if known and how.source is not None else None
         statistical.write_file(to_polars(frame), path, name, how.labels, raw)

@@ -19,6 +19,10 @@ from numpy.typing import NDArray
 
 from voronym.errors import SchemaError
 
+Frame = nw.DataFrame[Any]
+"""A table of any library, as narwhals has it."""
+Series = nw.Series[Any]
+"""A column of one."""
 Form = Literal[
     "integer",
     "float",
@@ -44,7 +48,7 @@ _PYTHON: dict[type, Form] = {
 }
 
 
-def as_frame(table: Any) -> nw.DataFrame[Any]:
+def as_frame(table: Any) -> Frame:
     """Return a pandas, Polars or PyArrow table as a narwhals frame whose rows are numbered 0, 1, 2, ...
 
     An index is dropped: labels are not positions, and libraries that align by label would mix rows up.
@@ -58,7 +62,7 @@ def as_frame(table: Any) -> nw.DataFrame[Any]:
     if isinstance(table, nw.LazyFrame) or type(table).__name__ == "LazyFrame":
         raise SchemaError("the table is lazy; call .collect() on it first")
     try:
-        frame: nw.DataFrame[Any] = nw.from_native(table, eager_only=True)
+        frame: Frame = nw.from_native(table, eager_only=True)
     except DuplicateError:
         names = _names(table)
         repeated = [name for name, count in Counter(names).items() if count > 1]
@@ -75,7 +79,7 @@ def as_frame(table: Any) -> nw.DataFrame[Any]:
     return nw.maybe_reset_index(frame)
 
 
-def _usual_arrow(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+def _usual_arrow(frame: Frame) -> Frame:
     """Turn Arrow's rarer layouts into the plain ones that all of PyArrow, Polars and narwhals can handle."""
     table = frame.to_native()
     made = [_usual_column(name, table.column(i)) for i, name in enumerate(table.schema.names)]
@@ -85,7 +89,7 @@ def _usual_arrow(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
     return nw.from_native(table, eager_only=True) if changed else frame
 
 
-def _usual_pandas(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+def _usual_pandas(frame: Frame) -> Frame:
     """Do the same to the Arrow columns of a pandas table."""
     import pandas as pd
 
@@ -136,18 +140,18 @@ def listing(names: Any, limit: int = 12) -> str:
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
-def is_object(series: nw.Series[Any]) -> bool:
+def is_object(series: Series) -> bool:
     """Whether the column is pandas' bag of Python objects."""
     return series.implementation.is_pandas_like() and bool(series.to_native().dtype == object)
 
 
-def object_types(series: nw.Series[Any]) -> Counter[type]:
+def object_types(series: Series) -> Counter[type]:
     """Count the Python types of a column of objects, missing values aside."""
     values = series.to_native().to_numpy()
     return Counter(map(type, values[~missing(series)]))
 
 
-def form(series: nw.Series[Any]) -> Form:
+def form(series: Series) -> Form:
     """Return what a column holds, whatever library and layout it is stored in."""
     if is_object(series):
         types = set(object_types(series))
@@ -180,7 +184,7 @@ def form(series: nw.Series[Any]) -> Form:
     return "other"
 
 
-def _fits(series: nw.Series[Any]) -> bool:
+def _fits(series: Series) -> bool:
     """Whether the numbers among Python objects fit 64 bits (whole ones) and 38 digits (decimals)."""
     values = series.to_native().to_numpy()[~missing(series)]
     whole = [value for value in values if type(value) is int]
@@ -192,7 +196,7 @@ def _fits(series: nw.Series[Any]) -> bool:
     return max(left, 0) + max(right, 0) <= 38
 
 
-def missing(series: nw.Series[Any]) -> NDArray[np.bool_]:
+def missing(series: Series) -> NDArray[np.bool_]:
     """Return where a column is missing: null, and NaN in a column of floats."""
     if is_object(series):
         return np.asarray(series.to_native().isna(), dtype=bool)
@@ -202,12 +206,12 @@ def missing(series: nw.Series[Any]) -> NDArray[np.bool_]:
     return np.asarray(mask)
 
 
-def time_unit(series: nw.Series[Any]) -> str:
+def time_unit(series: Series) -> str:
     """Return the unit in which a column of times is counted: a day for dates."""
     return "day" if form(series) == "date" else str(series.dtype.time_unit)  # type: ignore[attr-defined]
 
 
-def numbers(series: nw.Series[Any]) -> NDArray[Any]:
+def numbers(series: Series) -> NDArray[Any]:
     """Return the observed (not missing) values: integers as they are, times as counts of their unit.
 
     Floats and decimals come as float64.
@@ -235,13 +239,13 @@ def numbers(series: nw.Series[Any]) -> NDArray[Any]:
     return floats[~np.isnan(floats)]
 
 
-def sample(series: nw.Series[Any]) -> nw.Series[Any]:
+def sample(series: Series) -> Series:
     """Return a column of one row, an observed one where there is one: enough to know form, dtype and name."""
     first = int(np.argmin(missing(series)))
     return series[first : first + 1]
 
 
-def factorize(series: nw.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+def factorize(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
     """Return codes (-1 where missing) and the distinct values, sorted, so that row order changes nothing.
 
     Categories and strings come as ``str``, numbers and booleans as themselves, anything else as its text.
@@ -267,7 +271,7 @@ def factorize(series: nw.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
     return codes, [distinct[i] for i in order]
 
 
-def _distinct(series: nw.Series[Any]) -> tuple[NDArray[np.int64], list[str]]:
+def _distinct(series: Series) -> tuple[NDArray[np.int64], list[str]]:
     """Return codes and distinct texts in the library's own order, by its own fast hash table."""
     native = series.to_native()
     if series.implementation.is_pandas_like():

@@ -14,7 +14,7 @@ import polars as pl
 from voronym.errors import SchemaError
 from voronym.table import spelling
 from voronym.table.conform import as_kind, doubt
-from voronym.table.frame import NUMBERS, Form, is_object, object_types
+from voronym.table.frame import NUMBERS, Form, Series, is_object, object_types
 from voronym.table.values import Values
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def looks_like_text(column: Values) -> bool:
     return words >= TEXT_WORDS
 
 
-def _is_ordered(series: nw.Series[Any]) -> bool:
+def _is_ordered(series: Series) -> bool:
     native = series.to_native()
     if series.implementation.is_pandas_like():
         return bool(native.cat.ordered) if hasattr(native, "cat") else False
@@ -196,7 +196,7 @@ def _noun(held: Form) -> str:
     }.get(held, f"{held} values")
 
 
-def _what(series: nw.Series[Any]) -> str:
+def _what(series: Series) -> str:
     if is_object(series):
         types = set(object_types(series))
         if types & {int, Decimal}:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import narwhals as nw
-
 from voronym.errors import GuaranteeError, InputError
+from voronym.table.frame import Frame
 
 
-def mark(frame: nw.DataFrame[Any]) -> tuple[Any, ...]:
+def mark(frame: Frame) -> tuple[Any, ...]:
     """Return a mark that two states of a table share only if they are alike, but for the order of rows.
 
     Only for a table in memory, within one process. PyArrow tables cannot be changed, and cells that have no
@@ -30,7 +29,7 @@ def mark(frame: nw.DataFrame[Any]) -> tuple[Any, ...]:
     return shape
 
 
-def refuse_changed(path: object, frame: nw.DataFrame[Any], before: tuple[Any, ...]) -> None:
+def refuse_changed(path: object, frame: Frame, before: tuple[Any, ...]) -> None:
     """Refuse to write what is no file, and a table that has another mark than the one that was measured."""
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(

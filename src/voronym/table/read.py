@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from voronym.core.validate import checked
@@ -17,7 +16,7 @@ from voronym.errors import ReadError
 from voronym.table import delimited, remote, sql
 from voronym.table.dialect import Reading
 from voronym.table.formats import FORMATS, How, by_suffix, suffixes
-from voronym.table.frame import as_frame
+from voronym.table.frame import Frame, as_frame
 from voronym.table.packing import packing_of, suffix_of
 from voronym.table.source import Source, attach_source, source_of
 from voronym.table.spelling import Hints, declared_missing
@@ -137,6 +136,6 @@ def _format(path: Path, suffix: str) -> str:
     return name
 
 
-def load(data: Any) -> nw.DataFrame[Any]:
+def load(data: Any) -> Frame:
     """Return any table, a data frame or the path of a file, as a narwhals frame with numbered rows."""
     return as_frame(read(data) if isinstance(data, (str, os.PathLike)) else data)

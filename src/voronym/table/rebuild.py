@@ -13,10 +13,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from voronym.table.frame import Series
+
 _CHUNK = 1 << 18  # values that are Python objects at a time
 
 
-def rebuild(series: nw.Series[Any]) -> nw.Series[Any]:
+def rebuild(series: Series) -> Series:
     """Return the same column in fresh memory that holds nothing but its values.
 
     Examples
@@ -35,7 +37,7 @@ def rebuild(series: nw.Series[Any]) -> nw.Series[Any]:
 
         column = series.to_native()
         made = pa.chunked_array([_arrow(chunk) for chunk in column.chunks], type=column.type)
-        fresh: nw.Series[Any] = nw.from_native(pa.table({series.name: made}), eager_only=True)[series.name]
+        fresh: Series = nw.from_native(pa.table({series.name: made}), eager_only=True)[series.name]
         return fresh
     elif series.implementation.is_pandas_like():
         made = _pandas(series.to_native())

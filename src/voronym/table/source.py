@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.table.dialect import Dialect, Reading
+from voronym.table.frame import Frame, Series
 from voronym.table.numerals import Number
 from voronym.table.rebuild import rebuild
 from voronym.table.spelling import Spelling
@@ -84,8 +85,8 @@ class Source:
 
     def released(
         self,
-        before: nw.DataFrame[Any],
-        after: nw.DataFrame[Any],
+        before: Frame,
+        after: Frame,
         keys: Collection[str],
         order: NDArray[np.int64],
     ) -> Source:
@@ -141,7 +142,7 @@ class Source:
         return "; ".join([*parts, *self.notes])
 
 
-def _one_code(raw: pl.Series, before: nw.Series[Any], after: nw.Series[Any]) -> pl.Series | None:
+def _one_code(raw: pl.Series, before: Series, after: Series) -> pl.Series | None:
     """Return the code that all gaps of a key had, row by row; None where gaps have several, or new ones came.
 
     The same for every row, so it tells no record from another.

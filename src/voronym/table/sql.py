@@ -34,12 +34,21 @@ def read_database(path: Path, query: str | None) -> pl.DataFrame:
     raise ReadError(f"{path.name!r} is neither an SQLite nor a DuckDB database, whatever its suffix says")
 
 
+def tables_of(path: Path) -> list[str]:
+    """Return the tables and views of a DuckDB or SQLite file."""
+    try:
+        read_database(path, None)
+    except NoQueryError as error:
+        return error.tables
+    return []
+
+
 def _sqlite(path: Path, query: str | None) -> pl.DataFrame:
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)) as base:
             if query is None:
                 names = "select name from sqlite_master where type in ('table', 'view') order by name"
-                raise _no_query(path.name, [row[0] for row in base.execute(names)])
+                raise NoQueryError(path.name, [row[0] for row in base.execute(names)])
             cursor = base.execute(query)
             return _frame(cursor.description, cursor.fetchall())
     except sqlite3.Error as error:
@@ -55,7 +64,7 @@ def _duckdb(path: Path, query: str | None) -> pl.DataFrame:
     try:
         with duckdb.connect(str(path), read_only=True) as base:
             if query is None:
-                raise _no_query(path.name, [row[0] for row in base.execute("show tables").fetchall()])
+                raise NoQueryError(path.name, [row[0] for row in base.execute("show tables").fetchall()])
             return _relation(base.sql(query))
     except duckdb.Error as error:
         known = isinstance(error, (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException))
@@ -201,9 +210,13 @@ def _sqlite_column(column: pl.Series) -> pl.Series:
     return column.dt.to_string("iso") if dtype == pl.Duration else column.cast(pl.String)
 
 
-def _no_query(name: str, tables: list[str]) -> ReadError:
-    there = f"its tables are: {listing(tables)}" if tables else "it has no tables"
-    return ReadError(f"{name!r} is a database and needs a query; {there}")
+class NoQueryError(ReadError):
+    """A database was named without a query."""
+
+    def __init__(self, name: str, tables: list[str]) -> None:
+        there = f"its tables are: {listing(tables)}" if tables else "it has no tables"
+        super().__init__(f"{name!r} is a database and needs a query; {there}")
+        self.tables = tables
 
 
 def _failed(where: str, error: Exception, reason: str, *, what: str = "the query failed on") -> str:

@@ -16,7 +16,7 @@ from voronym.table.classes import Classes, equivalence_classes
 from voronym.table.codebook import Labels, attach, labels_of
 from voronym.table.conform import check_kinds, conformed
 from voronym.table.doubts.base import Doubt, about_columns, about_table
-from voronym.table.frame import Form, listing
+from voronym.table.frame import Form, Frame, Series, listing
 from voronym.table.moments import Moment
 from voronym.table.numerals import Number
 from voronym.table.read import load
@@ -56,7 +56,7 @@ class Table(Columns):
 
     def __init__(
         self,
-        frame: nw.DataFrame[Any],
+        frame: Frame,
         schema: Schema,
         labels: Labels | None = None,
         known: Mapping[str, Values] | None = None,
@@ -155,7 +155,7 @@ class Table(Columns):
         """Return the observed values of a column as numbers."""
         return self[name].numbers
 
-    def without(self, name: str, gone: NDArray[np.bool_]) -> nw.Series[Any]:
+    def without(self, name: str, gone: NDArray[np.bool_]) -> Series:
         """Return a column that is missing in some rows."""
         if not gone.any():
             return self.frame[name]
@@ -205,9 +205,7 @@ class Table(Columns):
         units = None if self.units is None else self.units.rows(order)
         return self.like(nw.maybe_reset_index(self.frame[order.tolist()]), units=units)
 
-    def like(
-        self, frame: nw.DataFrame[Any], source: Source | None = None, *, units: Units | None = None
-    ) -> Table:
+    def like(self, frame: Frame, source: Source | None = None, *, units: Units | None = None) -> Table:
         """Return a table of this schema from a frame that was made of this one's values.
 
         Such a frame (decoded centroids, shuffled rows, masked columns) has the dtypes of this table, so it is

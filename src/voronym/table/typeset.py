@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-import narwhals as nw
 import polars as pl
 
 from voronym.errors import WriteError, hint
 from voronym.table.clean import to_polars
 from voronym.table.dialect import Dialect
+from voronym.table.frame import Frame
 from voronym.table.moments import Moment
 from voronym.table.numerals import NUMBER, Number
 from voronym.table.packing import packed
@@ -26,7 +26,7 @@ _ROWS = 200_000  # that are made into text at a time
 
 
 def write_frame(
-    table: nw.DataFrame[Any],
+    table: Frame,
     path: Path,
     dialect: Dialect | None = None,
     source: Source | None = None,

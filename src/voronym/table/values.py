@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.errors import SchemaError
 from voronym.table import frame as _frame
+from voronym.table.frame import Frame, Series
 
 
 class Values:
@@ -33,7 +33,7 @@ class Values:
     ('string', [1, 0, -1, 1], ['a', 'b'])
     """
 
-    def __init__(self, series: nw.Series[Any]) -> None:
+    def __init__(self, series: Series) -> None:
         self.series = series
 
     @property
@@ -91,7 +91,7 @@ class Columns:
         Columns of the frame about which something is known already.
     """
 
-    def __init__(self, frame: nw.DataFrame[Any], known: Mapping[str, Values] | None = None) -> None:
+    def __init__(self, frame: Frame, known: Mapping[str, Values] | None = None) -> None:
         self.frame = frame
         self._values = {name: values for name, values in (known or {}).items() if name in frame.columns}
 

@@ -20,6 +20,7 @@ def build(desk: Desk) -> Starlette:
         Route("/page.js", tables.script),
         Route("/logo.svg", tables.logo),
         Route("/tables", tables.upload, methods=["POST"]),
+        Route("/parts", tables.part, methods=["POST"]),
         Route("/demo", tables.demo, methods=["POST"]),
         Route("/judge", judge.upload, methods=["POST"]),
         Route("/t/{table}/judge", judge.judge, methods=["GET", "POST"]),

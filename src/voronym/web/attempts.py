@@ -1,13 +1,15 @@
-"""What was tried with a table: runs, and the picture of what a run would come to."""
+"""What was tried with a table: runs, and the picture of what a run would come to; and what waits for one."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from voronym.web.book import Book
+from voronym.web.journal import Journal
 from voronym.web.settings import Settings
 
 OVER = ("done", "failed", "cancelled")
@@ -38,6 +40,11 @@ class Run:
     """The ledger that it was made with."""
 
     @property
+    def packed(self) -> bool:
+        """Whether its download holds more than one file: many parts, or a ledger."""
+        return (self.folder / "release.zip").is_file()
+
+    @property
     def over(self) -> bool:
         """Whether nothing more happens to it."""
         return self.state in OVER
@@ -60,6 +67,8 @@ class Sketch:
     shown: dict[str, Any] = field(default_factory=dict)
     """Figures, rows and ladder at the k chosen; those of the whole table take the place of a sample's."""
     sample: dict[str, int] = field(default_factory=dict)
+    plan: list[list[str]] = field(default_factory=list)
+    """What a run over many parts would do and cost, a line each."""
     over: bool = False
     error: str = ""
     task: list[int] = field(default_factory=list)
@@ -71,3 +80,33 @@ class Sketch:
             self.points[result["point"]["k"]] = result["point"]
         self.shown = result.get("shown", self.shown)
         self.sample = result.get("sample", self.sample)
+        self.plan = result.get("plan", self.plan)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Choices of a recipe that wait for their table, with the files that they name.
+
+    Parameters
+    ----------
+    settings : Settings
+        The choices.
+    reading : mapping
+        How the table is read.
+    files : mapping
+        Names and texts of the files.
+    notes : mapping
+        What was ``taken`` from a project of another program, and what was ``left``.
+    """
+
+    settings: Settings
+    reading: Mapping[str, Any]
+    files: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, list[str]] = field(default_factory=dict)
+
+    def into(self, given: Path, journal: Journal) -> None:
+        """Make the choices for a table, and lay the files down in its folder for files."""
+        for name, text in self.files.items():
+            (given / name).write_text(text, encoding="utf-8")
+        words = "taken from a project of ARX" if self.notes else "taken from a recipe"
+        journal.keep(self.settings, words=words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping
 from itertools import combinations
@@ -28,31 +29,27 @@ from voronym.policy.judge import check as by_policy
 from voronym.privacy import split_models
 from voronym.problem import check_k
 from voronym.release import Release
-from voronym.request.choices import ReleaseChoices
+from voronym.request.choices import PARTS, ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.request.wording import DECLARED
 from voronym.run import checks
-from voronym.run.door import anonymize
+from voronym.run.door import anonymize, plan
 from voronym.table.classes import equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.read import read
-from voronym.table.schema import Schema
-from voronym.table.source import source_of
 from voronym.table.table import Table
 from voronym.table.units import Units
 from voronym.web.book import NEEDS, copied, copy_to, entries_of, packed
-from voronym.web.column_facts import column_facts, shown_text
 from voronym.web.forms import PLAIN
-from voronym.web.intake import check_columns, check_lines, check_unpacked
+from voronym.web.intake import check_lines, check_unpacked
 from voronym.web.judged import told_of, verdicts
 from voronym.web.levels import levels
+from voronym.web.looks import Opened, about, opened
 from voronym.web.preview import preview
 from voronym.web.settings import Settings, choices_in, refuse_files
 from voronym.web.shown import release_view
 
-FIRST = 8
-"""Rows that are shown."""
 MOST_KEYS = 15
 """Keys up to which all pairs of them are counted."""
 PLACED = ("k", "policy", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
@@ -98,6 +95,7 @@ class Bench:
         self._frame: pl.DataFrame | None = None
         self._made: tuple[Settings, Release] | None = None
         self._given: Path | None = None
+        self._opened: Opened | None = None
 
     @property
     def given(self) -> set[str]:
@@ -138,38 +136,10 @@ class Bench:
         if given is not None:
             self._given = Path(given)
             os.chdir(given)
-        file = Path(path)
-        if limits is not None:
-            check_unpacked(file, limits["unpacked"])
-            check_lines(file, limits["columns"])
-        frame = read(file, **reading)
-        if limits is not None:
-            check_columns(len(frame.columns), limits["columns"])
-        proposal = Schema.infer(frame)
-        self._frame, self._made = frame, None
+        self._opened, self._made = opened(path, reading, limits), None
+        self._frame = self._opened.frame
         threading.Thread(target=_warm_up, daemon=True).start()
-        source = source_of(frame)
-        head = frame.head(FIRST)
-        advice = {item for _, item in proposal.several}  # of use until a column of people is chosen
-        return {
-            "rows": len(frame),
-            "head": [[shown_text(value) for value in row] for row in head.rows()],
-            "columns": [
-                {
-                    "name": column.name,
-                    "kind": column.kind,
-                    "reason": proposal.reasons[column.name],
-                    "shape": proposal.shapes.get(column.name, ""),
-                    **column_facts(frame[column.name]),
-                }
-                for column in proposal.schema
-            ],
-            "warnings": [warning for warning in proposal.warnings if warning not in advice],
-            "several": [list(pair) for pair in proposal.several],
-            "read": "" if source is None else source.says(),
-            "format": "" if source is None else source.format,
-            "settings": Settings.of_schema(proposal.schema).having(k=5, weights=proposal.weights).plain(),
-        }
+        return about(self._opened)
 
     def alone(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Count who stands alone by the keys chosen, and how many more each of them singles out."""
@@ -276,14 +246,26 @@ class Bench:
     ) -> dict[str, Any]:
         """Tell what a release by these choices would be; it is kept for a run by the same ones."""
         chosen, self._made = Settings.of_plain(settings), None
+        many = self._over_parts(chosen)
         with copied(ledger[0]) if ledger else contextlib.nullcontext() as book:
             refuse_files(chosen, self.given)
-            release, whole = preview(self.frame, chosen, wishes.tell, wishes.check, book)
+            rows = None if many is None else many.rows
+            release, whole = preview(self.frame, chosen, wishes.tell, wishes.check, book, rows)
         if (
             whole and not ledger and release.recipe.makes_groups and release.recipe.private is None
         ):  # else each run draws again
             self._made = (chosen, release)
+        if many is not None:
+            given = {**chosen.choices, "models": split_models(chosen.models)}
+            lines = str(plan(many.path, **given, reading=many.reading or None)).splitlines()
+            wishes.tell({"plan": [re.split(r"\s{2,}", line, maxsplit=1) for line in lines]})
         return {}
+
+    def _over_parts(self, chosen: Settings) -> Opened | None:
+        """Return the source of a run over parts: it has several, or a choice about parts was made."""
+        about_parts = any(DECLARED[name].purpose == PARTS for name in chosen.choices)
+        here = self._opened
+        return here if here is not None and (here.files or about_parts) else None
 
     def judge(
         self,
@@ -322,15 +304,20 @@ class Bench:
         given = {**chosen.choices, "models": split_models(chosen.models)}
         if ledger:
             given["ledger"] = copy_to(place, ledger[0])
+        many = self._over_parts(chosen)
         with together():
             kept = self._made
-            if kept is not None and kept[0] == chosen and not ledger:
+            step = wishes.progress(0.0, 0.6)
+            if many is not None:
+                more = {"output": place / "release", "reading": many.reading or None, "report": True}
+                release = anonymize(many.path, **given, **more, progress=step)
+            elif kept is not None and kept[0] == chosen and not ledger:
                 release = kept[1]
             else:
-                release = anonymize(self.frame, **given, progress=wishes.progress(0.0, 0.6))
+                release = anonymize(self.frame, **given, progress=step)
             wishes.finish = False  # granted
             wishes.tell({"progress": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
-            receipt = release.write(place / f"release{suffix}")
+            receipt = None if many is not None else release.write(place / f"release{suffix}")
             release.recipe.save(place / "recipe.toml")
             expose(release)  # which the report shows, and the page as well
             dossier = release.dossier(progress=wishes.progress(0.65, 0.95), attacked=True)
@@ -338,8 +325,8 @@ class Bench:
             release.report(place / "report.html")
             release.report(place / "report-public.html", audience="public")
             wishes.check()
-        if ledger:  # entered when all else is in its place
-            packed(place, f"release{suffix}", ledger[1])
+        if many is not None or ledger:  # entered when all else is in its place
+            packed(place, "release" if many is not None else f"release{suffix}", ledger[1] if ledger else "")
         return release_view(release, dossier, receipt, self.frame)
 
 

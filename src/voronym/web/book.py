@@ -77,7 +77,10 @@ def copy_to(folder: Path, path: str) -> str:
 
 
 def packed(folder: Path, release: str, label: str) -> None:
-    """Put a release and its ledger into one download."""
+    """Put a release, which may be a folder of files, and its ledger into one download."""
+    made = folder / release
     with zipfile.ZipFile(folder / "release.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.write(folder / release, release)
-        archive.write(folder / NEW, NEW if label == release else label)
+        for file in sorted(made.rglob("*")) if made.is_dir() else [made]:
+            archive.write(file, file.relative_to(folder))
+        if label:
+            archive.write(folder / NEW, NEW if label == release else label)

@@ -8,16 +8,17 @@ import secrets
 import shutil
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from voronym.errors import InputError
+from voronym.request.choices import PARTS
+from voronym.request.wording import DECLARED
 from voronym.table.formats import FORMATS, by_suffix
 from voronym.table.packing import suffix_of
-from voronym.web.attempts import Run, Sketch
-from voronym.web.book import NEW, Book
+from voronym.web.attempts import Run, Sketch, Waiting
+from voronym.web.book import Book
 from voronym.web.intake import Limits
 from voronym.web.journal import Journal
 from voronym.web.process import Process, Refused
@@ -76,7 +77,18 @@ class Table:
     def suffix(self) -> str:
         """Of the release: that of the table, where it can be written."""
         name = by_suffix(suffix_of(self.path))
-        return suffix_of(self.path) if name is not None and FORMATS[name].write is not None else ".csv"
+        written = name is not None and FORMATS[name].write is not None and not FORMATS[name].database
+        return suffix_of(self.path) if written else ".csv"
+
+    def over_parts(self, chosen: Settings) -> bool:
+        """Whether a release is made over many parts: it is a folder then."""
+        scaled = any(DECLARED[name].purpose == PARTS for name in chosen.choices)
+        return scaled or bool(self.about.get("parts"))
+
+    def command(self, chosen: Settings, reading: Mapping[str, Any], book: Book | None) -> str:
+        """Return the command line that does what was chosen."""
+        name = "release" if self.over_parts(chosen) else f"release{self.suffix}"
+        return chosen.command(self.label, reading, name, None if book is None else book.label)
 
     async def open(self, reading: dict[str, Any]) -> None:
         """Read the table, or read it again in another way; its choices begin again."""
@@ -88,7 +100,7 @@ class Table:
         async with self._lock:
             await self._stop_sketch()
             about = await self._read(await self._worker(), reading)
-            self.reading, self.about = reading, about
+            self.reading, self.about = about["reading"], about
             self.journal = Journal(Settings.of_plain(about["settings"]))
 
     async def _read(self, process: Process, reading: dict[str, Any]) -> dict[str, Any]:
@@ -163,25 +175,6 @@ class Table:
         """Take another ledger, or none: what was drawn is drawn again."""
         await self._stop_sketch()
         self.book = book
-
-    async def take(self, run: Run) -> None:
-        """Count a release as given out: the next one is checked against it, too.
-
-        Of two releases that were made with the same ledger, only one can be downloaded: neither was checked
-        against the other.
-        """
-        book = run.book
-        if book is None or run in self.taken:
-            return
-        if any(other.book is book for other in self.taken):
-            raise InputError(
-                "another release was downloaded since this one was made, and this one was not checked "
-                "against it: two releases about the same people can tell them apart. Make it again"
-            )
-        self.taken.append(run)
-        if self.book is book:
-            path = str(run.folder / NEW)
-            await self.remember(Book(book.label, path, await self.ask("ledger", path=path)))
 
     async def pause_sketch(self) -> None:
         """Give up a picture that is not whole: a run needs the processor."""
@@ -261,36 +254,6 @@ def _plain(book: Book | None) -> list[str] | None:
     return None if book is None else [book.path, book.label]
 
 
-@dataclass(frozen=True)
-class Waiting:
-    """Choices of a recipe that wait for their table, with the files that they name.
-
-    Parameters
-    ----------
-    settings : Settings
-        The choices.
-    reading : mapping
-        How the table is read.
-    files : mapping
-        Names and texts of the files.
-    notes : mapping
-        What was ``taken`` from a project of another program, and what was ``left``.
-    """
-
-    settings: Settings
-    reading: Mapping[str, Any]
-    files: Mapping[str, str] = field(default_factory=dict)
-    notes: Mapping[str, list[str]] = field(default_factory=dict)
-
-    def into(self, table: Table) -> None:
-        """Make the choices for a table."""
-        for name, text in self.files.items():
-            (table.given / name).write_text(text, encoding="utf-8")
-        table.notes = dict(self.notes)
-        words = "taken from a project of ARX" if self.notes else "taken from a recipe"
-        table.journal.keep(self.settings, words=words)
-
-
 async def _itself(process: Process) -> Process:
     return process
 
@@ -304,6 +267,8 @@ class Desk:
         self.waiting: Waiting | None = None
         """A recipe that waits for its table."""
         self.note = ""
+        self.gathering: dict[str, Path] = {}
+        """Folders of tables whose files are still being sent."""
         self._spare: asyncio.Task[Process] | None = None
         self._queue: deque[tuple[Table, Run]] = deque()
         self._busy: tuple[Table, Run] | None = None
@@ -353,7 +318,8 @@ class Desk:
         try:
             await table.open({**(waiting.reading if waiting is not None else {}), **(reading or {})})
             if waiting is not None:
-                waiting.into(table)
+                waiting.into(table.given, table.journal)
+                table.notes = dict(waiting.notes)
         except BaseException as error:
             self.waiting = before
             await self._take_back(table, error)

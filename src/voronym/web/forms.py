@@ -13,7 +13,7 @@ from voronym.request.wording import DECLARED
 from voronym.web.levels import text_of, tree_of
 from voronym.web.settings import Settings, number
 
-TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet")
+TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet", "query")
 ALLOWED = {"near": "allow_near_unique", "loss": "allow_loss", "join": "allow_unit_columns"}
 PLAIN = {"p-sensitive": "2", "t-closeness": "0.3"}
 """Models that have fields of their own, and what stands there at first."""

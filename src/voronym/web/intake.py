@@ -49,11 +49,10 @@ def check_suffix(label: str) -> None:
     path = Path(label)
     suffix = suffix_of(path)
     name = by_suffix(suffix)
-    if name is None or FORMATS[name].database:
-        known = " ".join(s for item in FORMATS.values() if not item.database for s in item.suffixes)
+    if name is None:
+        known = " ".join(s for item in FORMATS.values() for s in item.suffixes)
         what = f"{suffix} files cannot be read" if suffix else f"{label!r} has no suffix that says its format"
-        more = " here; voronym anonymize reads databases" if name is not None else ""
-        raise ReadError(f"{what}{more}; known ones are {known}")
+        raise ReadError(f"{what}; known ones are {known}")
 
 
 async def receive(pieces: AsyncIterator[bytes], target: Path, limit: int) -> int:

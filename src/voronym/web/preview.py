@@ -20,6 +20,8 @@ from voronym.method import METHODS
 from voronym.privacy import split_models
 from voronym.release import Release
 from voronym.report.rungs import rungs
+from voronym.request.choices import PARTS
+from voronym.request.wording import DECLARED
 from voronym.run.door import anonymize
 from voronym.web.book import MONTHLY
 from voronym.web.judged import verdicts
@@ -31,6 +33,8 @@ QUICK, SAMPLE, MANY = 1_000, 5_000, 20_000
 SEARCHED = 2_000
 """Rows up to which other k are tried by the method itself, and not by a quick one."""
 SIZES = (3, 5, 10, 20)
+BY_PARTS = tuple(name for name, declared in DECLARED.items() if declared.purpose == PARTS)
+"""Choices about runs over parts, which a look in memory does without."""
 LATER = ("learned-guess",)
 """Attacks that learn, which takes a second: they are made once the release is of the whole table."""
 WORST, MEMBERS = 6, 12
@@ -43,6 +47,7 @@ def preview(
     tell: Tell,
     check: Callable[[], None],
     ledger: str | None = None,
+    rows: int | None = None,
 ) -> tuple[Release, bool]:
     """Tell what would come of choices: a quick look at first, then the release itself.
 
@@ -58,6 +63,9 @@ def preview(
         Raises where the work should end.
     ledger : str, optional
         That of earlier releases, for the release itself: samples and other k are tried without it.
+    rows : int, optional
+        Of a data set of many parts, of which the table holds some: the release is made otherwise, and what is
+        drawn is a sample's.
 
     Returns
     -------
@@ -65,16 +73,17 @@ def preview(
         The release, and whether it is of the whole table.
     """
     whole_given = {**chosen.choices, "models": split_models(chosen.models)}
-    given = {name: value for name, value in whole_given.items() if name not in MONTHLY}
+    given = {name: value for name, value in whole_given.items() if name not in (*MONTHLY, *BY_PARTS)}
+    many = len(frame) if rows is None else rows
     hasty = {**given, "method": "mdav"} if chosen.method == "auto" and chosen.time_limit is None else given
     first = sampled(frame, chosen, QUICK, QUICK)
     rest = sampled(frame, chosen, MANY, SAMPLE)
-    tell({"sample": {"rows": len(rest), "of": len(frame)}})
+    tell({"sample": {"rows": len(rest), "of": many}})
     guess: dict[int | None, float] = {}
     if len(first) < len(frame) or hasty is not given:
         made = _try(first, hasty, chosen.k, check)
         if made is not None:
-            tell({"shown": figures(made, first, whole=False, of=len(frame))})
+            tell({"shown": figures(made, first, whole=False, of=many)})
             tell({"point": _point(chosen.k, made, exact=False)})
             guess[chosen.k] = _loss(made) or 0.0
     sizes = [k for k in SIZES if k != chosen.k] if _by_k(chosen) else []
@@ -83,13 +92,13 @@ def preview(
         if made is not None:
             tell({"point": _point(k, made, exact=False)})
             guess[k] = _loss(made) or 0.0
-    whole = len(rest) == len(frame)
+    whole = rows is None and len(rest) == len(frame)
     if whole:
         final = anonymize(rest, **whole_given, ledger=ledger, progress=lambda _: check())
     else:
         final = anonymize(rest, **given, progress=lambda _: check())
     check()
-    tell({"shown": figures(final, rest, whole=whole, of=len(frame))})
+    tell({"shown": figures(final, rest, whole=whole, of=many)})
     tell({"point": _point(chosen.k, final, exact=whole)})
     if guess.get(chosen.k):  # how far off the quick look was here, it is about elsewhere
         ratio = (_loss(final) or 0.0) / guess[chosen.k]

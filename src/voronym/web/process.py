@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -135,8 +136,11 @@ class Process:
 
     async def end(self) -> None:
         """Kill it, and wait until it is gone."""
-        with contextlib.suppress(ProcessLookupError):
-            self._child.kill()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):  # with the processes of a run over parts
+                os.killpg(self._child.pid, signal.SIGKILL)
+            else:
+                self._child.kill()
         await self._child.wait()
         await asyncio.gather(self._reader, return_exceptions=True)
         if self._child.stdin is not None:

@@ -15,7 +15,8 @@ from voronym.arx.translate import copy_data, file_names, text_of_tree
 from voronym.errors import VoronymError, worded
 from voronym.web import intake
 from voronym.web.answers import beside, desk_of
-from voronym.web.desk import Desk, Waiting
+from voronym.web.attempts import Waiting
+from voronym.web.desk import Desk
 from voronym.web.settings import Settings
 
 TABLE = "data.csv"

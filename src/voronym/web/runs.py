@@ -8,7 +8,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from voronym.web import screens
+from voronym.web import ledger, screens
 from voronym.web.answers import NotThere, desk_of, go, run_of
 
 FILES = {
@@ -52,8 +52,7 @@ async def result(request: Request) -> Response:
     other = next((o for o in done if str(o.number) == asked), None)
     if other is None and not asked:
         other = next((o for o in reversed(done) if o.number < outcome.number), None)
-    ledger = None if outcome.book is None else outcome.book.label
-    command = outcome.settings.command(table.label, outcome.reading, f"release{table.suffix}", ledger)
+    command = table.command(outcome.settings, outcome.reading, outcome.book)
     return screens.result(table, outcome, other, command)
 
 
@@ -73,8 +72,8 @@ async def download(request: Request) -> Response:
         raise NotThere
     name, kind = FILES[request.path_params["file"]]
     if not name:
-        await table.take(result)
-    name = name or ("release.zip" if result.book is not None else f"release{table.suffix}")
+        await ledger.take(table, result)
+    name = name or ("release.zip" if result.packed else f"release{table.suffix}")
     heads = {"content-security-policy": REPORTS}
     if kind != "text/html" or request.query_params.get("save"):
         heads["content-disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"

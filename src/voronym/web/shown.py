@@ -32,7 +32,7 @@ PICTURES = (
 
 
 def release_view(
-    release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl.DataFrame
+    release: Release, dossier: Dossier, receipt: WriteReceipt | None, original: pl.DataFrame
 ) -> dict[str, Any]:
     """Return what to show of a release, in plain types; markup comes from the report's own templates."""
     words = pieces(dossier, only=PICTURES)
@@ -55,8 +55,8 @@ def release_view(
     }
 
 
-def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt) -> dict[str, Any]:
-    public, inside = dossier.public, dossier.inside
+def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt | None) -> dict[str, Any]:
+    public, inside, folder = dossier.public, dossier.inside, release.folder
     rung = None if dossier.ladder is None else dossier.ladder.worst
     return {
         "method": release.recipe.method,
@@ -64,7 +64,7 @@ def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt) -> dict[
         "counted": public.counted,
         "smallest": public.risk.k,
         "groups": public.risk.n_classes,
-        "records": receipt.rows,
+        "records": release.rows,
         "loss": public.information_loss,
         "gap": public.gap,
         "closeness": public.closeness,
@@ -76,18 +76,18 @@ def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt) -> dict[
         if inside is None
         else {element.column: 100 * element.share for element in inside.disclosed},
         "models": [str(finding) for finding in release.findings],
-        "k_counted": receipt.k_counted,
-        "guarded": receipt.guarded_cells,
+        "k_counted": release.k if receipt is None else receipt.k_counted,
+        "guarded": folder.guarded_cells if folder is not None else receipt.guarded_cells if receipt else 0,
         "seconds": sum(inside.seconds.values()) if inside is not None else None,
     }
 
 
 def rows_of(release: Release, original: pl.DataFrame) -> dict[str, Any]:
     """Return some rows before and after, side by side, and one group with all its members."""
-    evidence, table = release._evidence, release._held
+    evidence = release._evidence
     if evidence is None or len(evidence.order) != len(original):
         return {"columns": [], "before": [], "after": [], "group": None}
-    schema, keys = release.schema, list(release.schema.keys)
+    schema, keys, table = release.schema, list(release.schema.keys), release._held
     kept = [name for name in original.columns if name in table.columns]
     roles = [[name, schema[name].role if name in schema else "identifier"] for name in original.columns]
     own = np.argsort(evidence.order)  # where each original row is in the release

@@ -5,6 +5,7 @@ A form answers with where to go, or with itself and a sentence beside the field.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from voronym.errors import InputError, VoronymError
-from voronym.web import screens
+from voronym.web import intake, screens
 from voronym.web.answers import NotThere, beside, body_of, desk_of, form_of, go, table_of, uploaded
-from voronym.web.desk import Waiting
+from voronym.web.attempts import Waiting
 from voronym.web.forms import columns_of, patched, protection_of, reading_of
 from voronym.web.settings import Settings, choices_in
 
 RECIPE = 256 << 10
 """Bytes of a recipe, at most."""
+FILES = 1_000
+"""Files of one table, at most."""
 HERE = Path(__file__).parent
 
 
@@ -52,6 +55,41 @@ async def upload(request: Request) -> Response:
     except VoronymError as error:
         return beside(error, "file")
     return JSONResponse({"go": f"/t/{table.id}/read"})
+
+
+async def part(request: Request) -> Response:
+    """Take one of several files that are one table; the last of them opens it."""
+    desk, query = desk_of(request), request.query_params
+    key, many = query.get("set", ""), query.get("of", "")
+    try:
+        if not many.isdecimal() or not 1 < int(many) <= FILES or not 8 <= len(key) <= 64:
+            raise InputError(f"the files could not be sent: {FILES:,} at most can be one table")
+        folder = desk.gathering.get(key) or desk.place()
+        desk.gathering[key] = folder
+        try:
+            done = await _gathered(request, folder / "parts", int(many))
+            if not done:
+                return JSONResponse({"go": ""})
+            del desk.gathering[key]
+            table = await desk.add(folder / "parts", f"{done} files", folder, desk.limits, reading_of(query))
+        except BaseException:
+            desk.gathering.pop(key, None)
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    except VoronymError as error:
+        return beside(error, "file")
+    return JSONResponse({"go": f"/t/{table.id}/read"})
+
+
+async def _gathered(request: Request, folder: Path, many: int) -> int:
+    """Take a file into a folder; return how many there are once all are there, else 0."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    label = intake.label_of(request.query_params.get("name", ""))
+    intake.check_suffix(label)
+    left = desk_of(request).limits.sent - sum(file.stat().st_size for file in folder.iterdir())
+    number = len(list(folder.iterdir()))
+    await intake.receive(request.stream(), folder / f"{number:04d}-{label}", max(left, 0))
+    return number + 1 if number + 1 >= many else 0
 
 
 async def demo(request: Request) -> Response:
@@ -145,9 +183,7 @@ async def state(request: Request) -> Response:
 async def command(request: Request) -> Response:
     """Return the command line that does what is chosen now."""
     table = table_of(request)
-    ledger = None if table.book is None else table.book.label
-    given = (table.label, table.reading, f"release{table.suffix}", ledger)
-    return PlainTextResponse(table.settings.command(*given))
+    return PlainTextResponse(table.command(table.settings, table.reading, table.book))
 
 
 async def turn(request: Request) -> Response:
@@ -199,7 +235,9 @@ async def alone(request: Request) -> Response:
         result = await table.ask("alone", settings=chosen.plain())
     except VoronymError as error:
         return JSONResponse({"set": {"alone": error.worded("page")}}, 422)
-    sentence = f"{result['alone']:,} of {result['records']:,} {result['counted']} stand alone"
+    parts = table.about["parts"]
+    some = " of a sample" if parts and parts["rows"] < table.about["rows"] else ""
+    sentence = f"{result['alone']:,} of {result['records']:,} {result['counted']}{some} stand alone"
     sentence += " by these keys: nobody else has their combination." if result["alone"] else " by these keys."
     texts = {"alone": sentence, "several": screens.several(table, chosen)}
     for i, column in enumerate(table.about["columns"]):

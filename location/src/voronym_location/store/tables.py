@@ -137,7 +137,7 @@ member = Table(
     Column("since", BigInteger, nullable=False),
     Column("seen", BigInteger, nullable=False),  # the epoch that first saw this home
     Column("version", BigInteger, nullable=False),  # of the home that was seen
-    Column("household", BigInteger, nullable=False),  # a label that is drawn anew in every epoch
+    Column("household", BigInteger, nullable=False),  # a label that is drawn again in every epoch
     Column("counting", Boolean, nullable=False),
     Column("young", Boolean, nullable=False, server_default=false()),  # counts, up to a third of k
     Column("pseudonym", LargeBinary),

@@ -78,8 +78,9 @@ def papers(
     with common.ticker(not json) as progress:
         for entry in named(name, item, literal=as_published):
             result.append((entry, []))
-            told = {"item": item, "literal": as_published, "progress": progress}
-            for outcome in reproduce(entry.name, full=full or as_published, **told):
+            for outcome in reproduce(
+                entry.name, full=full or as_published, item=item, literal=as_published, progress=progress
+            ):
                 result[-1][1].append(outcome)
                 if store is not None:
                     keep(entry, outcome, store)

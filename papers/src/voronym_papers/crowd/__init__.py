@@ -3,7 +3,7 @@
 ``example``   table 1, and every equation on records whose distances can be written down by hand
 ``pictures``  figures 1 and 2: a cluster flattened, a cluster shuffled
 ``hospital``  what the paper left to later work: the method on larger tables
-``adult``     the same on a real table
+``adult``     the same on a real table           ``leaves``  and over parts of a data set
 """
 
 from __future__ import annotations
@@ -74,3 +74,10 @@ def _adult(full: bool, ctx: Context) -> Iterator[Item]:
     from voronym_papers.crowd import adult
 
     yield from adult.real_table((1_000, 10_000) if full else (500,), ctx)
+
+
+@PAPER.experiment("leaves", "A hospital in leaves", shows=("Section 5",))
+def _leaves(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.crowd import leaves
+
+    yield from leaves.over_leaves(200_000 if full else 1_500, 20_000 if full else 500, ctx)

@@ -20,6 +20,7 @@ PAPER = paper(
     code=(
         "voronym_papers.icsm",
         "voronym_papers.limits",
+        "voronym_papers.solvers.kernels",
         "voronym.certify",
         "voronym._kernels",
         "voronym.datasets",

@@ -10,59 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from voronym._kernels import kernel
 from voronym.core.context import Context
 from voronym.problem import Problem
 from voronym.refiners.icsm import IcsmOptions, Run
 from voronym.refiners.work import Work
 from voronym_papers.items import Floats
+from voronym_papers.solvers.kernels import first_moves, squares_to
 
 POOL = 100
 """Moves that a round collects: p_n of section 5.1."""
-
-
-@kernel
-def first_moves(points, means, labels, sizes, k, tiny, change, left, right, target):
-    """Fill the first moves that gain, as pairs of nodes are met; return how many there are.
-
-    A move is a record and a cell, ``right`` -1; or two records that change places. The change of an exchange
-    is R1 + R1 = 2 (x - y)·(c_p - c_q) - |x - y|² (1/m_p + 1/m_q), that of a migration R2 + R3.
-    """
-    n, d = points.shape
-    room, count = len(sizes), 0
-    for v in range(n + room):
-        for w in range(n + room):
-            if count == len(change):
-                return count
-            if v < n and w < n:
-                p, q = labels[v], labels[w]
-                if p == q:
-                    continue
-                square, inner = 0.0, 0.0
-                for j in range(d):
-                    step = points[v, j] - points[w, j]
-                    square += step * step
-                    inner += step * (means[p, j] - means[q, j])
-                gain = 2.0 * inner - square * (1.0 / sizes[p] + 1.0 / sizes[q])
-                if gain < -tiny:
-                    change[count], left[count], right[count], target[count] = gain, v, w, q
-                    count += 1
-            elif v < n or w < n:
-                record, q = (v, w - n) if v < n else (w, v - n)
-                p = labels[record]
-                if p == q or sizes[q] == 0 or sizes[p] <= k or sizes[q] >= 2 * k - 1:
-                    continue
-                here, there = 0.0, 0.0
-                for j in range(d):
-                    step = points[record, j] - means[p, j]
-                    here += step * step
-                    step = points[record, j] - means[q, j]
-                    there += step * step
-                gain = there * sizes[q] / (sizes[q] + 1.0) - here * sizes[p] / (sizes[p] - 1.0)
-                if gain < -tiny:
-                    change[count], left[count], right[count], target[count] = gain, record, -1, q
-                    count += 1
-    return count
 
 
 class Literal(Run):
@@ -72,6 +28,9 @@ class Literal(Run):
         super().__init__(work, ctx, IcsmOptions(sources=1, iterations=rounds))
         self._change = np.empty(POOL)
         self._moves = [np.empty(POOL, np.int64) for _ in range(3)]
+        self._means = np.full_like(work.model.centroids, np.nan)
+        self._away = np.zeros((len(self._means), len(work.model.points)))
+        self._near = np.empty(len(self._means))
         self.improved = 0
 
     def simple(self) -> bool:
@@ -89,10 +48,14 @@ class Literal(Run):
     def pairs(self) -> bool:
         """Collect the first moves that gain; apply them, best first, where they share no cell."""
         work = self.work
-        cells, changed = work.cells, set()
+        cells = work.cells
+        changed: set[int] = set()
+        points, means = work.model.points, work.model.centroids
+        squares_to(points, means, (means != self._means).any(axis=1), self._away)
+        self._means = means.copy()
         count = first_moves(
-            work.model.points, work.model.centroids, cells.labels, cells.sizes, work.k, work.tiny,
-            self._change, *self._moves,
+            points, self._away, cells.labels, cells.sizes, work.k, work.tiny, self._near, self._change,
+            *self._moves,
         )  # fmt: skip
         self._pause()
         for at in np.argsort(self._change[:count], kind="stable"):

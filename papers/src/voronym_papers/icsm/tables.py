@@ -34,14 +34,14 @@ ROUNDS = (
 )
 MACHINE = "Another machine, and compiled code: times are compared in kind only."
 DRAWN = (
-    "The data are drawn anew as the paper describes them, and a round of ours takes the best move of every "
+    "The data are drawn again as the paper describes them, and a round of ours takes the best move of every "
     "cell."
 )
 
 
 CLUSTERS = (
     f"The paper does not print its clusters: ours have a deviation of {WIDTH}, with which MDAV loses within "
-    "2 % of what was published. " + LITERAL
+    "3 % of what was published. " + LITERAL
 )
 
 
@@ -137,11 +137,13 @@ def literal_synthetic(k: int, limits: Sequence[int], ctx: Context) -> Iterator[I
         before, after, _ = literally(X, k, start, limit)
         if number == 0:
             what = f"MDAV, synthetic, k = {k}, as published"
-            yield Mark("Table 2", what, mdav, before, ".2f", " %", 0.02 * mdav, why=CLUSTERS)
+            yield Mark("Table 2", what, mdav, before, ".2f", " %", 0.03 * mdav, why=CLUSTERS)
         case = f"synthetic, k = {k}, {limit} rounds, as published"
-        yield Mark("Table 2", f"ICSM, {case}", icsm, after, ".2f", " %", 0.02 * icsm, "less", why=CLUSTERS)
+        yield Mark("Table 2", f"ICSM, {case}", icsm, after, ".2f", " %", 0.03 * icsm, "less", why=CLUSTERS,
+                   alike=False)  # fmt: skip
         ours = 100 * (1 - after / before)
-        yield Mark("Table 2", f"gain, {case}", gain, ours, ".1f", " %", 0.5, "more", why=CLUSTERS)
+        yield Mark("Table 2", f"gain, {case}", gain, ours, ".1f", " %", 0.5, "more", why=CLUSTERS,
+                   alike=False)  # fmt: skip
 
 
 def once(X: Floats, k: int, labels: np.ndarray) -> tuple[tuple[float, float], int, float]:
@@ -176,7 +178,7 @@ def simulated(sets: int, ctx: Context) -> Iterator[Item]:
         f"Table 2: averages over simulated data sets (25 published, {sets} ours)",
         ("data", "k", "MDAV", "ours", "ICSM", "ours", "to the letter"),
         tuple(rows),
-        "The data are drawn anew as the paper describes them, so the gains over MDAV are what compares. That "
+        "The data are drawn again as the paper describes them, so compare the gains over MDAV. That "
         "description puts the clusters of sim-3 farther apart than those of sim-2, where MDAV loses less; "
         "the published losses do not show it.",
         keys=2,

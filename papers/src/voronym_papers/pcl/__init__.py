@@ -148,10 +148,9 @@ for _d in (2, 3, 4):
     _literal("dimensions", f"dimensions-{_d}", SECOND, ("Figure 4",), _d)
 _literal("ten_points", "ten", FIRST, ("Figure 9", "Figure 10"), 200)
 for _kind, _at in (("uniform", 11), ("gaussian", 13)):
-    _shows = (f"Figure {_at}", f"Figure {_at + 1}")
-    _literal("large", f"large-{_kind}", FIRST, _shows, f"large-{_kind}")
-    _shows = (f"Figure {_at + 4}", f"Figure {_at + 5}", "Figure 28")
-    _literal("small", f"small-{_kind}", FIRST, _shows, f"small-{_kind}")
+    _here = [f"Figure {number}" for number in (_at, _at + 1, _at + 4, _at + 5, 28)]
+    _literal("large", f"large-{_kind}", FIRST, _here[:2], f"large-{_kind}")
+    _literal("small", f"small-{_kind}", FIRST, _here[2:], f"small-{_kind}")
 for _k, _size in published.TABLE_2:
     _name = f"census-{_k}" + (f"-{_size}" if _size else "")
     _literal("census", _name, FIRST, ("Table 2", "Figure 19"), _k, _size, data=True)

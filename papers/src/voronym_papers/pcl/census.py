@@ -121,7 +121,7 @@ def _table_1(starts: dict[int, Run]) -> Iterator[Item]:
 def _parted(X: Floats, starts: dict[int, Run]) -> Mark:
     """Compare MDAV in prepartitions with MDAV on all records: the paper says that it always loses."""
     losses = [
-        change(runs.method(X, k, "hierarchy", size=size, inner="mdav"), starts[k])
+        change(runs.method(X, k, "prepartition", size=size, inner="mdav"), starts[k])
         for k, size in published.TABLE_2
         if size is not None and k in starts
     ]

@@ -27,8 +27,8 @@ from voronym_papers.solvers.noisy import corrected
 
 AS = "as published"
 OPEN = "The paper does not print its random points, nor where its inner iterations stop."
-COPIES = 400
-"""Copies of a point in figures 15 to 18, for 4,000 and 5,000: a tenth of the time, 1,200 points a cell."""
+COPIES = 250
+"""Copies of a point in figures 15 to 18, for 4,000 and 5,000: a twentieth of the time."""
 
 
 NOISE = 0.02

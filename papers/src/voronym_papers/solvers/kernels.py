@@ -1,4 +1,4 @@
-"""Loops of `levenberg_marquardt`: the two best cells of each point, and how far a cost must rise.
+"""Loops of `levenberg_marquardt` and of ICSM to the letter.
 
 The rules are those of `voronym._kernels`.
 """
@@ -156,3 +156,65 @@ def rises(gaps, starts, share, out):
         out[q] = 0.0
         if starts[q + 1] > starts[q]:
             out[q] = brent(gaps, starts[q], starts[q + 1], share)
+
+
+@kernel
+def squares_to(points, means, changed, away):
+    """Fill ``away[q]`` with the squared distances of all points to mean q, where q has changed."""
+    for q in range(len(means)):
+        if changed[q]:
+            for i in range(len(points)):
+                total = 0.0
+                for j in range(points.shape[1]):
+                    step = points[i, j] - means[q, j]
+                    total += step * step
+                away[q, i] = total
+
+
+@kernel
+def first_moves(points, away, labels, sizes, k, tiny, near, change, left, right, target):
+    """Fill the first moves that gain, as pairs of nodes are met; return how many there are.
+
+    A move is a record and a cell, ``right`` -1; or two records that change places. With ``away`` the squared
+    distances to the means, the change of an exchange, R1 + R1, is ``away[q, x] - away[p, x] + away[p, y] -
+    away[q, y] - |x - y|² (1/m_p + 1/m_q)``, where |x - y|² is at most twice ``away[q, x] + away[q, y]``:
+    mostly enough to know. The change of a migration is R2 + R3. ``near`` is room for a number for each cell.
+    """
+    n, d = points.shape
+    room, count = len(sizes), 0
+    for v in range(n + room):
+        if v < n:
+            p = labels[v]
+            for q in range(room):
+                near[q] = away[q, v]
+            for w in range(n):
+                q = labels[w]
+                if p == q:
+                    continue
+                if count == len(change):
+                    return count
+                first = near[q] - near[p] + away[p, w] - away[q, w]
+                share = 1.0 / sizes[p] + 1.0 / sizes[q]
+                if first >= 2.0 * share * (near[q] + away[q, w]):
+                    continue
+                square = 0.0
+                for j in range(d):
+                    step = points[v, j] - points[w, j]
+                    square += step * step
+                gain = first - square * share
+                if gain < -tiny:
+                    change[count], left[count], right[count], target[count] = gain, v, w, q
+                    count += 1
+        for w in range(n, n + room) if v < n else range(n):
+            record, q = (v, w - n) if v < n else (w, v - n)
+            p = labels[record]
+            if p == q or sizes[q] == 0 or sizes[p] <= k or sizes[q] >= 2 * k - 1:
+                continue
+            if count == len(change):
+                return count
+            gain = away[q, record] * sizes[q] / (sizes[q] + 1.0)
+            gain -= away[p, record] * sizes[p] / (sizes[p] - 1.0)
+            if gain < -tiny:
+                change[count], left[count], right[count], target[count] = gain, record, -1, q
+                count += 1
+    return count

@@ -58,7 +58,7 @@ class NoisyOptions(Options):
     )
     cooling: str = option(
         "outer",
-        '"outer": the clouds shrink while the centroids move; "inner": they shrink anew before each move of '
+        '"outer": the clouds shrink while the centroids move; "inner": they shrink again before each move of '
         "the centroids, in ten steps",
         check=one_of("outer", "inner"),
     )
@@ -99,7 +99,7 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
     are sparse. At the end there are no clouds: rounds of `pcl` on the records themselves, from the centroids
     and costs found, and from there shaken a few times. The paper only corrects cells that are off by a few,
     which is what ``designs=0`` does. Of the best so far and a shaken one the better is kept in each place
-    where they differ. The last sentence of the paper's appendix has the noise fall anew for each set of
+    where they differ. The last sentence of the paper's appendix has the noise fall again for each set of
     centroids instead: ``cooling="inner"``.
 
     It is here to be compared with: the clouds of the paper, and its derivatives. `pcl` is exact in each step,
@@ -282,7 +282,7 @@ def _cool_inside(
     shares: NDArray[np.float64],
     ctx: Context,
 ) -> Quantizer:
-    """Let the deviation fall anew for each set of centroids, and move them once it is least."""
+    """Let the deviation fall again for each set of centroids, and move them once it is least."""
     rounds = len(shares)
     costs = np.zeros(len(sizes))
     for step in range(rounds):

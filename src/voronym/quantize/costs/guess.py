@@ -39,7 +39,7 @@ def guess(
         What the source says about these costs within the margin.
     """
     excess = scan.counts - sizes
-    good = max(2 * len(sizes), int(sizes.sum()) // 500)  # a pass takes as long as so many paths
+    good = max(2 * len(sizes), int(sizes.sum()) // 500)  # a pass takes as long as this number of paths
     for _ in range(rounds):
         off = int(np.abs(excess).sum())
         if off <= good:

@@ -8,6 +8,7 @@ from voronym.dossier import Dossier
 from voronym.dossier.masks import Stirred
 from voronym.evaluate.risk import Risk
 from voronym.report.bars import Range, ranges
+from voronym.report.language import term
 from voronym.report.rungs import rungs
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
@@ -108,7 +109,7 @@ def ladder(_: Dossier, made: Ladder) -> Data:
     """Show the strongest attack of each kind of intruder beside its control."""
     rows = [
         (
-            f"{rung.knows}: {rung.outcome.attack}",
+            f"{term(rung.knows)}: {rung.outcome.attack}",
             share(rung.outcome.success),
             share(rung.outcome.control),
             f"{share(rung.between[0])} to {share(rung.between[1])}",
@@ -122,7 +123,7 @@ def ladder(_: Dossier, made: Ladder) -> Data:
         "figure": rungs(made, title="What an intruder finds"),
         "table": Table.of(head, rows),
         "made": made,
-        "unmade": [rung.knows for rung in made.rungs if rung.outcome is None],
+        "unmade": [term(rung.knows) for rung in made.rungs if rung.outcome is None],
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from voronym.errors import MissingExtraError, ReadError
-from voronym.table.sql import SQLITE_MAGIC, _failed, _no_query, _refuse_repeated
+from voronym.table.sql import SQLITE_MAGIC, NoQueryError, _failed, _refuse_repeated
 
 SUFFIXES = (".duckdb", ".ddb", ".db")
 MEMORY = "1GB"
@@ -40,7 +40,7 @@ def _asked(path: Path, query: str | None, spare: Path | None) -> Iterator[Any]:
     try:
         with duckdb.connect(str(path), read_only=True, config=config) as base:
             if query is None:
-                raise _no_query(path.name, [row[0] for row in base.execute("show tables").fetchall()])
+                raise NoQueryError(path.name, [row[0] for row in base.execute("show tables").fetchall()])
             result = base.sql(query)
             if result is None:
                 raise ReadError("the query gives no table; it should be a select")

@@ -22,11 +22,10 @@ from voronym.evaluate.moved import KeyChange, key_changes
 from voronym.keyspaces import Coordinates
 from voronym.methods.grouped import Kept
 from voronym.methods.leaving import leave_out, prices, who_compares
-from voronym.methods.mask import mask
 from voronym.problem import Problem
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped, Masked
-from voronym.run.memory import with_trees
+from voronym.run.memory import mask_by
 from voronym.run.parts import spill
 from voronym.run.parts.coding import HOME, PERSON, Coding
 from voronym.run.parts.grouping import SEARCHES, WIDTH, Groups, begin, improve, stretch, visits
@@ -184,15 +183,7 @@ def publish(
     coordinates = Coordinates.given(table, X)
     given = None if groups is None else Kept(groups.labels, None, "")
     try:
-        masked = mask(
-            table,
-            ctx,
-            choices=with_trees(recipe),
-            options=recipe.method_options,
-            k=recipe.required_k,
-            models=recipe.required,
-            kept=given,
-        )
+        masked = mask_by(recipe, table, ctx, given)
     except GuaranteeError as error:
         raise GuaranteeError(
             f"a leaf of {table.n:,} neighbouring records cannot keep the promise ({error}). Larger leaves "

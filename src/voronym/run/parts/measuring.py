@@ -189,12 +189,12 @@ def sample(data: Dataset, most: int, seed: int) -> pl.DataFrame:
     """Return records drawn at random from all parts, about as many from each as it has of all."""
     rng = np.random.default_rng(seed)
     shares = rng.multivariate_hypergeometric([part.rows for part in data.parts], min(most, data.rows))
-    drawn = []
+    some = []
     for part, many in zip(data.parts, shares.tolist(), strict=True):
         if many:
             rows = np.sort(rng.choice(part.rows, many, replace=False))
-            drawn.append(load(part, list(data.types), data.types)[rows])
-    return pl.concat(drawn)
+            some.append(load(part, list(data.types), data.types)[rows])
+    return pl.concat(some)
 
 
 def _beside(
@@ -223,10 +223,18 @@ def _beside(
 
 def take(source: Any, most: int, seed: int, reading: Mapping[str, Any] | None = None) -> pl.DataFrame:
     """Return a random sample of the records of many files, or all of them."""
+    return drawn(source, most, seed, reading)[0]
+
+
+def drawn(
+    source: Any, most: int, seed: int, reading: Mapping[str, Any] | None = None
+) -> tuple[pl.DataFrame, int]:
+    """Return a random sample of the records of many files, or all of them, and how many there are."""
     with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
         everything = Request(ColumnChoices(drop_undeclared=True))
         job = job_of(find(source), Path(folder), Path(folder), everything, reading=reading)
         job = replace(job, everything=True)
         job.decide("job", job)
         lead = Engine(job, crew_of("local", 1, "4GB", LEAF, None), Context())
-        return sample(lead.dataset(), most, seed)
+        data = lead.dataset()
+        return sample(data, most, seed), data.rows

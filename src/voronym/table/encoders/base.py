@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.errors import SchemaError
-from voronym.table.frame import listing
+from voronym.table.frame import Series, listing
 from voronym.table.values import Columns
 
 Array = NDArray[np.float64]
@@ -35,7 +34,7 @@ class Encoder(Protocol):
         """Return the coordinates of the rows, shape (n, width)."""
         ...
 
-    def decode(self, C: Array) -> list[nw.Series[Any]]:
+    def decode(self, C: Array) -> list[Series]:
         """Return one value per centroid for each of the columns."""
         ...
 

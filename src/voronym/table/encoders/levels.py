@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from voronym.errors import SchemaError
 from voronym.table.encoders.base import Absence, Array
 from voronym.table.exact import Moments
+from voronym.table.frame import Series
 from voronym.table.schema import Column
 from voronym.table.values import Columns, Values, first_rows
 
@@ -53,7 +54,7 @@ class FittedLevels:
             )
         return codes
 
-    def gather(self, codes: NDArray[np.int64]) -> nw.Series[Any]:
+    def gather(self, codes: NDArray[np.int64]) -> Series:
         """Return the values behind codes."""
         picked = self.native[np.where(codes < 0, len(self.values), codes)]
         return nw.maybe_reset_index(picked)
@@ -101,7 +102,7 @@ class KnownLevels(FittedLevels):
 class CodedValues(Values):
     """A column whose codes and levels are known; levels may be there that it does not have."""
 
-    def __init__(self, series: nw.Series[Any], codes: NDArray[np.int64], levels: list[Any]) -> None:
+    def __init__(self, series: Series, codes: NDArray[np.int64], levels: list[Any]) -> None:
         super().__init__(series)
         vars(self)["_factorized"] = (codes, levels)
 
@@ -148,7 +149,7 @@ class Ordinal:
         out[:, 1:] = self.absence.encode(codes < 0, self.columns)
         return out
 
-    def decode(self, C: Array) -> list[nw.Series[Any]]:
+    def decode(self, C: Array) -> list[Series]:
         """Return one value per centroid for each of the columns."""
         gone, observed = self.absence.decode(C)
         if not len(self.ranks):
@@ -235,7 +236,7 @@ class Nominal:
             Absence(0.0).encode(codes < 0, self.columns)
         return np.asarray(self.points[self._with_missing(codes)])
 
-    def decode(self, C: Array) -> list[nw.Series[Any]]:
+    def decode(self, C: Array) -> list[Series]:
         """Return one value per centroid for each of the columns."""
         nearest = np.zeros(len(C), np.int64)
         if self.scale > 0.0:
@@ -248,7 +249,7 @@ class Nominal:
                 nearest[rows] = np.argmax(near, axis=1)
         return [self.levels.gather(np.where(nearest == len(self.levels.values), -1, nearest))]
 
-    def modes(self, cells: NDArray[np.int64], m: int) -> nw.Series[Any]:
+    def modes(self, cells: NDArray[np.int64], m: int) -> Series:
         """Return the most frequent category of each of m cells of the fitted rows.
 
         Of several the first that more than one record of the table has: what one person alone has is

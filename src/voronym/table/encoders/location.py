@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import narwhals as nw
 import numpy as np
@@ -14,7 +14,7 @@ from voronym.errors import SchemaError
 from voronym.table.build import build
 from voronym.table.encoders.base import Absence, Array
 from voronym.table.exact import root
-from voronym.table.frame import form, sample
+from voronym.table.frame import Series, form, sample
 from voronym.table.values import Columns, Values
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Location:
         out[:, 3:] = self.absence.encode(mask, self.columns)
         return out
 
-    def decode(self, C: Array) -> list[nw.Series[Any]]:
+    def decode(self, C: Array) -> list[Series]:
         """Return one value per centroid for each of the columns."""
         gone, observed = self.absence.decode(C)
         spread = 1.0 / self.scale if self.scale > 0.0 else 0.0

@@ -15,7 +15,7 @@ from voronym.errors import SchemaError, hint
 from voronym.table.build import build
 from voronym.table.encoders.base import Absence, Array
 from voronym.table.exact import root
-from voronym.table.frame import DAY, sample, time_unit
+from voronym.table.frame import DAY, Series, sample, time_unit
 from voronym.table.schema import Column
 from voronym.table.values import Columns, Values
 
@@ -107,7 +107,7 @@ class Numeric:
         out[:, 1:] = self.absence.encode(mask, self.columns)
         return out
 
-    def decode(self, C: Array) -> list[nw.Series[Any]]:
+    def decode(self, C: Array) -> list[Series]:
         """Return one value per centroid for each of the columns."""
         gone, observed = self.absence.decode(C)
         offsets = np.ldexp(self.mean + self.std * (C[:, 0] / observed), self.unit)

@@ -101,7 +101,8 @@ for (const place of document.querySelectorAll("[data-focus]")) { place.focus(); 
 for (const form of document.querySelectorAll("form[data-upload]")) {
   const input = form.querySelector("input[type=file]");
   const field = form.dataset.field;
-  const send = async (file) => {
+  const send = async (files) => {
+    const file = files && files[0];
     if (!file) { say("error-" + field, "choose a file first"); return; }
     say("error-" + field, "");
     form.classList.add("busy");
@@ -109,9 +110,15 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     try {
       const query = new URLSearchParams();
       for (const [name, value] of new FormData(form)) if (typeof value === "string" && value) query.append(name, value);
-      query.set("name", file.name);
-      const answer = await fetch(form.dataset.upload + "?" + query, { method: "POST", body: file });
-      const told = await answer.json();
+      let told = {}, place = form.dataset.upload;
+      const several = input.multiple && files.length > 1;
+      if (several) { place = "/parts"; query.set("of", files.length); query.set("set", crypto.randomUUID()); }
+      for (const one of several ? [...files].sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true })) : [file]) {
+        query.set("name", one.name);
+        say("status-" + field, "reading " + one.name + " …");
+        told = await (await fetch(place + "?" + query, { method: "POST", body: one })).json();
+        if (told.error) break;
+      }
       if (told.go) { location.assign(told.go); return; }
       say("error-" + field, told.error);
       for (const more of form.querySelectorAll("details")) more.open = true;
@@ -122,13 +129,13 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     form.classList.remove("busy");
     input.value = "";
   };
-  input.addEventListener("change", () => send(input.files[0]));
-  form.addEventListener("submit", (event) => { event.preventDefault(); send(input.files[0]); });
+  input.addEventListener("change", () => send(input.files));
+  form.addEventListener("submit", (event) => { event.preventDefault(); send(input.files); });
   form.addEventListener("dragover", (event) => { event.preventDefault(); form.classList.add("over"); });
   form.addEventListener("dragleave", () => form.classList.remove("over"));
   form.addEventListener("drop", (event) => {
     event.preventDefault(); form.classList.remove("over");
-    send(event.dataTransfer.files[0]);
+    send(event.dataTransfer.files);
   });
 }
 

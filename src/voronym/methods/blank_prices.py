@@ -1,0 +1,116 @@
+"""A better proof of how few values can be made missing: prices of records, raised step by step.
+
+Every record has a price, and each class is published as is cheapest for it alone: by nobody, or by k heads or
+more, those whose cost is below their price among them. All prices together, less what the classes gain, are
+no more than what any choice costs: in it every record is in one class, whose members cost at least their
+prices less the gain of that class. So any prices prove something, and better ones are found by raising those
+of records that no class takes, and lowering those that several do (a subgradient of the Lagrangian dual).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels.blank_room import Offers, relaxed
+from voronym.core.context import Context
+from voronym.methods.blanks import Choices
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+ROUNDS, WORK = 300, 60_000_000
+"""Steps, at most; and offers that are looked at in all of them."""
+PATIENCE, SHORTER = 8, 0.6
+"""Steps without a gain after which a step is shortened, and to what share."""
+
+
+def raised(
+    choices: Choices, which: Ints, homes: Ints | None, price: Floats, cost: float, ctx: Context
+) -> float:
+    """Return what any choice of missing values costs at least, where one is known.
+
+    Parameters
+    ----------
+    choices : Choices
+        The combinations of keys, and the classes that fit them.
+    which : array of int, shape (n,)
+        The combination of each record.
+    homes : array of int, optional
+        The household of each record, which k counts.
+    price : array, shape (m,)
+        Prices of the combinations to begin with; 0 for those that are common (see `voronym.methods.blanks`).
+    cost : float
+        What the best choice so far costs.
+    ctx : Context
+        Its time limit ends the search for prices, which prove something at any time.
+    """
+    offers, row = _offers(choices, which, homes)
+    k = choices.k
+    prices = np.where(row >= 0, price[row], 0.0)
+    weight = np.where(row >= 0, offers.count, 0)
+    seen, picked, many = (
+        np.empty(int(offers.home.max()) + 1, np.int64),
+        np.empty(k, np.int64),
+        np.empty(k, np.int64),
+    )
+    taken = np.empty(len(row), np.int64)
+    best, best_prices, length, idle = 0.0, prices, 1.0, 0
+    rounds = int(min(ROUNDS, max(20, WORK // max(1, len(offers.unit)))))
+    for number in range(rounds):
+        ctx.tell(number / rounds, whole=False)
+        bound = float(weight @ prices) + relaxed(offers, prices, k, seen, picked, many, taken)
+        if bound > best + 1e-6 * cost:
+            best, best_prices, idle = bound, prices, 0
+        else:
+            idle += 1
+        if best >= cost - 1e-6 or ctx.over:
+            break
+        if idle == PATIENCE:
+            prices, length, idle = best_prices, length * SHORTER, 0
+            continue
+        off = np.where(row >= 0, offers.count - taken, 0).astype(np.float64)
+        if not off.any():
+            break
+        each = off / offers.count
+        prices = prices + length * max(cost - bound, 0.0) / float(off @ each) * each
+    return best * (1.0 - 1e-12)
+
+
+def _offers(c: Choices, which: Ints, homes: Ints | None) -> tuple[Offers, Ints]:
+    """Return who may be published where, and the combination of each unit; -1 for those that help.
+
+    A unit is a combination, or one in one household. Those whose combination is common cost nothing where
+    they are: their price stays 0, and of all that could help in a class the cheapest alone have k heads.
+    """
+    m = len(c.counts)
+    if homes is None:
+        row, home, count, heads = np.arange(m), np.arange(m), c.counts, c.counts
+    else:
+        number = np.unique(homes, return_inverse=True)[1].reshape(-1)
+        width = int(number.max()) + 1
+        units, count = np.unique(which * width + number, return_counts=True)
+        row, home = units // width, units % width
+        heads = np.bincount(row, minlength=m)
+    common = heads >= c.k
+    rare = ~common[row]
+    row, home, count = row[rare], home[rare], count[rare]
+    spans = c.start[row + 1] - c.start[row]
+    unit = np.repeat(np.arange(len(row)), spans)
+    pair = np.arange(len(unit)) - np.repeat(np.cumsum(spans) - spans, spans) + c.start[row][unit]
+    helpers = common[c.row]
+    classes = np.unique(c.of[helpers])
+    price = np.full(len(c.kept), np.inf)
+    np.minimum.at(price, c.of[helpers], c.cost[helpers])
+    free = int(home.max(initial=-1)) + 1
+    many, extra = len(row), len(classes)
+    of = np.concatenate([c.of[pair], classes])
+    order = np.argsort(of, kind="stable")
+    offers = Offers(
+        np.searchsorted(of[order], np.arange(len(c.kept) + 1)),
+        np.concatenate([unit, many + np.arange(extra)])[order],
+        np.concatenate([c.cost[pair], price[classes]])[order],
+        np.concatenate([count, np.full(extra, c.k)]),
+        np.concatenate([home, free + np.arange(extra)]),
+        np.concatenate([np.full(many, homes is None), np.ones(extra, bool)]),
+    )
+    return offers, np.concatenate([row, np.full(extra, -1)])
