@@ -29,7 +29,7 @@ from voronym.history.kept import check_facts, last_groups
 from voronym.history.known import recognise
 from voronym.history.ledger import LEFT_OUT, Entering, Entry, Ledger, now
 from voronym.history.marks import BEFORE, DRAWN, Marks, Words, changes, hashed, marks_of, moved
-from voronym.history.means import check_drawn, check_leavers, check_means, check_raw, heavy_people
+from voronym.history.means import check_drawn, check_leavers, check_means, check_raw, heavy_people, redrawn
 from voronym.history.people import Prints, fingerprints, loose_fingerprints, naming_columns
 from voronym.history.policy import Policy
 from voronym.history.refusal import Refusal
@@ -87,9 +87,8 @@ class Booking:
         self.values: dict[str, Words] = {}
         self.drawn: set[str] = set()
         self.redrawn: set[str] = set()
-        """Columns for which the release draws at random what it publishes of each person."""
         self.truths: dict[str, Words] = {}
-        """Keyed hashes of what rows have for which the release draws at random, by column."""
+        """Keyed hashes of what rows have in columns that are drawn at random."""
         self.weighed_by: str | None = None
         self.weights: NDArray[np.float64] | None = None
         self.corrected = 0
@@ -113,22 +112,12 @@ class Booking:
         self.publish_changed = recipe.changed == "publish"
         self.weighed_by = recipe.weights
         self.drawn |= {name for step in recipe.column_steps if step.random for name in step.columns}
-        again = {
-            name
-            for step in recipe.column_steps
-            if step.random
-            for name in step.columns  # groups that are kept publish what they did, whatever is drawn before
-            if not (recipe.keep_groups and step.when == "before" and name in self.keys)
-        }
-        if not recipe.makes_groups and recipe.private is None:  # the method draws what the keys publish
-            again |= set(self.keys)
-        self.redrawn |= again
+        self.redrawn |= redrawn(recipe)
 
-    def read_truths(self, frame: nw.DataFrame[Any]) -> None:
+    def read_truths(self, frame: Frame) -> None:
         """Take note of what everybody has in columns that are drawn at random, before any step."""
         for name in sorted(self.redrawn & set(frame.columns)):
-            if DRAWN + name not in self.truths:
-                self.truths[DRAWN + name] = hashed(frame[name].to_list(), self.ledger.key)
+            self.truths.setdefault(DRAWN + name, hashed(frame[name].to_list(), self.ledger.key))
 
     def lasting(self, table: Table) -> list[str]:
         """Return the columns whose values would be the same again if nothing changed: none that is drawn."""

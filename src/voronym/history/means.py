@@ -8,6 +8,7 @@ many others, the difference of two weighted sums is nearly theirs, however many 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,6 +145,22 @@ def check_raw(
                     f"has. Nothing was released. Round the values instead; or {hint('changed', 'publish')} "
                     "releases them all the same"
                 )
+
+
+def redrawn(recipe: Any) -> set[str]:
+    """Return the columns for which a recipe draws at random what it publishes of each person.
+
+    Groups that are kept publish what they did, whatever is drawn for their keys before.
+    """
+    keys = set(recipe.schema.keys)
+    by_method = keys if not recipe.makes_groups and recipe.private is None else set()
+    return by_method | {
+        name
+        for step in recipe.column_steps
+        if step.random
+        for name in step.columns
+        if not (recipe.keep_groups and step.when == "before" and name in keys)
+    }
 
 
 def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from voronym.errors import VoronymError
+from voronym.errors import InputError, VoronymError
 from voronym.web import intake
 from voronym.web.answers import form_of, go, table_of
-from voronym.web.book import Book
+from voronym.web.attempts import Run
+from voronym.web.book import NEW, Book
+from voronym.web.desk import Table
 
 LARGE = 256 * intake.MEGA
 
@@ -35,3 +37,23 @@ async def change(request: Request) -> Response:
     begun = (await form_of(request)).get("what") == "new"
     await table.remember(Book() if begun else None)
     return go(f"/t/{table.id}/protect#ledger")
+
+
+async def take(table: Table, run: Run) -> None:
+    """Count a release as given out: the next one is checked against it, too.
+
+    Of two releases that were made with the same ledger, only one can be downloaded: neither was checked
+    against the other.
+    """
+    book = run.book
+    if book is None or run in table.taken:
+        return
+    if any(other.book is book for other in table.taken):
+        raise InputError(
+            "another release was downloaded since this one was made, and this one was not checked against "
+            "it: two releases about the same people can tell them apart. Make it again"
+        )
+    table.taken.append(run)
+    if table.book is book:
+        path = str(run.folder / NEW)
+        await table.remember(Book(book.label, path, await table.ask("ledger", path=path)))

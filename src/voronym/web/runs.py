@@ -8,7 +8,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from voronym.web import screens
+from voronym.web import ledger, screens
 from voronym.web.answers import NotThere, desk_of, go, run_of
 
 FILES = {
@@ -72,7 +72,7 @@ async def download(request: Request) -> Response:
         raise NotThere
     name, kind = FILES[request.path_params["file"]]
     if not name:
-        await table.take(result)
+        await ledger.take(table, result)
     name = name or ("release.zip" if result.packed else f"release{table.suffix}")
     heads = {"content-security-policy": REPORTS}
     if kind != "text/html" or request.query_params.get("save"):
