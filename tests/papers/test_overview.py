@@ -82,7 +82,7 @@ def test_verdicts_say_what_they_compare(name):
         assert (verdict == "holds") <= (kind == "words")
         if verdict == "same":
             assert kind != "words"
-            assert any(sign.isdigit() for sign in line.mark.told())
+            assert any(sign.isdigit() for sign in line.mark.printed())
 
 
 def test_paper_004_prints_no_experiment_and_002_claims_what_its_descent_does_not_reach():

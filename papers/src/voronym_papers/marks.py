@@ -141,9 +141,9 @@ class Mark:
 
     def texts(self) -> tuple[str, str]:
         """Return the published figure and ours as text."""
-        return self.told(), self.measured()
+        return self.printed(), self.measured()
 
-    def told(self) -> str:
+    def printed(self) -> str:
         """Return the published figure as text, as the paper has it."""
         if self.claim or self.published is None:
             return self.claim or "–"

@@ -54,7 +54,7 @@ class Line:
     def texts(self) -> tuple[str, str, str, str, str]:
         """Return published, full, quick, difference and verdict as text."""
         full, quick = ("–" if item is None else item.measured() for item in (self.full, self.quick))
-        return self.mark.told(), full, quick, self.mark.apart(), self.mark.verdict
+        return self.mark.printed(), full, quick, self.mark.apart(), self.mark.verdict
 
 
 def lines(

@@ -80,10 +80,10 @@ def gains(offers, price, c, k, seen):
 @inner
 def cheapest(offers, price, c, seen):
     """Return the offer of a class that costs least beyond its price, of those not seen; -1 without one."""
-    best, found = np.inf, -1
+    best, place = np.inf, -1
     for at in range(offers.ends[c], offers.ends[c + 1]):
         u = offers.unit[at]
         over = offers.cost[at] - price[u]
         if over < best and seen[offers.home[u]] != c:
-            best, found = over, at
-    return found
+            best, place = over, at
+    return place

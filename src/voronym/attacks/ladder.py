@@ -197,7 +197,7 @@ class Ladder(Plain):
         made = rung.outcome
         if not made.claims or made.presence:
             return phrase(NO_MORE)
-        said = phrase(
+        sentence = phrase(
             AT_MOST if made.kind == "at most" else RIGHT,
             knows=phrase(rung.knows),
             success=f"{made.success:.0%}",
@@ -207,7 +207,7 @@ class Ladder(Plain):
         )
         cause = phrase(CAUSE, columns=_listed(rung.columns, phrase)) if rung.columns else ""
         helps = phrase(HELPS, remedy=rung.helps(surface, phrase)) if rung.advice else ""
-        return " ".join(filter(None, (said, cause, helps)))
+        return " ".join(filter(None, (sentence, cause, helps)))
 
 
 def _rank(rung: Rung) -> tuple[bool, float]:

@@ -49,7 +49,7 @@ class Blended:
     divergence: NDArray[np.float64]
 
 
-def blend(space: Mixed, found: Clusters, options: RecordsOptions, ctx: Context | None = None) -> Blended:
+def blend(space: Mixed, clusters: Clusters, options: RecordsOptions, ctx: Context | None = None) -> Blended:
     """Move the members of clusters with at most m records to the clusters that cost least.
 
     Guarantee: afterwards every cluster has more than m members, every member is within its cluster's radius
@@ -65,7 +65,7 @@ def blend(space: Mixed, found: Clusters, options: RecordsOptions, ctx: Context |
     ----------
     space : Mixed
         The records.
-    found : Clusters
+    clusters : Clusters
         Their clusters.
     options : RecordsOptions
         Its m, blend and unit; for noise its divergence and bound.
@@ -73,25 +73,25 @@ def blend(space: Mixed, found: Clusters, options: RecordsOptions, ctx: Context |
         Its generator draws members and noise.
     """
     m = options.m
-    check_size(m, found.partition.n)
+    check_size(m, clusters.partition.n)
     ctx = Context() if ctx is None else ctx
-    labels = found.partition.labels
-    small = np.flatnonzero(found.partition.sizes[labels] <= m)
+    labels = clusters.partition.labels
+    small = np.flatnonzero(clusters.partition.sizes[labels] <= m)
     codes = space.codes
     changed, worst = np.zeros(len(space.fields), np.int64), np.zeros(len(space.fields))
     if not len(small):
-        return Blended(codes, found.partition, small, changed, worst)
-    move = _by_record if options.unit == "record" or found.partition.sizes.max() <= m else _by_cluster
-    target = move(space, codes, found, m, ctx)
+        return Blended(codes, clusters.partition, small, changed, worst)
+    move = _by_record if options.unit == "record" or clusters.partition.sizes.max() <= m else _by_cluster
+    target = move(space, codes, clusters, m, ctx)
     moved = np.flatnonzero(target != labels)
     hosts = target[moved]
     members = np.flatnonzero(target == labels)
     members = members[np.argsort(labels[members], kind="stable")]
-    start = np.searchsorted(labels[members], np.arange(found.partition.n_cells + 1))
-    noise = Noise(space, found, members, start, options, ctx)
+    start = np.searchsorted(labels[members], np.arange(clusters.partition.n_cells + 1))
+    noise = Noise(space, clusters, members, start, options, ctx)
     for k, field in enumerate(space.fields):
-        centre = found.centroids[hosts, k]
-        out = np.flatnonzero(field.distance(codes[moved, k], centre) > found.radii[hosts, k])
+        centre = clusters.centroids[hosts, k]
+        out = np.flatnonzero(field.distance(codes[moved, k], centre) > clusters.radii[hosts, k])
         changed[k] = len(out)
         if not len(out):
             continue

@@ -87,7 +87,7 @@ def stir_alone(fields: Sequence[Field], flattened: Sequence[str], part: Partitio
 def shuffle(
     space: Mixed,
     codes: Ints,
-    found: Clusters,
+    clusters: Clusters,
     columns: Sequence[int],
     options: RecordsOptions,
     ctx: Context | None = None,
@@ -120,7 +120,7 @@ def shuffle(
         The columns.
     codes : array of int, shape (n, d)
         The records, as levels.
-    found : Clusters
+    clusters : Clusters
         Their clusters.
     columns : sequence of int
         Which columns to shuffle.
@@ -132,11 +132,14 @@ def shuffle(
         Columns to permute as one; each of the others is permuted by itself.
     """
     ctx = Context() if ctx is None else ctx
-    labels, m = found.partition.labels, found.partition.n_cells
+    labels, m = clusters.partition.labels, clusters.partition.n_cells
     tied = [list(block) for block in together]
     chosen = [*tied, *([k] for k in columns if not any(k in block for block in tied))]
     away = np.stack(
-        [distances_to(space, k, codes, found.centroids, labels, bent=True) for k in range(len(space.fields))]
+        [
+            distances_to(space, k, codes, clusters.centroids, labels, bent=True)
+            for k in range(len(space.fields))
+        ]
     )
     stays = [k for k in range(len(space.fields)) if k not in columns]
     base = away[stays].sum(axis=0)
@@ -144,7 +147,7 @@ def shuffle(
     out = codes.copy()
     reached, first = np.zeros(m), np.zeros(m)
     put_back = 0
-    for cell, rows in enumerate(found.partition.cells()):
+    for cell, rows in enumerate(clusters.partition.cells()):
         if len(rows) == 1 or not chosen:
             continue
         D = np.ascontiguousarray(away[:, rows])
