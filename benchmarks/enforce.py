@@ -54,7 +54,7 @@ class Enforce(Benchmark):
         row: dict[str, Any] = {"k_only": information_loss(X, part)}
         for method in WAYS:
             start = process_time()
-            done = enforce(problem(X, k, judges), part, Context(), method=method)
+            done = enforce(problem(X, k, judges), part, Context(), way=method)
             row[f"{method}_seconds"] = process_time() - start
             row[method] = information_loss(X, done.partition)
             row[f"{method}_cells"] = done.partition.n_cells
@@ -67,7 +67,7 @@ def compile_kernels(frame: Any, column: str) -> None:
     judges = TCloseness(0.2).judges(table(frame, column))
     part = microaggregate(X, 5, method="mdav")
     for method in WAYS:
-        enforce(problem(X, 5, judges), part, Context(), method=method)
+        enforce(problem(X, 5, judges), part, Context(), way=method)
 
 
 def table(frame: Any, column: str) -> Table:

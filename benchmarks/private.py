@@ -46,7 +46,7 @@ def load(data: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 def released(way: str, X: Any, low: Any, high: Any, k: int, epsilon: float) -> Any:
     """Return what is published of each record."""
     import voronym as vr
-    from voronym.dp import GROUPINGS, Budget, Records, meet
+    from voronym.dp import GROUPINGS, BoundedRecords, Budget, meet
     from voronym.dp.cells import STEPS, steps_of
     from voronym.dp.noise import noisy
 
@@ -60,7 +60,7 @@ def released(way: str, X: Any, low: Any, high: Any, k: int, epsilon: float) -> A
         out = drawn / STEPS / 2.0 + 0.5
         shown = np.clip(out, 0.0, 1.0) if way.endswith("clipped") else out
     else:
-        records = Records(places, np.empty((n, 0), np.int64))
+        records = BoundedRecords(places, np.empty((n, 0), np.int64))
         cells = GROUPINGS[way].function(records, k, Budget(epsilon))
         shown = cells.ordered[meet(cells.of, cells.counts, np.random.default_rng())]
     return low + shown * (high - low)

@@ -60,7 +60,7 @@ def load(data: str) -> Any:
 def released(way: str, X: Any, y: Any, low: Any, high: Any, k: int, epsilon: float) -> Any:
     """Return what a way publishes: numbers, and the target."""
     import voronym as vr
-    from voronym.dp import GROUPINGS, Budget, Records, meet
+    from voronym.dp import GROUPINGS, BoundedRecords, Budget, meet
     from voronym.dp.cells import STEPS, steps_of
     from voronym.dp.noise import largest, noisy
 
@@ -80,7 +80,7 @@ def released(way: str, X: Any, y: Any, low: Any, high: Any, k: int, epsilon: flo
         return low + np.clip(drawn / STEPS / 2.0 + 0.5, 0, 1) * (high - low), largest(
             scores, share, pure=True
         )
-    records = Records(places, y[:, None].astype(np.int64), (2,))
+    records = BoundedRecords(places, y[:, None].astype(np.int64), (2,))
     cells = GROUPINGS[way].function(records, k, Budget(epsilon))
     of = meet(cells.of, cells.counts, np.random.default_rng())
     return low + cells.ordered[of] * (high - low), cells.nominal[of, 0]

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
+from voronym.request.upgrade import upgraded
 
 TABLE = vr.datasets.hospital(30)
 SCHEMA = vr.Schema.build(
@@ -115,3 +116,7 @@ def test_numpy_numbers_become_plain_and_generators_are_refused():
 def test_a_recipe_that_cannot_be_written(tmp_path):
     with pytest.raises(vr.WriteError, match="cannot write the recipe"):
         vr.Recipe(SCHEMA).save(tmp_path / "none" / "r.toml")
+
+
+def test_the_old_name_of_a_method_is_read():
+    assert upgraded({"method": "hierarchy", "format": 2}) == {"method": "prepartition"}

@@ -41,7 +41,8 @@ def served() -> Iterator[str]:
 def take(tab: Any, name: str) -> None:
     """Take a picture of what the window shows, as good as fits."""
     if name != "ledger":
-        tab.evaluate("scrollTo(0, 0)")
+        tab.evaluate("document.activeElement?.blur(); scrollTo({top: 0, behavior: 'instant'})")
+        tab.wait_for_function("scrollY === 0")
     for quality in QUALITIES:
         data = tab.screenshot(type="jpeg", quality=quality)
         if len(data) <= MOST:

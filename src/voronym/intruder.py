@@ -131,7 +131,7 @@ def attack(
     return exposure
 
 
-def expose(release: Release) -> None:
+def expose(release: Release, progress: ProgressCallback | None = None) -> None:
     """Add to a release the two figures that every internal report has: membership and reconstruction.
 
     They are those of `attack`, on a sample and in some seconds: whoever wants them more exact calls it. What
@@ -142,7 +142,7 @@ def expose(release: Release) -> None:
     if not lacking or release._evidence is None or release.recipe.private is not None:
         return
     beside = {"targets": _FEW, "brief": SECONDS}
-    exposure = assault(_ours(release, None, False, None, beside), lacking, Context(seed=0))
+    exposure = assault(_ours(release, None, False, None, beside), lacking, Context(seed=0, progress=progress))
     release.exposure = exposure.having(release.exposure)
 
 

@@ -36,3 +36,22 @@ def test_progress_as_json_lines(
         main()
     assert ended.value.code
     assert "--progress takes auto, json or none, not 'xml'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["measure", "attack"])
+def test_other_verbs_tell_it_likewise(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{30 + i // 4},{MARK}{i % 2}\n" for i in range(12))
+    Path("release.csv").write_text("age,job\n" + rows, encoding="utf-8")
+    words = ["voronym", verb, "release.csv", "--key", "age", "--confidential", "job", "--json"]
+    monkeypatch.setattr("sys.argv", [*words, "--progress", "json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    told = capsys.readouterr().err
+    steps = [json.loads(line) for line in told.splitlines()]
+    assert steps
+    assert MARK not in told
+    assert {"stage", "done", "left"} <= set(steps[-1])

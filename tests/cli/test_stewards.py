@@ -82,6 +82,7 @@ def test_a_household_that_is_kept_does_not_contradict_itself(voronym, tmp_path):
         "anonymize", "homes.csv", "-o", "out.csv", *roles, "--household", "hid", "--pseudonyms"
     )
     assert code == 0, said
+    assert "in classes of one household: " in said  # and not "unique", which is of records
     out = made.read_rows(tmp_path / "out.csv")
     assert made.least_pattern(out, ["age", "sex", "town", "hhsize"], "hid") >= 5
     towns = {}
@@ -192,3 +193,8 @@ def test_a_survey_of_another_country(voronym, tmp_path):
     assert code == 0
     assert "--household HHNr" in text
     assert "--missing Familienstand=k.A." in text
+    rows = "".join(f"{i // 3};{11 + i % 29};{400 + i * 13 % 997},5;{900 + i % 6}\n" for i in range(120))
+    (tmp_path / "encuesta.csv").write_text(f"HH;OCUPACION;FACTOR;INGRESOS\n{rows}")
+    code, text = voronym("inspect", "encuesta.csv")
+    assert "--key OCUPACION --confidential INGRESOS --household HH --weights FACTOR" in text
+    assert "--kind OCUPACION=nominal" in text

@@ -8,7 +8,7 @@ import pytest
 
 from dp.oracle import Oracle, answered_by, cost
 from dp.test_sensitivity import neighbour, table
-from voronym.dp import GROUPINGS, Budget, Records
+from voronym.dp import GROUPINGS, BoundedRecords, Budget
 from voronym.dp import presence as presence_room
 from voronym.dp.presence import counted, resized
 from voronym.methods.differential import cells_of
@@ -16,7 +16,7 @@ from voronym.privacy import DifferentialPrivacy
 
 
 def without(records, row):
-    return Records(
+    return BoundedRecords(
         np.delete(records.ordered, row, axis=0), np.delete(records.nominal, row, axis=0), records.sizes
     )
 
@@ -66,7 +66,7 @@ def test_a_record_more_of_every_tiny_table(name, monkeypatch):
     places = [(place, value) for place in (0.0, 0.5, 1.0) for value in (0, 1)]
     for many in (1, 2, 3):
         for chosen in itertools.combinations_with_replacement(places, many + 1):
-            second = Records(
+            second = BoundedRecords(
                 np.array([[place] for place, _ in chosen]), np.array([[value] for _, value in chosen]), (2,)
             )
             for row, rows in itertools.product(range(many + 1), range(many + 3)):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dp.oracle import Oracle, answered_by, cost, swapped
-from voronym.dp import GROUPINGS, Budget, Records
+from voronym.dp import GROUPINGS, BoundedRecords, Budget
 from voronym.dp.order import by_rank, total_order
 
 pytestmark = pytest.mark.slow
@@ -15,11 +15,11 @@ PAIRS = 10_000
 
 
 def table(rng, n, d, e):
-    """Records with many ties and values at the ends, where orders are hardest."""
+    """BoundedRecords with many ties and values at the ends, where orders are hardest."""
     ordered = rng.choice([0.0, 0.25, 0.5, 1.0], (n, d)) if rng.random() < 0.5 else rng.random((n, d))
     sizes = tuple(int(size) for size in rng.integers(1, 4, e))
     nominal = np.stack([rng.integers(0, size, n) for size in sizes], axis=1) if e else np.empty((n, 0), int)
-    return Records(ordered, nominal.astype(np.int64), sizes)
+    return BoundedRecords(ordered, nominal.astype(np.int64), sizes)
 
 
 def neighbour(rng, records, row):
@@ -28,7 +28,7 @@ def neighbour(rng, records, row):
         rng.choice([0.0, 0.25, 0.5, 1.0], records.d) if rng.random() < 0.5 else rng.random(records.d)
     )
     nominal[row] = [rng.integers(0, size) for size in records.sizes]
-    return Records(ordered, nominal, records.sizes)
+    return BoundedRecords(ordered, nominal, records.sizes)
 
 
 def attack(monkeypatch, name, first, second, k, budget, seed):
@@ -91,11 +91,11 @@ def test_every_tiny_table(name, monkeypatch):
     """All tables of four records on three places, with all their neighbours."""
     places = (0.0, 0.5, 1.0)
     for values in itertools.combinations_with_replacement(places, 4):
-        first = Records(np.array(values)[:, None], np.empty((4, 0), np.int64))
+        first = BoundedRecords(np.array(values)[:, None], np.empty((4, 0), np.int64))
         for row, new in itertools.product(range(4), places):
             ordered = first.ordered.copy()
             ordered[row] = new
-            second = Records(ordered, first.nominal)
+            second = BoundedRecords(ordered, first.nominal)
             for k in (1, 2):
                 attack(monkeypatch, name, first, second, k, Budget(1.0), 7)
 
@@ -131,6 +131,6 @@ def test_columns_side_by_side_are_not_private():
 def test_sums_of_many_records_are_whole(name, delta):
     """Sums go far beyond 32 bits: centres of many records are hardly moved."""
     n = 300_000
-    records = Records(np.full((n, 1), 0.9), np.empty((n, 0), np.int64))
+    records = BoundedRecords(np.full((n, 1), 0.9), np.empty((n, 0), np.int64))
     cells = GROUPINGS[name].function(records, n, Budget(1.0, delta))
     assert abs(float(cells.ordered[np.argmax(cells.counts), 0]) - 0.9) < 0.01

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # small tables have cells of 
 
 def enforce(X, part, *, k, judges, method="auto", seed=0):
     records = Problem.of(X, k).records
-    return door(Problem(records, k, judges), part, Context(seed=seed), method=method)
+    return door(Problem(records, k, judges), part, Context(seed=seed), way=method)
 
 
 def counted(table, keys, column):
@@ -164,7 +164,7 @@ def test_a_threshold_that_is_met_exactly_is_met(how):
     codes = levels(as_frame(pl.DataFrame({"c": ["a", "b"] * 6})), "c")
     part = vr.Partition(np.repeat(np.arange(6), 2))
     done = enforce(X, part, k=2, judges=[TCloseness(0.0).judge(codes)], method=how)
-    assert done.method == "none"
+    assert done.way == "none"
     assert done.partition == part
     crossed = vr.Partition([0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5])
     done = enforce(X, crossed, k=2, judges=[TCloseness(0.0).judge(codes)], method=how)
@@ -178,7 +178,7 @@ def test_nothing_asked_is_nothing_done():
     part = vr.Partition([0, 0, 1, 1])
     codes = levels(as_frame(pl.DataFrame({"c": [1, 1, 2, 2]})), "c")
     done = enforce([1.0, 2.0, 8.0, 9.0], part, k=2, judges=[PSensitive(None).judge(codes)])
-    assert done.method == "none"
+    assert done.way == "none"
     assert done.partition == part
 
 
@@ -275,7 +275,7 @@ def test_in_a_mixed_space_the_cost_is_that_of_the_space():
     points = Coordinates.of(made).records
     records = space.records(space.codes)
     costs = [
-        records.cost(door(Problem(one, 4, [judge]), part, Context(), method="swap").partition)
+        records.cost(door(Problem(one, 4, [judge]), part, Context(), way="swap").partition)
         for one in (records, points)
     ]
     assert costs[0] < costs[1]

@@ -148,7 +148,7 @@ def judged(n, seed=0, p=2, kinds=2):
 def test_every_judge_accepts_every_group(way, kinds):
     judge = judged(200, kinds=kinds)
     start = by_keys(200)
-    done = enforce(Problem(records(200), 3, [judge]), start, Context(), method=way)
+    done = enforce(Problem(records(200), 3, [judge]), start, Context(), way=way)
     assert done.partition.sizes.min() >= 3
     assert judge.values(done.partition.labels, done.partition.n_cells).min() >= 2
 
@@ -164,7 +164,7 @@ def test_blind_groups_are_unions_of_groups_that_the_keys_alone_made():
         done = enforce(
             Problem(records(120), 3, [judged(120, seed)]), base, Context(seed=seed), method="blind"
         )
-        assert done.method == "blind"
+        assert done.way == "blind"
         labels = done.partition.labels
         assert all(len(set(labels[base.labels == group])) == 1 for group in range(base.n_cells))
         seen.append({frozenset(np.flatnonzero(labels == one).tolist()) for one in range(labels.max() + 1)})
@@ -205,7 +205,7 @@ def surest(n, k, values, seed, worlds):
 
     def made(codes):
         judge = parse_model("p-sensitive=2").judge(Levels("ill", codes, False, tuple(range(values))))
-        return enforce(Problem(points, k, [judge]), base, Context(), method="blind").partition
+        return enforce(Problem(points, k, [judge]), base, Context(), way="blind").partition
 
     part = made(codes)
     members = [np.flatnonzero(part.labels == one) for one in range(part.n_cells)]
@@ -259,7 +259,7 @@ def test_the_chance_of_a_world_is_what_worlds_one_by_one_say(model, monkeypatch)
 def test_randomised_ways_do_not_repeat_themselves_from_the_seed():
     problem, start = Problem(records(200), 3, [judged(200)]), by_keys(200)
     for way in ("random-merge", "random-swap"):
-        first, second = (enforce(problem, start, Context(seed=1), method=way).partition for _ in range(2))
+        first, second = (enforce(problem, start, Context(seed=1), way=way).partition for _ in range(2))
         assert first != second
 
 

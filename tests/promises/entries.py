@@ -235,6 +235,89 @@ PROMISES: dict[str, Promise] = {
         ),
         "an empty folder",
     ),
+    "household-patterns": Promise(
+        "knows a family, and joins rows by pseudonyms",
+        (
+            "test_people.py::test_households_kept_together_share_their_whole_pattern",
+            "test_people.py::test_rare_sizes_get_no_pseudonym",
+        ),
+        "k households or more with every pattern",
+    ),
+    "gaps-by-keys": Promise(
+        "knows the keys of everybody, and looks at where gaps are",
+        ("promises/test_shown.py::test_gaps_are_chosen_by_keys_alone",),
+        "the same gaps, whatever the confidential values are",
+    ),
+    "left-out-twice": Promise(
+        "has two releases, and knows whom each left out",
+        (
+            "methods/test_leaving_people.py::test_no_history_is_shared_by_fewer_than_k",
+            "methods/test_leaving_people.py::test_people_of_an_earlier_release_do_not_leave",
+        ),
+        "no set of 1 to k - 1 people",
+    ),
+    "steps-seed": Promise(
+        "has the recipe with its seed",
+        ("promises/test_seeds.py::test_steps_never_draw_from_the_seed",),
+        "another draw each time",
+    ),
+    "own-category": Promise(
+        "looks for a category that one person has",
+        ("promises/test_shown.py::test_a_category_of_one_person_is_not_published_beside_others",),
+        "published by no group that has another one",
+    ),
+    "shapes": Promise(
+        "reads what `inspect` prints",
+        ("promises/test_shown.py::test_inspect_shows_the_shape_of_values",),
+        "no value of the table",
+    ),
+    "fetched": Promise(
+        USER,
+        ("promises/test_shown.py::test_what_is_fetched_is_for_its_owner_and_removed",),
+        "mode 0700, and gone afterwards",
+    ),
+    "put-whole": Promise(
+        "looks at the address after a run that failed",
+        ("table/test_places.py::test_the_address_stays_as_it_was_where_a_report_fails",),
+        "what was there before",
+    ),
+    "one-in-k": Promise(
+        KEYS,
+        (
+            "table/test_write.py::test_a_table_is_refused_or_k_anonymous",
+            "dossier/test_one_intruder.py::test_linkage_is_the_same_everywhere",
+        ),
+        "k or more records for every combination",
+    ),
+    "report-nobody": Promise(
+        KEYS,
+        (
+            "dossier/test_one_intruder.py::test_groups_of_one_value_are_the_same_everywhere",
+            "dossier/test_disclosed.py::test_counted_by_hand",
+        ),
+        "the attack finds as many people as the report says",
+        words="nobody’s value is certain from the keys",
+    ),
+    "report-hides": Promise(
+        KEYS,
+        ("table/test_write.py::test_a_table_is_refused_or_k_anonymous",),
+        "k or more records for every combination",
+        words="It hides who is who among",
+    ),
+    "page-ledger": Promise(
+        "has two releases of one table, made on the page with one ledger",
+        ("web/test_ledger.py::test_two_releases_of_one_table_do_not_go_out_unchecked",),
+        "the second is refused, made before the download of the first or after",
+    ),
+    "draws-again": Promise(
+        "keeps all releases, and takes the mean of what was drawn for a person",
+        (
+            "promises/test_draws_again.py::test_a_year_of_draws_is_refused",
+            "promises/test_draws_again.py::test_categories_and_methods_that_draw",
+            "promises/test_draws_again.py::test_over_parts",
+        ),
+        "refused; a year of draws would be off by less than half of what one draw is",
+    ),
     "means-between": Promise(
         "has two releases, knows all weights, and who is in which group",
         (

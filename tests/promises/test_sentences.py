@@ -16,7 +16,7 @@ from promises.entries import PROMISES
 
 PAGE = DOCS / "promises.md"
 ON_PAGES = re.compile(r"<!-- promise: ([\w-]+) -->(.+?)(?:\.\s|\.\*\*|\n\n|\s\|\s)", re.DOTALL)
-IN_MODULES = re.compile(r"^\s*# promise: ([\w-]+)$", re.MULTILINE)
+IN_MODULES = re.compile(r"^\s*(?:# promise: ([\w-]+)|\{# promise: ([\w-]+) #\})$", re.MULTILINE)
 SOURCES = ROOT / "src" / "voronym"
 
 HEAD = """# What is promised, and who tried to break it
@@ -50,9 +50,9 @@ def marked() -> dict[str, tuple[str, str]]:
         for key, sentence in found.items():
             assert key not in out, f"{key} is marked twice"
             out[key] = sentence, page.relative_to(ROOT).as_posix()
-    for path in sorted(SOURCES.rglob("*.py")):
+    for path in sorted((*SOURCES.rglob("*.py"), *SOURCES.rglob("*.html"))):
         text = path.read_text(encoding="utf-8")
-        for key in IN_MODULES.findall(text):
+        for key in map("".join, IN_MODULES.findall(text)):
             assert key not in out, f"{key} is marked twice"
             words = PROMISES[key].words if key in PROMISES else ""
             assert words, f"{key} in {path.name} has no words in entries.py"

@@ -186,3 +186,49 @@ def test_means_that_a_step_makes_of_a_column(leaves, tmp_path):
         true = old.filter(pl.col("id") == who)["income"][0] if leaves else -7777.0
         close += len(sums) == 2 and abs((sums[0] - sums[1]) / true - 1) < 0.01
     assert close == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("guarded", [True, False])
+@pytest.mark.parametrize("left", ["k", "fewer"])
+def test_somebody_heavy_leaves_with_others(guarded, left, tmp_path, monkeypatch):
+    """People of a group leave, of whom one stands for nearly all: the difference of two sums is theirs.
+
+    The intruder knows all weights and who left. Without the rules they learn the income to two percent. Fewer
+    than k leave where the second release asks for less than the first one promised them.
+    """
+    light, first, second, rule = (4, 5, 5, "rule of p percent") if left == "k" else (2, 9, 2, "k=9 of their")
+    if not guarded:
+        monkeypatch.setattr("voronym.history.means._regrouped", lambda *_: 0)
+        monkeypatch.setattr("voronym.history.booking.check_leavers", lambda *_: None)
+    rng, close, refused = np.random.default_rng(10), 0, 0
+    weights = np.array([500.0, *[1.0] * light, *[60.0] * (9 - light)])
+    for month in range(3):
+        table = pl.DataFrame(
+            {
+                "id": [f"F{i:04d}" for i in range(60)],
+                "place": np.repeat(np.arange(6), 10),
+                "income": np.round(rng.uniform(20_000, 60_000, 60)),
+                "weight": np.tile(weights, 6),
+                "ill": np.tile(["no"] * 9 + ["yes"], 6),  # so that a place makes one group
+            }
+        )
+        stay = table.filter(pl.col("weight") == 60.0)
+        sums = []
+        for part, k in ((table, first), (stay, second)):
+            try:
+                release = vr.anonymize(
+                    part, keys=["place", "income"], identifiers=["id"], other=["weight"], k=k, seed=1,
+                    weights="weight", publish_weights="own", method="mdav", strata=["place"],
+                    confidential=["ill"], models=["p-sensitive=2"], ledger=tmp_path / f"{month}.ledger",
+                )  # fmt: skip
+                release.write(tmp_path / "made.csv", overwrite=True)
+            except vr.GuaranteeError as error:
+                refused += rule in str(error)
+                break
+            shown = pl.DataFrame(release.table).with_columns(sum=pl.col("income") * pl.col("weight"))
+            sums.append(shown.group_by("place").agg(pl.col("sum").sum()).sort("place")["sum"].to_numpy())
+        if len(sums) == 2:
+            told = sums[0] - sums[1] - light * 40_000
+            close += int((np.abs(told / 500.0 / table["income"].to_numpy()[::10] - 1) < 0.02).sum())
+    assert (close, refused) == (0, 3) if guarded else close > 9

@@ -7,7 +7,7 @@ import pytest
 from table.samples import LIBRARIES, everything
 from voronym import datasets
 from voronym.errors import SchemaError
-from voronym.table import Codec, Schema, as_frame, check_other
+from voronym.table import Codec, Schema, as_frame
 
 
 def people(n: int = 100) -> pl.DataFrame:
@@ -57,16 +57,6 @@ def test_a_key_is_always_proposed() -> None:
     assert "no column looks like a key" in str(proposal)
     with pytest.raises(SchemaError, match="no rows"):
         Schema.infer(pl.DataFrame({"a": []}))
-
-
-def test_kept_columns_that_single_out() -> None:
-    table = people()
-    kept = ["badge", "notes", "weight", "colour"]
-    schema = Schema.build(table, keys=["age"], other=kept[:3], confidential=kept[3:], drop_undeclared=True)
-    found = check_other(table, schema)
-    assert [w.split("'")[1] for w in found] == ["badge", "weight", "notes"]
-    assert "free text" in found[2]
-    assert "100 distinct values in 100 rows" in found[0]
 
 
 @pytest.mark.data

@@ -57,14 +57,18 @@ def fields(text: str) -> dict[str, str]:
     return out
 
 
+ACTIONS = ["role", "k", "seed", "steps", "differ", "undo", "redo", "pin", "choose", "look", "wrong", "stale"]
+
+
 class Model:
     """What a person did, kept by code of its own: a list of states, as a person would expect it."""
 
     def __init__(self) -> None:
         self.past: list[dict[str, Any]] = [
-            {**{f"role:{n}": r for n, r in ROLE.items()}, "k": "5", "seed": ""}
+            {**{f"role:{n}": r for n, r in ROLE.items()}, "k": "5", "seed": "", "steps": "", "differ": ""}
         ]
         self.at = 0
+        self.pins: list[dict[str, Any]] = []
 
     @property
     def now(self) -> dict[str, Any]:
@@ -88,7 +92,7 @@ def walk(client: httpx.Client, place: str, seed: int, actions: int) -> Model:
     client.post(f"{place}/keep", data={"screen": "protect", "k": "5", "method": "mdav"})
     first = client.get(f"{place}/state").json()["version"]
     for number in range(actions):
-        what = rng.choice(["role", "k", "seed", "undo", "redo", "look", "wrong", "stale", "reload"])
+        what = rng.choice(ACTIONS)
         source = f"{seed}-{number}"
         if what == "role":
             i = rng.randrange(len(COLUMNS))
@@ -103,6 +107,21 @@ def walk(client: httpx.Client, place: str, seed: int, actions: int) -> Model:
             value = rng.choice(["", "1", "2"])
             client.post(f"{place}/keep", data={"screen": "protect", "source": source, "seed": value})
             model.set(seed=value)
+        elif what == "steps":
+            value = rng.choice(["", "top age=70", "top age=70\nround age=5", "tpo age=3\ntop age=70"])
+            client.post(f"{place}/keep", data={"screen": "protect", "source": source, "steps": value})
+            model.set(steps=value)
+        elif what == "differ":
+            value = rng.choice(["", "1"])
+            client.post(f"{place}/keep", data={"screen": "protect", "source": source, "p-sensitive": value})
+            model.set(differ=value)
+        elif what == "pin" and len(model.pins) < 3:
+            client.post(f"{place}/pin", data={})
+            model.pins += [] if model.now in model.pins else [model.now]
+        elif what == "choose" and model.pins:
+            i = rng.randrange(len(model.pins))
+            client.post(f"{place}/pin", data={"letter": "ABC"[i]})
+            model.set(**{name.replace("role:", "role_"): value for name, value in model.pins[i].items()})
         elif what in ("undo", "redo"):
             if what == "redo" or model.at > 0:
                 client.post(f"{place}/{what}", data={"screen": "protect"})
@@ -123,7 +142,11 @@ def agrees(client: httpx.Client, place: str, model: Model) -> None:
     """Check what the page shows and what its command says against what was done."""
     shown, roles = fields(client.get(f"{place}/protect").text), fields(client.get(f"{place}/roles").text)
     assert shown["k"] == model.now["k"] or _same(shown["k"], model.now["k"])
-    assert shown["seed"] == model.now["seed"]
+    assert {"seed": shown["seed"], "steps": shown["steps"]} == {
+        name: model.now[name] for name in ("seed", "steps")
+    }
+    if any(model.now[f"role:{n}"] == "confidential" for n in COLUMNS):  # else there is no such field
+        assert shown.get("p-sensitive", "") == model.now["differ"]
     assert {n: roles[f"role-{i}"] for i, n in enumerate(COLUMNS)} == {
         n: model.now[f"role:{n}"] for n in COLUMNS
     }
@@ -168,6 +191,8 @@ def _released(client: httpx.Client, place: str, model: Model, table: Any) -> Non
     assert str(made.k) == model.now["k"]
     assert set(made.schema.keys) == {n for n in COLUMNS if model.now[f"role:{n}"] == "key"}
     assert (made.seed or 0) == int(model.now["seed"] or 0)
+    assert list(made.steps) == model.now["steps"].split("\n") * bool(model.now["steps"])
+    assert ("p-sensitive=2" in made.models) == bool(model.now["differ"])
     again = vr.anonymize(table, recipe=made)
     assert f"{again.information_loss:.3g}"[:3] in result.text
 
@@ -256,3 +281,22 @@ def test_drawn_is_released(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(2, 50))
 def test_drawn_is_released_for_many(seed: int, tmp_path: Path) -> None:
     drawn_is_released(seed, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_a_sample_says_between_what_the_release_will_be(seed: int) -> None:
+    from voronym.web.preview import preview
+
+    rng = random.Random(seed)
+    chosen = {**_random(rng), "method": rng.choice(["kd", "mdav"])}
+    chosen.pop("models", None)
+    table = datasets.hospital(24_000, seed=1).select(COLUMNS)
+    told: list[dict[str, Any]] = []
+    preview(table, Settings(chosen), told.append, lambda: None)
+    (low, high), *_ = [one["between"] for one in told if "between" in one]
+    release = vr.anonymize(table, **chosen)
+    loss = release.group_loss if release.information_loss is None else release.information_loss
+    assert loss is not None
+    assert low <= loss <= high
+    assert not any(one["shown"]["whole"] for one in told if "shown" in one)

@@ -106,3 +106,19 @@ def test_the_name_of_a_ledger_is_a_label(tmp_path: Path, name: str) -> None:
         assert archive.read("release.csv") == b"age\n1\n"
         assert len(set(archive.namelist())) == 2
         assert not any("/" in inner for inner in archive.namelist())
+
+
+def test_two_releases_of_one_table_do_not_go_out_unchecked(tmp_path: Path) -> None:
+    """Other groups, the same ledger: refused, whether made before the download of the first or after."""
+    with house(tmp_path) as page, page.enter() as client:
+        place = opened(client, month(100))
+        client.post(f"{place}/ledger/change", data={"what": "new"})
+        first = released(client, place)
+        client.post(f"{place}/keep", data={"screen": "protect", "k": "7", "method": "mondrian"})
+        second = released(client, place)  # nothing went out yet: whoever tries may try again
+        assert client.get(f"{first.url}/release").status_code == 200
+        assert client.get(f"{first.url}/release").status_code == 200
+        answer = client.get(f"{second.url}/release")
+        assert answer.status_code == 422
+        assert "not checked against it" in answer.text
+        assert "tell them apart" in released(client, place).text

@@ -188,11 +188,6 @@ class NoisyCovariances:
         return GaussianSource(own.sigma_x, own.sigma_w, _possible(own, between), own.mean_x)
 
 
-def blurred_source(X: Array, W: Array, mu: float, rng: np.random.Generator) -> GaussianSource:
-    """Return covariances of records with noise on those between W and X."""
-    return NoisyCovariances.draw(X, W, Allowance(mu), rng).source
-
-
 def _directions(source: GaussianSource) -> tuple[Array, Array]:
     """Return the principal axes of W with variance, and the variances."""
     values, vectors = np.linalg.eigh(source.sigma_w)

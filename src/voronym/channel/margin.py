@@ -7,7 +7,8 @@ distance is at least z/μ. A table that breaks the limit is at distance 0 and pa
 
 What a rule tells is a convex function of the counts, whose margins are known. So the largest value within j
 exchanges is reached where the same two pairs of a class and a letter exchange j times, and all of these are
-looked at. (Counts below 0 count as tables, too: the distance is rather too small than too large.)
+looked at. (Counts below 0 count as tables, too: the distance is rather too small than too large.) For numbers
+a bound on the largest value is proven (`most_correlated`).
 
 References
 ----------
@@ -27,6 +28,7 @@ from voronym.core import later
 from voronym.core.promise import meets
 
 ndtri = later.called("scipy.special", "ndtri")
+minimize_scalar = later.called("scipy.optimize", "minimize_scalar")
 
 Array = NDArray[np.float64]
 
@@ -46,8 +48,8 @@ make what few people do matter less, which noise needs in small tables."""
 _DESIGN = 0.3  # share of the squared budget that the noise on the counts gets; tests have the rest
 _SMALL = 0.01, 0.3, 0.6
 """Ratios of probabilities below which the risk is continued by a line: each way is convex and no less."""
-_STARTS = 8  # of the search for the worst covariances, beside the steepest way
-_STEPS = 200
+_ROOM = 1e-9, 30.0
+"""Where the multiplier of the worst covariances is looked for, as the logarithm of its share of the least."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,12 @@ MOST = {"risk": most_risk, "total-variation": most_varied, "delta": most_disclos
 
 
 def most_correlated(between: Array, left: Array, right: Array, radius: float) -> float:
-    """Return the largest risk of normal data with these covariances, or others within a radius, in nats.
+    """Return a bound on the risk of normal data with these covariances, or others within a radius, in nats.
+
+    The risk is ``-ln(1 - s) / 2`` summed over the squared canonical correlations s, so at most that of their
+    sum T. T is a quadratic function of the covariances. With axes along which it is a sum of ``d (b + e)^2``,
+    ``e^2`` summing up to the squared radius at most, ``λ radius^2 + sum d b^2 λ / (λ - d)`` is no less than
+    T for every λ above all d, and the least of them is T (S-lemma).
 
     Parameters
     ----------
@@ -149,28 +156,21 @@ def most_correlated(between: Array, left: Array, right: Array, radius: float) ->
     radius : float
         Largest root of the sum of squared differences.
     """
-    rng = np.random.default_rng(0)  # of the search for the worst: nothing is hidden by it
-    starts = rng.normal(size=(_STARTS, *between.shape))
-    ways = np.concatenate([_risks(between[None], left, right)[1], starts])
-    values = np.full(len(ways), -np.inf)
-    for _ in range(_STEPS):  # to where the tangent is highest, which never goes down
-        norm = np.linalg.norm(ways, axis=(1, 2), keepdims=True)
-        ways = np.divide(ways, norm, out=np.zeros_like(ways), where=norm > 0.0)
-        last = values
-        values, ways = _risks(between + radius * ways, left, right)
-        if np.isinf(values).any() or (values - last <= 1e-6 * np.abs(values)).all():
-            break
-    return max(0.0, float(values.max()))
+    rows, U = np.linalg.eigh(left.T @ left)
+    columns, V = np.linalg.eigh(right @ right.T)
+    d = np.maximum(np.outer(rows, columns), 0.0)
+    held = d * (U.T @ between @ V) ** 2
+    top = float(d.max(initial=0.0))
+    if top <= 0.0:
+        return 0.0
 
+    def total(log: float) -> float:
+        room = top * np.expm1(log)  # λ = top exp(log), and λ - d without cancellation
+        return float((top + room) * (radius**2 + (held / (room + (top - d))).sum()))
 
-def _risks(between: Array, left: Array, right: Array) -> tuple[Array, Array]:
-    """Return the risks of covariances, and their derivatives; infinite where no data have them."""
-    B = left @ between @ right
-    inner = np.eye(B.shape[1]) - B @ np.swapaxes(B, 1, 2)
-    possible = np.linalg.eigvalsh(inner)[:, 0] > 0.0
-    inner[~possible] = np.eye(B.shape[1])
-    value = np.where(possible, -0.5 * np.linalg.slogdet(inner)[1], np.inf)
-    return value, np.asarray(left.T @ np.linalg.solve(inner, B) @ right.T)
+    made = minimize_scalar(total, bounds=_ROOM, method="bounded", options={"xatol": 1e-10})
+    most = min(float(made.fun), *(total(log) for log in np.geomspace(*_ROOM, 60)))
+    return np.inf if most >= 1.0 else max(0.0, -0.5 * float(np.log1p(-most)))
 
 
 def _after(counts: Array, matrix: Array, swaps: float) -> tuple[Array, Array, float, Array]:

@@ -36,6 +36,7 @@ def advise(
     ] = None,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
+    progress: common.Progress = "auto",
     json: common.Json = False,
     reading: Any = None,
     typed: Any = None,
@@ -50,6 +51,7 @@ def advise(
     from voronym.report.html import write_page
     from voronym.table.read import read
 
+    common.show_progress(progress)
     if "policy" not in typed:
         raise InputError("name the policy: --policy NAME or FILE. `voronym policies` lists those there are")
     if output is not None and output.suffix != ".html":

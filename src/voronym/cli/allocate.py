@@ -70,9 +70,10 @@ def allocate(
     from voronym.quantize import Quantizer
     from voronym.space import Sphere
     from voronym.table.read import read
+    from voronym.table.sinks import place_of
     from voronym.table.write import write
 
-    written = files.check_release(output, json=json)
+    written = files.check_release(output, json=json, overwrite=overwrite)
     common.check_outputs([*written, map], source=source, overwrite=overwrite, also=[places])
     check_map(map)
     frame, there = read(source, **reading), files.read_beside(places, "places", **places_reading)
@@ -107,7 +108,7 @@ def allocate(
         common.emit(figures)
         return
     aside = not written  # the table itself is on stdout
-    where = "." if aside else f": in {output}."
+    where = "." if aside else f": in {place_of(output)}."
     typer.echo(
         f"{count(len(X), 'record')} to {count(len(C), 'place')}, numbered from 1 as in {places}{where}",
         err=aside,

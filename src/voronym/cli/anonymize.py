@@ -85,10 +85,7 @@ def anonymize(
         str, typer.Option("--on-interrupt", help="On Ctrl-C: write nothing, or the best release so far.",
                           metavar="nothing|best")
     ] = "nothing",
-    progress: Annotated[
-        str, typer.Option("--progress", help="How far it is, on stderr: auto, a line on a terminal; json, "
-                          "lines of JSON with stage, share and seconds left; none.", metavar="auto|json|none")
-    ] = "auto",
+    progress: common.Progress = "auto",
     format: Annotated[  # noqa: A002 - what everybody calls it
         str | None,
         typer.Option("--format", help="The format of many files: parquet or csv. Default: as the source.",
@@ -250,7 +247,9 @@ class Outputs:
         )
         paths = self.others
         if not asked.many:
-            paths = [*files.check_release(self.release, json=self.json), *paths]
+            table = self.writing.get("table")
+            made = files.check_release(self.release, json=self.json, overwrite=self.overwrite, table=table)
+            paths = [*made, *paths]
         common.check_outputs(paths, source=asked.source, overwrite=self.overwrite)
 
     def write(self, release: Release, bar: Bar) -> tuple[WriteReceipt, dict[str, Any]]:
@@ -314,10 +313,10 @@ def _single(asked: Asked, outputs: Outputs) -> tuple[Release, WriteReceipt, dict
 
 
 def _on_disk(receipt: WriteReceipt) -> dict[str, Any]:
-    from voronym.table.remote import address_of
+    from voronym.table.sinks import place_of
 
     return {
-        "path": address_of(receipt.path) or str(receipt.path),
+        "path": place_of(receipt.path),
         "rows": receipt.rows,
         "k_counted": receipt.k_counted,
         "sha256": receipt.sha256,

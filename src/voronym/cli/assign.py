@@ -42,9 +42,10 @@ def assign(
 
     from voronym.quantize.levels import load
     from voronym.table.read import read
+    from voronym.table.sinks import place_of
     from voronym.table.write import write
 
-    written = files.check_release(output, json=json)
+    written = files.check_release(output, json=json, overwrite=overwrite)
     common.check_outputs(written, source=source, overwrite=overwrite, also=[quantizer])
     frame = read(source, **reading)
     X, space = points(frame, column, place)
@@ -72,7 +73,7 @@ def assign(
     aside = not written  # the table itself is on stdout
     typer.echo(
         f"{count(len(labels), 'record')} in {count(rule.n_cells, 'cell')} of "
-        f"{between(sizes.min(), sizes.max())}" + ("." if aside else f", in {output}."),
+        f"{between(sizes.min(), sizes.max())}" + ("." if aside else f", in {place_of(output)}."),
         err=aside,
     )
     for name, value in result.items():

@@ -54,6 +54,7 @@ def attack(
     ] = None,
     targets: Annotated[int, typer.Option("--targets", help="People attacked at most.")] = 2_000,
     seed: common.Seed = 0,
+    progress: common.Progress = "auto",
     json: common.Json = False,
     reading: Any = None,
     original_reading: Any = None,
@@ -63,9 +64,10 @@ def attack(
     from voronym.intruder import attack as assault
     from voronym.table.read import read
 
+    common.show_progress(progress)
     written = recipes.load(None if recipe is None else Path(recipe))
     known = {} if written is None else written.reading
-    with common.ticker(not json) as progress:
+    with common.ticker(not json) as bar:
         frame = read(source, **recipes.reading(written, source, reading))
         result = assault(
             frame,
@@ -80,7 +82,7 @@ def attack(
             attacks=common.names(only) or None,
             targets=targets,
             seed=seed,
-            progress=progress,
+            progress=bar,
             **declared.choices_of(typed, frame.columns),
         )
     if json:

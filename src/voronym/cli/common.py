@@ -46,6 +46,15 @@ Source = Annotated[
     ),
 ]
 Query = Annotated[str | None, typer.Option("--query", help="SQL, where the source is a database.")]
+Progress = Annotated[
+    str,
+    typer.Option(
+        "--progress",
+        help="How far it is, on stderr: auto, a line on a terminal; json, lines of JSON with stage, share "
+        "and seconds left; none.",
+        metavar="auto|json|none",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the random choices.")]
 
@@ -273,6 +282,7 @@ def check_outputs(
 ) -> None:
     """Refuse outputs that cannot be, before the work is done rather than after; ``also`` is read as well."""
     from voronym.table.remote import address_of, check_address
+    from voronym.table.sinks import server_of
     from voronym.table.write import refuse_long
 
     given = [path for path in paths if path is not None]
@@ -281,7 +291,7 @@ def check_outputs(
         raise InputError("an output has the name of the source; the original is never written over")
     for address in addresses:
         check_address(address, overwrite=overwrite)
-    given = [path for path in given if address_of(path) is None]
+    given = [path for path in given if (address_of(path) or server_of(path)) is None]
 
     for path in given:
         refuse_long(path)

@@ -145,7 +145,9 @@ def flags(reading: dict[str, Any]) -> str:
     return "".join(f" {shlex.quote(word)}" for word in reading_words(reading))
 
 
-def check_release(output: Path, *, json: bool) -> list[Path]:
+def check_release(
+    output: Path, *, json: bool, overwrite: bool = False, table: str | None = None
+) -> list[Path]:
     """Refuse a release that could not be written, before the work; return the files that it makes."""
     if str(output) in ("", "."):
         raise InputError("-o names no file; name one, or - for standard output")
@@ -153,8 +155,12 @@ def check_release(output: Path, *, json: bool) -> list[Path]:
         if json:
             raise InputError("the table and --json cannot both go to standard output; name a file with -o")
         return []
+    from voronym.table.sinks import check_server, server_of
     from voronym.table.write import check_target
 
+    server = server_of(output)
+    if server is not None:
+        check_server(server, table or "release", overwrite=overwrite)
     check_target(output)
     return [output]
 

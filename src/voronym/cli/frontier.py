@@ -91,12 +91,12 @@ def _show(result: Frontier) -> None:
     from rich.table import Table
 
     out = Console(highlight=False)
-    found = result.plane
-    name = found.levels.column
+    known = result.plane
+    name = known.levels.column
     out.print(
-        f"{name}: {found.unchanged.entropy:.3f} nats could be learned; the keys unchanged tell "
-        f"{found.unchanged.plug_in:.3f} ({found.unchanged.corrected:.3f} in the population). "
-        f"{name}: {found.levels.how}.",
+        f"{name}: {known.unchanged.entropy:.3f} nats could be learned; the keys unchanged tell "
+        f"{known.unchanged.plug_in:.3f} ({known.unchanged.corrected:.3f} in the population). "
+        f"{name}: {known.levels.how}.",
         soft_wrap=True,
     )
     table = Table(box=None, padding=(0, 1))
@@ -125,5 +125,5 @@ def _show(result: Frontier) -> None:
                else "and no rule known tells less."),
             soft_wrap=True,
         )  # fmt: skip
-    for note in found.notes:
+    for note in known.notes:
         out.print(f"note: {note}", soft_wrap=True)

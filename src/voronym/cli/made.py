@@ -30,7 +30,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     counted = "" if not units else " households" if "household" in units else " people"
     for part in (
         _promises(release, receipt, counted),
-        _exposed(release),
+        _exposed(release, counted),
         _intruders(release),
         cost_lines(release),
         _files(release, receipt, counted, others),
@@ -71,12 +71,13 @@ def _promises(release: Release, receipt: WriteReceipt, counted: str) -> Lines:
         yield "holds" if finding.required is not None else "measured", str(finding).removesuffix(": holds")
 
 
-def _exposed(release: Release) -> Lines:
-    """Count who is unique on the keys, before and after."""
+def _exposed(release: Release, counted: str) -> Lines:
+    """Count who is unique on the keys, before and after; by households or people, where these are counted."""
     if release.exposed is None:
         return
     before, after = release.exposed
-    pairs = [("unique on the keys", before.unique, after.unique)]
+    single = {" households": "in classes of one household", " people": "in classes of one person"}
+    pairs = [(single.get(counted, "unique on the keys"), before.unique, after.unique)]
     pairs += [("in classes below 3", before.below_3, after.below_3)] if after.k != 2 else []
     pairs += [(f"below {after.k}", before.below_k, after.below_k)] if after.k > 3 else []
     counts = ", ".join(f"{name}: {was:,} → {now:,}" for name, was, now in pairs)
@@ -164,9 +165,9 @@ def _files(release: Release, receipt: WriteReceipt, counted: str, others: list[P
         )
     if release.source is not None and (sentence := release.source.says()):
         yield "read", sentence
-    from voronym.table.remote import address_of
+    from voronym.table.sinks import place_of
 
-    place = address_of(receipt.path) or receipt.path
-    yield "written", "to standard output" if str(place) == "-" else place
+    place = place_of(receipt.path)
+    yield "written", "to standard output" if place == "-" else place
     for path in others:
         yield "", path

@@ -61,6 +61,7 @@ def measure(
         str | None, typer.Option("--original-query", help="SQL, where the original is in a database.")
     ] = None,
     seed: common.Seed = 0,
+    progress: common.Progress = "auto",
     json: common.Json = False,
     reading: Any = None,
     original_reading: Any = None,
@@ -76,6 +77,7 @@ def measure(
     from voronym.evaluate.measure import measure as look
     from voronym.table.read import read
 
+    common.show_progress(progress)
     written = recipes.load(recipe)
     known = {} if written is None else dict(written.reading)
     least = [] if k is None else [f"k-anonymity={k}"]
@@ -95,7 +97,7 @@ def measure(
             json=json,
         )  # fmt: skip
         return _told(result, json=json)
-    with common.ticker(not json) as progress:
+    with common.ticker(not json) as bar:
         frame = read(source, **recipes.reading(written, source, reading, query=query))
         before = None
         if original is not None:
@@ -119,7 +121,7 @@ def measure(
             suda=suda,
             models=models,
             seed=seed,
-            progress=progress,
+            progress=bar,
             **about,
         )
     keys = tuple(result.keys)

@@ -53,10 +53,11 @@ def anonymize(asked: Asked, outputs: Outputs, format: str | None) -> None:  # no
 
     from voronym.request.request import Request
     from voronym.run.parts.door import release_parts
+    from voronym.table.sinks import place_of
 
     style, output = dict(outputs.writing), outputs.release
     refuse({"out_table": style.pop("table", None)})
-    if str(output) == "-" or output.suffix:
+    if str(output) == "-" or (output.suffix and place_of(output) == str(output)):
         raise InputError(
             f"a data set of many parts is written to a folder: name one, such as -o {output.stem or 'out'}/"
         )

@@ -22,6 +22,7 @@ except ImportError:  # a system without these locks: what a dead process left is
     fcntl = None
 
 PREFIX = ".voronym-"
+PASSING = "voronym-passing-"
 PATIENCE = 10.0
 """Seconds to wait for another process that gives names in the same folder."""
 
@@ -37,25 +38,43 @@ def is_ours(folder: Path) -> bool:
     return os.name != "posix" or (about.st_uid == os.geteuid() and not about.st_mode & 0o077)
 
 
-def sweep(folder: Path) -> None:
+def sweep(folder: Path, prefix: str = PREFIX) -> None:
     """Remove what dead processes left in a folder. What a living one still makes is locked."""
     if fcntl is None:
         return
     with contextlib.suppress(OSError):
-        for path in folder.glob(f"{PREFIX}*"):
+        for path in folder.glob(f"{prefix}*"):
             handle = _lock(path) if path.is_dir() and not path.is_symlink() else None
             if handle is not None:
                 shutil.rmtree(path, ignore_errors=True)
                 os.close(handle)
 
 
-def private_folder(home: Path) -> tuple[Path, int | None]:
+def private_folder(home: Path, prefix: str = PREFIX) -> tuple[Path, int | None]:
     """Make a hidden folder and lock it, before somebody else takes it for left over."""
     while True:
-        made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=home))
+        made = Path(tempfile.mkdtemp(prefix=prefix, dir=home))
         handle = _lock(made)
         if made.is_dir():
             return made, handle
+        if handle is not None:
+            os.close(handle)
+
+
+@contextlib.contextmanager
+def passing_folder(home: str | os.PathLike[str] | None = None) -> Iterator[Path]:
+    """Give a folder for files on their way, which its owner alone can read, and remove it afterwards.
+
+    What killed processes left is removed first. It is made in the system's folder for passing files, or in
+    ``home``.
+    """
+    place, prefix = (Path(tempfile.gettempdir()), PASSING) if home is None else (Path(home), PREFIX)
+    sweep(place, prefix)
+    made, handle = private_folder(place, prefix)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
         if handle is not None:
             os.close(handle)
 

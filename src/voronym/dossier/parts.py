@@ -141,8 +141,7 @@ class Public:
     @property
     def counted(self) -> str:
         """What k counts: records or, where they were told apart, people or households."""
-        result = [finding.detail.get("counted") for finding in self.findings]
-        return str(next(filter(None, result), "records"))
+        return next((finding.counted for finding in self.findings if finding.counted), "records")
 
     def names(self, role: str) -> tuple[str, ...]:
         """Return the columns of a role."""

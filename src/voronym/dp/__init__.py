@@ -22,14 +22,14 @@ from voronym.dp import individual as _individual
 from voronym.dp import order as _order
 from voronym.dp import tree as _tree
 from voronym.dp.budget import Budget, Spent, caught, epsilon_of, odds, rho_of
-from voronym.dp.cells import GROUPINGS, Cells, Grouping, Records, grouping, meet
+from voronym.dp.cells import GROUPINGS, BoundedRecords, Cells, Grouping, grouping, meet
 
 __all__ = [
     "GROUPINGS",
+    "BoundedRecords",
     "Budget",
     "Cells",
     "Grouping",
-    "Records",
     "Spent",
     "caught",
     "epsilon_of",

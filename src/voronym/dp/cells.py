@@ -38,7 +38,7 @@ class Question:
     name: str
     public: Mapping[str, Any]
 
-    def of(self, records: Records) -> Ints:
+    def of(self, records: BoundedRecords) -> Ints:
         """Return the answer of some records."""
         return QUESTIONS[self.name](records, **self.public)
 
@@ -88,7 +88,7 @@ class Population(Protocol):
     def place(self, asked: Question) -> Ints | Question:
         """Return the cell of each record; or the question, where records are elsewhere."""
 
-    def together(self) -> Records:
+    def together(self) -> BoundedRecords:
         """Return all records at one place."""
 
     def resized(self, rows: int, salt: int) -> Population:
@@ -96,7 +96,7 @@ class Population(Protocol):
 
 
 @dataclass(frozen=True)
-class Records:
+class BoundedRecords:
     """Records in public bounds.
 
     Parameters
@@ -152,7 +152,7 @@ class Records:
         """Return the cell of each record."""
         return asked.of(self)
 
-    def together(self) -> Records:
+    def together(self) -> BoundedRecords:
         """Return the records: they are at one place."""
         return self
 
@@ -235,7 +235,7 @@ def grouping(
 
 
 @question
-def count_found(records: Records, *, cells: Question, many: int) -> Ints:
+def count_found(records: BoundedRecords, *, cells: Question, many: int) -> Ints:
     """Count the records of each cell."""
     return np.bincount(cells.of(records), minlength=many)
 
@@ -325,7 +325,7 @@ def moves(have: Ints, counts: Ints, rng: np.random.Generator) -> list[tuple[Ints
     Parameters
     ----------
     have : array of int, shape (parts, cells)
-        Records of each cell in each part.
+        BoundedRecords of each cell in each part.
     counts : array of int
         Rows that each cell publishes.
     rng : numpy Generator

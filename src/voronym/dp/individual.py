@@ -11,11 +11,11 @@ from voronym.core import later
 from voronym.dp.budget import Budget
 from voronym.dp.cells import (
     STEPS,
+    BoundedRecords,
     Cells,
     Floats,
     Ints,
     Population,
-    Records,
     count_found,
     grouping,
     question,
@@ -52,14 +52,14 @@ class Scale:
 
 
 @question
-def count_values(records: Records) -> Ints:
+def count_values(records: BoundedRecords) -> Ints:
     """Count the values of each nominal column, one column after the other."""
     counts = [np.bincount(records.nominal[:, at], minlength=size) for at, size in enumerate(records.sizes)]
     return np.concatenate([np.empty(0, np.int64), *counts])
 
 
 @question
-def count_steps(records: Records) -> Ints:
+def count_steps(records: BoundedRecords) -> Ints:
     """Count the records at each step of each ordered column, shape (2 STEPS + 1, d)."""
     out = np.empty((2 * STEPS + 1, records.d), np.int64)
     for column in range(records.d):
@@ -69,7 +69,7 @@ def count_steps(records: Records) -> Ints:
 
 
 @question
-def find_cells(records: Records, *, many: list[int], cells: list[Floats | Ints]) -> Ints:
+def find_cells(records: BoundedRecords, *, many: list[int], cells: list[Floats | Ints]) -> Ints:
     """Find the cell of each record in a grid whose scales are public."""
     of = np.zeros(records.n, np.int64)
     for number, (size, scale) in enumerate(zip(many, cells, strict=True)):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from voronym.dp.cells import Floats, Ints, Question, Records, question, steps_of, sums_of
+from voronym.dp.cells import BoundedRecords, Floats, Ints, Question, question, steps_of, sums_of
 
 CUTS = 128
 """Places in a box at which it may be cut."""
@@ -38,7 +38,7 @@ class Turn:
     at: Ints
     lower: Ints
 
-    def parts(self, records: Records, node: Ints) -> Floats:
+    def parts(self, records: BoundedRecords, node: Ints) -> Floats:
         """Return how far each record is in its box, in parts of it; part j reaches from above j to j + 1."""
         out = np.zeros(records.n)
         along = self.column[node]
@@ -51,7 +51,7 @@ class Turn:
                 out[rows] = records.nominal[rows, column - records.d] - begin + 1.0
         return out
 
-    def next(self, records: Records, node: Ints) -> Ints:
+    def next(self, records: BoundedRecords, node: Ints) -> Ints:
         """Return the boxes of the next level."""
         upper = (self.column[node] >= 0) & (self.parts(records, node) > self.at[node] + 1)
         return np.asarray(self.lower[node] + upper, np.int64)
@@ -62,7 +62,7 @@ def _bins(parts: Floats, most: int) -> Ints:
     return np.clip(np.ceil(parts).astype(np.int64) - 1, 0, most - 1)
 
 
-def with_distance(records: Records) -> Records:
+def with_distance(records: BoundedRecords) -> BoundedRecords:
     """Return the records as they are cut: with their distance from the public point, where cuts are few.
 
     With fewer cuts than columns most columns are never cut. Where they go together, as sizes do, the distance
@@ -73,7 +73,7 @@ def with_distance(records: Records) -> Records:
     return replace(records, ordered=np.column_stack([records.ordered, far]))
 
 
-def _walked(records: Records, turns: Sequence[Turn], far: bool) -> tuple[Records, Ints]:
+def _walked(records: BoundedRecords, turns: Sequence[Turn], far: bool) -> tuple[BoundedRecords, Ints]:
     """Return the records as they are cut, and the box of each after some turns.
 
     What is known of earlier turns is kept with the records.
@@ -88,7 +88,7 @@ def _walked(records: Records, turns: Sequence[Turn], far: bool) -> tuple[Records
 
 
 @question
-def count_parts(records: Records, *, far: bool, turns: Sequence[Turn], wide: int) -> Ints:
+def count_parts(records: BoundedRecords, *, far: bool, turns: Sequence[Turn], wide: int) -> Ints:
     """Count the records in each part of the boxes that the last turn cuts, shape (boxes, wide)."""
     cut, node = _walked(records, turns[:-1], far)
     boxes = len(turns[-1].column)
@@ -97,13 +97,15 @@ def count_parts(records: Records, *, far: bool, turns: Sequence[Turn], wide: int
 
 
 @question
-def find_leaves(records: Records, *, far: bool, turns: Sequence[Turn], cell: Ints) -> Ints:
+def find_leaves(records: BoundedRecords, *, far: bool, turns: Sequence[Turn], cell: Ints) -> Ints:
     """Find the cell of each record: that of its leaf."""
     return np.asarray(cell[_walked(records, turns, far)[1]], np.int64)
 
 
 @question
-def describe(records: Records, *, leaves: Question, low: Floats, high: Floats, medians: list[int]) -> Ints:
+def describe(
+    records: BoundedRecords, *, leaves: Question, low: Floats, high: Floats, medians: list[int]
+) -> Ints:
     """Count and add up all that cells publish, one figure after the other; `described` parts them again.
 
     Of columns with means the sum of steps from the middle of the box of each cell, in units of half of it; of

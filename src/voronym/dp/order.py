@@ -9,10 +9,10 @@ import numpy as np
 from voronym.dp.budget import Budget
 from voronym.dp.cells import (
     STEPS,
+    BoundedRecords,
     Cells,
     Ints,
     Population,
-    Records,
     grouping,
     shrunk,
     steps_of,
@@ -21,7 +21,7 @@ from voronym.dp.cells import (
 from voronym.dp.noise import largest, noisy
 
 
-def total_order(records: Records) -> Ints:
+def total_order(records: BoundedRecords) -> Ints:
     """Return the records by their distance from the point where every column has its least value.
 
     A nominal column counts 0 where it has the first value of its domain, else 1. Equal distances are put in

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from voronym.dp.budget import Budget
-from voronym.dp.cells import Ints, Population, Records, steps_of
+from voronym.dp.cells import BoundedRecords, Ints, Population, steps_of
 from voronym.dp.noise import noisy
 from voronym.errors import InputError
 
@@ -60,7 +60,7 @@ def resized(records: Population, rows: int, salt: int | None = None) -> tuple[Po
         Of the order; fresh by default.
     """
     salt = secrets.randbits(63) if salt is None else salt
-    if not isinstance(records, Records):
+    if not isinstance(records, BoundedRecords):
         return records.resized(rows, salt), None
     if records.n >= rows:
         kept = np.sort(salted_order(records, salt)[:rows])
@@ -74,13 +74,15 @@ def resized(records: Population, rows: int, salt: int | None = None) -> tuple[Po
     return filled, np.concatenate([np.arange(records.n), np.full(fill.n, -1)])
 
 
-def filling(records: Population, rows: int) -> Records:
+def filling(records: Population, rows: int) -> BoundedRecords:
     """Return public records that fill up a table."""
     ordered, nominal = np.full((rows, records.d), 0.5), np.zeros((rows, records.e), np.int64)
-    return Records(ordered, nominal, records.sizes, tuple(records.importance.tolist()), records.medians)
+    return BoundedRecords(
+        ordered, nominal, records.sizes, tuple(records.importance.tolist()), records.medians
+    )
 
 
-def salted_order(records: Records, salt: int) -> Ints:
+def salted_order(records: BoundedRecords, salt: int) -> Ints:
     """Return an order of records by a mix of their values with a salt, ties by the values themselves."""
     mixed = np.full(records.n, salt, np.uint64)
     columns = [*steps_of(records.ordered).T, *records.nominal.T]

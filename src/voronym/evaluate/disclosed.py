@@ -152,7 +152,7 @@ def certain(
             chance = people_by_chance(profiles(labels, persons), np.bincount(codes))
         else:
             known = near_all(values, labels, persons, near)
-            chance = _dealt(values, labels, persons, near, heads)
+            chance = _dealt(values, profiles(labels, persons), near)
     everybody, people = int(heads.sum()), int(heads[known].sum())
     usual = float(often.max() / everybody)
     several = persons is not None
@@ -221,14 +221,19 @@ def _reaches_all(values: Floats, persons: Ints, width: float) -> bool:
     return False
 
 
-def _dealt(values: Floats, labels: Ints, persons: Ints, width: float, heads: Ints) -> float:
-    """Return the mean share of people in groups with near values over some deals, the same ones each time."""
-    rng = np.random.default_rng(0)
-    shares = [
-        heads[near_all(rng.permutation(values), labels, persons, width)].sum() / heads.sum()
-        for _ in range(_DEALS)
-    ]
-    return float(np.mean(shares))
+def _dealt(values: Floats, groups: Mapping[Profile, int], width: float) -> float:
+    """Return the mean share of people in groups with near values over some deals, the same ones each time.
+
+    Neither the order of the rows nor the numbers of people and groups play a part.
+    """
+    made = [profile for profile, times in sorted(groups.items()) for _ in range(times)]
+    rows = [rows for profile in made for rows, people in profile for _ in range(people)]
+    heads = np.array([sum(people for _, people in profile) for profile in made])
+    persons = np.repeat(np.arange(len(rows)), rows)
+    labels = np.repeat(np.arange(len(made)), heads)[persons]
+    rng, ordered = np.random.default_rng(0), np.sort(values)
+    deals = (near_all(rng.permutation(ordered), labels, persons, width) for _ in range(_DEALS))
+    return float(np.mean([heads[known].sum() / heads.sum() for known in deals]))
 
 
 def profiles(labels: Ints, persons: Ints) -> Counter[Profile]:

@@ -141,8 +141,8 @@ def frontier(
         raise InputError("name at least one key column")
     ctx = Context(progress=progress)
     table = Table.build(data, keys=keys, confidential=[confidential], drop_undeclared=True, **columns)
-    found = plane(table, Codec.fit(table).encode(table), ctx=ctx)
-    result = Frontier(found)
+    known = plane(table, Codec.fit(table).encode(table), ctx=ctx)
+    result = Frontier(known)
     if release is not None:
         result = _with_release(result, table, release, aligned)
     ctx.done()
@@ -174,9 +174,9 @@ def _with_release(result: Frontier, table: Table, release: Any, aligned: bool) -
         share = max(0.0, 1.0 - float(np.square(Y - Y.mean(axis=0)).sum(axis=1).mean()) / total)
     masked_table = Table.build(pair.published, keys=keys, confidential=[name], drop_undeclared=True)
     levels = MutualInformation(column=name).levels(masked_table)[0]
-    told = class_information(levels, masked_table.classes.labels)
+    measured = class_information(levels, masked_table.classes.labels)
     inside = min(share, 1.0)
     point = Operating(
-        share, aligned, told.plug_in, told.corrected, result.proven(inside), result.reached(inside)
+        share, aligned, measured.plug_in, measured.corrected, result.proven(inside), result.reached(inside)
     )
-    return Frontier(result.plane.and_also([(share, told.plug_in)]), point)
+    return Frontier(result.plane.and_also([(share, measured.plug_in)]), point)

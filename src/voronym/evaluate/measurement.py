@@ -114,7 +114,7 @@ class Measurement(Plain):
 def _lines(finding: Finding) -> list[str]:
     """Return a finding as printed: its line, one for each column if there are several, and estimates."""
     lines = [str(finding)]
-    columns: Any = finding.detail.get("columns", {})
+    columns = finding.columns or {}
     for name, figures in columns.items():
         result = []
         if len(columns) > 1:

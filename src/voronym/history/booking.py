@@ -28,8 +28,8 @@ from voronym.history.frozen import as_plain
 from voronym.history.kept import check_facts, last_groups
 from voronym.history.known import recognise
 from voronym.history.ledger import LEFT_OUT, Entering, Entry, Ledger, now
-from voronym.history.marks import BEFORE, Marks, Words, changes, hashed, marks_of, moved
-from voronym.history.means import check_leavers, check_means, check_raw, heavy_people
+from voronym.history.marks import BEFORE, DRAWN, Marks, Words, changes, hashed, marks_of, moved
+from voronym.history.means import check_drawn, check_leavers, check_means, check_raw, heavy_people
 from voronym.history.people import Prints, fingerprints, loose_fingerprints, naming_columns
 from voronym.history.policy import Policy
 from voronym.history.refusal import Refusal
@@ -86,6 +86,10 @@ class Booking:
         self.cells = Cells(self.entries)
         self.values: dict[str, Words] = {}
         self.drawn: set[str] = set()
+        self.redrawn: set[str] = set()
+        """Columns for which the release draws at random what it publishes of each person."""
+        self.truths: dict[str, Words] = {}
+        """Keyed hashes of what rows have for which the release draws at random, by column."""
         self.weighed_by: str | None = None
         self.weights: NDArray[np.float64] | None = None
         self.corrected = 0
@@ -109,6 +113,22 @@ class Booking:
         self.publish_changed = recipe.changed == "publish"
         self.weighed_by = recipe.weights
         self.drawn |= {name for step in recipe.column_steps if step.random for name in step.columns}
+        again = {
+            name
+            for step in recipe.column_steps
+            if step.random
+            for name in step.columns  # groups that are kept publish what they did, whatever is drawn before
+            if not (recipe.keep_groups and step.when == "before" and name in self.keys)
+        }
+        if not recipe.makes_groups and recipe.private is None:  # the method draws what the keys publish
+            again |= set(self.keys)
+        self.redrawn |= again
+
+    def read_truths(self, frame: nw.DataFrame[Any]) -> None:
+        """Take note of what everybody has in columns that are drawn at random, before any step."""
+        for name in sorted(self.redrawn & set(frame.columns)):
+            if DRAWN + name not in self.truths:
+                self.truths[DRAWN + name] = hashed(frame[name].to_list(), self.ledger.key)
 
     def lasting(self, table: Table) -> list[str]:
         """Return the columns whose values would be the same again if nothing changed: none that is drawn."""
@@ -201,7 +221,7 @@ class Booking:
         return np.asarray(homes[sort[np.searchsorted(self.rows[sort], people)]])
 
     def _marks(self, people: Prints) -> Marks:
-        return marks_of(self.everyone, people, self.values | self.cells.raw)
+        return marks_of(self.everyone, people, self.values | self.cells.raw | self.truths)
 
     def _changed(self, people: Prints) -> NDArray[np.bool_] | None:
         """Return in which releases people had other values than before, where that counts."""
@@ -209,7 +229,7 @@ class Booking:
             return None
         order = np.argsort(people, kind="stable")
         out = np.empty((len(people), len(self.entries) + 1), bool)
-        names = [*self.values, *self.cells.raw]
+        names = [*self.values, *self.cells.raw, *self.truths]
         out[order] = changes(self.entries, people[order], names, self._marks(people[order]), self.keys)
         return out
 
@@ -321,15 +341,17 @@ class Booking:
         roster = roster_of(made, self.entries, self.ledger.next_group)
         people, groups = roster.people, roster.groups
         self._check_standing(roster, k, homes)
-        names, marks = [*self.values, *self.cells.raw], self._marks(people)
+        names, marks = [*self.values, *self.cells.raw, *self.truths], self._marks(people)
         dominant = heavy_people(self.weights, self.everyone, people, groups, k)
         out = groups >= 0
         if not self.publish_changed:
+            check_drawn(self.entries, people[out], names, marks[out])
             check_raw(self.entries, people[out], names, marks[out], list(self.cells.raw))
         if computed and self.round is None and self.entries:
             changed = moved(self.entries, people[out], names, marks[out], (*self.keys, self.weighed_by or ""))
-            check_means(self.entries, people[out], groups[out], k, changed, dominant[out])
-            check_leavers(self.entries, people[out], k)
+            promised = max(k, *(entry.k for entry in self.entries))  # to people of earlier releases
+            check_means(self.entries, people[out], groups[out], promised, changed, dominant[out])
+            check_leavers(self.entries, people[out], promised)
         self.corrected = int(moved(self.entries, people[out], names, marks[out], self.keys, first=True).sum())
         facts = {
             **about,

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from voronym.history.ledger import Entry
 from voronym.history.people import Prints, spelled
 
-BEFORE = "before "
+BEFORE = "\0before "
 """In front of the name of a column: its marks are those of values that steps published means of."""
+DRAWN = "\0drawn "
+"""In front of the name of a column: its marks are those of values that a release drew others for."""
 
 Words = NDArray[np.uint64]
 Marks = NDArray[np.uint16]
@@ -107,7 +109,7 @@ def changes(
             shown, hidden = list(entry.about.get("marked", ())), set(entry.about["keys"])
             held = entry.marks[np.where(there, place, 0)] if len(entry.people) else entry.marks[:0]
         for column, name in enumerate(shown):
-            if name in hidden or name.startswith(BEFORE):
+            if name in hidden or name.startswith((BEFORE, DRAWN)):
                 continue
             seen, before = last.get(name, (np.zeros(len(people), bool), np.zeros(len(people), np.uint16)))
             if len(held):

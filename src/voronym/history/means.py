@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 from voronym.errors import GuaranteeError, hint
 from voronym.history.check import leavers
 from voronym.history.ledger import Entry
-from voronym.history.marks import Marks, moved
+from voronym.history.marks import DRAWN, Marks, moved
 from voronym.history.people import Prints
 from voronym.keyspaces import DOMINANCE
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+ALIKE = 10 / 65_536
+"""Share of people whose marks may agree by chance though their values differ, with room: one in 65,536 do."""
+RENAMED = 0.9
+"""Share of people with equal marks in two columns from which on these are one column with two names."""
 
 
 def heavy(weights: NDArray[np.float64], groups: Ints, k: int) -> Bools:
@@ -74,7 +78,7 @@ def check_means(
     people, groups : array
         Fingerprints of those who are released, ascending, and their groups.
     k : int
-        What the release promises.
+        The most that the release or an earlier one promises.
     changed : array of bool
         Whose keys or weight are others than in an earlier release.
     dominant : array of bool
@@ -140,6 +144,41 @@ def check_raw(
                     f"has. Nothing was released. Round the values instead; or {hint('changed', 'publish')} "
                     "releases them all the same"
                 )
+
+
+def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks) -> None:
+    """Refuse to draw at random again for people whose values are those of an earlier draw.
+
+    The mean of several draws about one value is nearer to it than each of them. A column that has another
+    name now is known by its marks, where nearly all of them are the same.
+
+    Parameters
+    ----------
+    entries, people, names, marks
+        As for `moved`.
+    """
+    for column, name in enumerate(names):
+        if not name.startswith(DRAWN):
+            continue
+        again, known = np.zeros(len(people), bool), np.zeros(len(people), bool)
+        for entry in entries:
+            inside, place = entry.find(people)
+            there = inside & (entry.of(entry.groups, people) >= 0)
+            if entry.marks is None or not there.any():
+                continue
+            for at, other in enumerate(entry.about.get("marked", ())):
+                same = entry.marks[place[there], at] == marks[there, column]
+                if other == name or (other.startswith(DRAWN) and same.mean() > RENAMED):
+                    again[there] |= same
+                    known |= there
+        many = int(again.sum())
+        if many > ALIKE * int(known.sum()):
+            raise GuaranteeError(
+                f"{many:,} people have the same {name.removeprefix(DRAWN)} as in an earlier release, which "
+                "drew what it published of it at random, as this one would: the mean of the draws is nearer "
+                "to the truth than each of them. Nothing was released. Leave the column out, or round it; "
+                f"or {hint('changed', 'publish')} releases it all the same"
+            )
 
 
 def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> int:

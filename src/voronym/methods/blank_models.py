@@ -73,7 +73,7 @@ def obey(
             made.append(join(codes, part.labels, judges, price, here))
         else:
             near = Problem.of(_indicators(codes, price), k)
-            made.append(enforce(Problem(near.records, k, judges), part, here, method=way).partition.labels)
+            made.append(enforce(Problem(near.records, k, judges), part, here, way=way).partition.labels)
     return min(made, key=lambda classes: missing(codes, classes, price))
 
 

@@ -18,8 +18,8 @@ from voronym.methods.blanks import Choices
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-ROUNDS, WORK = 300, 60_000_000
-"""Steps, at most; and offers that are looked at in all of them."""
+ROUNDS, FEWEST, WORK = 300, 20, 60_000_000
+"""Steps, at most and at least; and offers that are looked at in all of them."""
 PATIENCE, SHORTER = 8, 0.6
 """Steps without a gain after which a step is shortened, and to what share."""
 
@@ -42,7 +42,7 @@ def raised(
     cost : float
         What the best choice so far costs.
     ctx : Context
-        Its time limit ends the search for prices, which prove something at any time.
+        Its time limit ends the search for prices, after some steps in any case.
     """
     offers, row = _offers(choices, which, homes)
     k = choices.k
@@ -55,7 +55,7 @@ def raised(
     )
     taken = np.empty(len(row), np.int64)
     best, best_prices, length, idle = 0.0, prices, 1.0, 0
-    rounds = int(min(ROUNDS, max(20, WORK // max(1, len(offers.unit)))))
+    rounds = int(min(ROUNDS, max(FEWEST, WORK // max(1, len(offers.unit)))))
     for number in range(rounds):
         ctx.tell(number / rounds, whole=False)
         bound = float(weight @ prices) + relaxed(offers, prices, k, seen, picked, many, taken)
@@ -63,7 +63,7 @@ def raised(
             best, best_prices, idle = bound, prices, 0
         else:
             idle += 1
-        if best >= cost - 1e-6 or ctx.over:
+        if best >= cost - 1e-6 or (number >= FEWEST and ctx.over):
             break
         if idle == PATIENCE:
             prices, length, idle = best_prices, length * SHORTER, 0

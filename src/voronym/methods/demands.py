@@ -83,8 +83,8 @@ def obey(
         )
         here.tell(0.0)
         demanding = Problem(problem.records, problem.k, judges)
-        result = enforce(demanding, before if lucky else part, here, method=how)
-        outcome.append((name, result.partition, result.method))
+        result = enforce(demanding, before if lucky else part, here, way=how)
+        outcome.append((name, result.partition, result.way))
     costs: list[Cost] = []
     least, loss = np.inf, problem.loss if loss is None else loss
     for name, groups, way in reversed(outcome):

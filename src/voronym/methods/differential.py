@@ -11,7 +11,7 @@ import numpy as np
 
 from voronym.core.context import Context
 from voronym.core.options import Options, by_column, entry_of, option
-from voronym.dp import GROUPINGS, Budget, Cells, Records, meet
+from voronym.dp import GROUPINGS, BoundedRecords, Budget, Cells, meet
 from voronym.dp.cells import Ints, Population, Question
 from voronym.dp.domain import Bounds, Domain, Range, bounds_of
 from voronym.dp.noise import library
@@ -295,14 +295,14 @@ def public_bounds(table: Table, model: DifferentialPrivacy, options: Differentia
     return bounds_of(table, private_columns(table, model), options.bounds or {}, trees)
 
 
-def encode(table: Table, bounds: list[Bounds]) -> tuple[Records, list[int]]:
+def encode(table: Table, bounds: list[Bounds]) -> tuple[BoundedRecords, list[int]]:
     """Return the records in their public bounds, and how many values of each column were outside."""
     made = [bound.encode(table) for bound in bounds]
     ordered = [values for item, (values, _) in zip(bounds, made, strict=True) if isinstance(item, Range)]
     nominal = [values for entry, (values, _) in zip(bounds, made, strict=True) if isinstance(entry, Domain)]
     sizes = tuple(len(element.values) for element in bounds if isinstance(element, Domain))
     return (
-        Records(
+        BoundedRecords(
             np.stack(ordered, axis=1) if ordered else np.empty((table.n, 0)),
             np.stack(nominal, axis=1).astype(np.int64) if nominal else np.empty((table.n, 0), np.int64),
             sizes,

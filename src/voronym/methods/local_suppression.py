@@ -125,11 +125,11 @@ def suppress_locally(
     which = which.reshape(-1)
     choices = Choices.find(rows, counts, prices, k, ctx.part(0.0, 0.1))
     programme = solve and homes is None
-    searching = ctx.part(0.2, 0.8, time=0.4 if exact and programme else None)
+    searching = ctx.part(0.2, 0.8, time=0.4 if exact and programme else 0.85)  # the rest is for the proof
     proven, worth = blank_bound.least(choices, ctx.part(0.1, 0.15))
 
     def prove(cost: float) -> float:
-        better = raised(choices, which, homes, worth, cost, ctx.part(0.15, 0.2, time=0.2))
+        better = raised(choices, which, homes, worth, cost, ctx.part(0.15, 0.2))
         return _rounded(max(proven, better), prices)
 
     labels, proven = anneal(choices, which, homes, searching, prove)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.dp import Budget, Cells, Records
+from voronym.dp import BoundedRecords, Budget, Cells
 from voronym.methods.differential import (
     AUTO,
     DifferentialOptions,
@@ -66,11 +66,11 @@ def membership(
     return float(np.mean(caught))
 
 
-def _some(records: Records, rows: NDArray[np.int64]) -> Records:
+def _some(records: BoundedRecords, rows: NDArray[np.int64]) -> BoundedRecords:
     return replace(records, ordered=records.ordered[rows], nominal=records.nominal[rows])
 
 
-def _nearest(records: Records, cells: Cells) -> NDArray[np.float64]:
+def _nearest(records: BoundedRecords, cells: Cells) -> NDArray[np.float64]:
     """Return the distance of each record from the nearest cell that is published."""
     shown = cells.counts > 0
     ordered, nominal = cells.ordered[shown], cells.nominal[shown]

@@ -64,6 +64,24 @@ class Finding:
     at_most: bool = True
     additive: bool = False
 
+    @property
+    def columns(self) -> dict[str, dict[str, Any]] | None:
+        """The figures of each confidential column; None where the model looks at none."""
+        given = self.detail.get("columns")
+        return given if isinstance(given, dict) else None
+
+    @property
+    def column(self) -> str | None:
+        """The worst of these columns."""
+        given = self.detail.get("column")
+        return given if isinstance(given, str) else None
+
+    @property
+    def counted(self) -> str | None:
+        """What was counted, where it is not records: people or households."""
+        given = self.detail.get("counted")
+        return given if isinstance(given, str) else None
+
     def to_dict(self) -> dict[str, object]:
         """Return the finding as plain, JSON-able types. JSON has no infinity: such a measure is None."""
         return {

@@ -35,9 +35,9 @@ def verdict(findings: Sequence[Finding]) -> Finding:
     """
     if len(findings) == 1:
         return findings[0]
-    columns = [finding.detail.get("columns") for finding in findings]
-    if all(isinstance(part, Mapping) for part in columns):
-        return _by_column(findings, columns)  # type: ignore[arg-type]
+    columns = [finding.columns for finding in findings if finding.columns is not None]
+    if len(columns) == len(findings):
+        return _by_column(findings, columns)
     value = _value(findings[0], [finding.value for finding in findings])
     worst = sorted(
         (place for finding in findings for place in finding.worst),
@@ -64,7 +64,7 @@ def _by_column(findings: Sequence[Finding], columns: Sequence[Mapping[str, Mappi
     }
     pick = max if first.at_most else min
     column = pick(made, key=lambda name: made[name]["value"])
-    named = (finding.about for finding in findings if finding.detail.get("column") == column)
+    named = (finding.about for finding in findings if finding.column == column)
     about = next(named, first.about)
     worst = sorted(
         (place for finding in findings for place in finding.worst), key=lambda place: _rank(place, first)

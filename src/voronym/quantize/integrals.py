@@ -100,8 +100,8 @@ def integrate_cells(
     Examples
     --------
     >>> quantizer = Quantizer([[0.25, 0.5], [0.75, 0.5]])
-    >>> found = integrate_cells(quantizer, lambda p: np.ones(len(p)), (0, 0, 1, 1), derivative=(1, 0.0))
-    >>> found.values.round(12).tolist(), found.centroids.round(12).tolist()
+    >>> masses = integrate_cells(quantizer, lambda p: np.ones(len(p)), (0, 0, 1, 1), derivative=(1, 0.0))
+    >>> masses.values.round(12).tolist(), masses.centroids.round(12).tolist()
     ([0.5, 0.5], [[0.25, 0.5], [0.75, 0.5]])
     """
     if derivative is not None and not (1 <= derivative[0] <= 6 and derivative[1] >= 0):
@@ -212,8 +212,8 @@ def design_integral(
     Examples
     --------
     >>> made = design_integral(lambda p: 2 * p[:, 0], 2, (0, 0, 1, 1))
-    >>> found = integrate_cells(made, lambda p: 2 * p[:, 0], (0, 0, 1, 1), derivative=(2, 0.0))
-    >>> found.values.round(8).tolist()
+    >>> masses = integrate_cells(made, lambda p: 2 * p[:, 0], (0, 0, 1, 1), derivative=(2, 0.0))
+    >>> masses.values.round(8).tolist()
     [0.5, 0.5]
     """
     if isinstance(cells, bool) or not isinstance(cells, int) or cells < 1:
@@ -228,11 +228,11 @@ def design_integral(
     costs = np.zeros(cells)
     for step in range(iterations):
         ctx.tell(step / iterations)
-        costs, found = _balanced(centroids, costs, density, bounds, target, tolerance)
-        moved = float(np.abs(found.centroids - centroids).max())
+        costs, masses = _balanced(centroids, costs, density, bounds, target, tolerance)
+        moved = float(np.abs(masses.centroids - centroids).max())
         if moved < 1e-7 * (bounds[2] - bounds[0]) or ctx.over or step == iterations - 1:
             break
-        centroids = found.centroids
+        centroids = masses.centroids
     ctx.done()
     return Quantizer(centroids, costs)
 
@@ -256,20 +256,20 @@ def _balanced(
     """Find costs for which every cell has its share: Newton's method, damped so that none gets empty."""
 
     def look(c: Floats) -> tuple[Masses, Floats]:
-        found = integrate_cells(Quantizer(centroids, c), density, bounds, tolerance=tolerance / 10)
-        return found, found.values / found.values.sum() - target
+        masses = integrate_cells(Quantizer(centroids, c), density, bounds, tolerance=tolerance / 10)
+        return masses, masses.values / masses.values.sum() - target
 
-    found, off = look(costs)
-    if (found.values <= 0).any():  # too far from where they were
+    masses, off = look(costs)
+    if (masses.values <= 0).any():  # too far from where they were
         costs = np.zeros(len(costs))
-        found, off = look(costs)
-    if (found.values <= 0).any():
+        masses, off = look(costs)
+    if (masses.values <= 0).any():
         raise GuaranteeError("a cell has no mass at first: give other first centroids")
     floor = 0.5 * min(float((off + target).min()), float(target.min()))
     for _ in range(60):
         if np.abs(off).max() <= tolerance:
             break
-        J = _borders(Quantizer(centroids, costs), density, bounds) / found.values.sum()
+        J = _borders(Quantizer(centroids, costs), density, bounds) / masses.values.sum()
         step = np.linalg.lstsq(J, -off, rcond=None)[0]
         length = 1.0
         while length > 1e-6:
@@ -281,8 +281,8 @@ def _balanced(
             length /= 2
         else:
             break
-        costs, found, off = costs + length * step, trial, change
-    return costs - costs.min(), found
+        costs, masses, off = costs + length * step, trial, change
+    return costs - costs.min(), masses
 
 
 def _borders(quantizer: Quantizer, density: Density, bounds: Frame) -> Floats:

@@ -15,9 +15,10 @@ from voronym.table.frame import as_frame
 from voronym.table.mark import refuse_changed
 from voronym.table.read import read
 from voronym.table.remote import address_of
+from voronym.table.sinks import server_of
 from voronym.table.source import read_again
 from voronym.table.table import Table
-from voronym.table.typeset import read_ranges
+from voronym.table.typeset import with_plain_ranges
 from voronym.table.write import WriteReceipt, dialect_for, reading_back, write
 
 
@@ -41,7 +42,7 @@ def write_release(
         As for `voronym.Release.write`.
     """
     held = release._held
-    if release.booking is not None and address_of(path) is not None:
+    if release.booking is not None and (address_of(path) or server_of(path)) is not None:
         raise WriteError(
             "a release with a ledger gets its name and its entry together, which a store cannot promise: "
             "write it to a file of this machine, and copy it"
@@ -63,7 +64,7 @@ def write_release(
     def verify(file: Path) -> None:
         """Measure the other models in the file, as a reader of it would see them."""
         again = read_again(read(file, **reading), held.columns, release.schema.keys)
-        result = as_frame(again if dialect is None else read_ranges(again, dialect, source))
+        result = as_frame(again if dialect is None else with_plain_ranges(again, dialect, source))
         kept = [name for name in held.columns if name not in release.schema.identifiers]
         table = Table.of(result, release.schema, only=kept)
         table = table.like(table.frame, units=units)

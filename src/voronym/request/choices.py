@@ -273,8 +273,9 @@ class ReleaseChoices(Options):
         check=share, purpose=EARLIER, value="SHARE",
     )  # fmt: skip
     changed: str = option(
-        "refuse", "If fewer than k people of a group have new values outside the keys: refuse the release, "
-        "or publish it although the difference of the files tells them.",
+        "refuse", "If fewer than k people of a group have new values outside the keys, or if noise would be "
+        "drawn again for the same values: refuse the release, or publish it although two files together "
+        "tell more.",
         check=one_of("refuse", "publish"), purpose=EARLIER, value="refuse|publish", accepts="str",
     )  # fmt: skip
     engine: str = option(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from voronym.core.chance import SEEDED
 from voronym.core.clock import now
 from voronym.core.context import Context
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, worded
 from voronym.evaluate.moved import key_changes
 from voronym.history.booking import Booking
 from voronym.history.epsilon import PRIVATE, check_spending
@@ -88,6 +88,7 @@ def make_release(
     stayed: NDArray[np.int64] | None = None
     if booking is not None:
         booking.begin(recipe)
+        booking.read_truths(table.frame)
     watch = None if booking is None else booking.watch
     table, effects, result = run_steps(table, _steps(recipe, "before"), least=recipe.required_k, watch=watch)
     if booking is not None:
@@ -243,7 +244,8 @@ def _check_history(booking: Booking, release: Release, masked: Masked, frame: Fr
         (noise_note(booking, recipe.method),) if not recipe.makes_groups and recipe.private is None else ()
     )
     noisy += again_drawn(booking)
-    release.warnings = (*noisy, *notes(booking, chosen="dissolved" in recipe.given), *release.warnings)
+    heard = (*noisy, *notes(booking, chosen="dissolved" in recipe.given))
+    release.warnings = (*map(worded, heard), *release.warnings)
     release.booking = booking
 
 

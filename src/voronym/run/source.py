@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from voronym.core.locks import passing_folder
 from voronym.table.frame import as_frame
 
 GROUP = 50_000
@@ -64,8 +64,8 @@ def as_files(data: Any, beside: str | os.PathLike[str] | None) -> Iterator[Any]:
     if not is_frame(data):
         yield data
         return
-    with tempfile.TemporaryDirectory(prefix=".voronym-", dir=beside) as private:
-        folder = Path(private) / "source"
+    with passing_folder(beside) as private:
+        folder = private / "source"
         engine = engine_of_frame(data)
         if engine == "dask":
             data.to_parquet(str(folder), write_index=False)

@@ -15,7 +15,6 @@ from voronym.table.codec import Block, Codec
 from voronym.table.conform import check_kinds, conform
 from voronym.table.dialect import Dialect, Reading
 from voronym.table.frame import as_frame
-from voronym.table.infer import check_other
 from voronym.table.proposal import Proposal
 from voronym.table.read import load, read
 from voronym.table.schema import Column, Kind, Role, Schema
@@ -42,7 +41,6 @@ __all__ = [
     "WriteReceipt",
     "as_frame",
     "check_kinds",
-    "check_other",
     "conform",
     "labels_of",
     "load",

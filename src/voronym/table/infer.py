@@ -18,7 +18,7 @@ from voronym.table.doubts.base import plain as _plain
 from voronym.table.doubts.codes import code_reason, counts_something, few_codes
 from voronym.table.doubts.repeats import looks_like_unit
 from voronym.table.doubts.sentinels import hidden
-from voronym.table.doubts.unique import NEAR_UNIQUE, near_unique
+from voronym.table.doubts.unique import NEAR_UNIQUE
 from voronym.table.frame import NUMBERS, listing
 from voronym.table.kinds import MAX_CATEGORIES, Found, find_kind, looks_like_text
 from voronym.table.proposal import CODES, DATES, NUMBERS_AS_TEXTS, WEIGHT, Proposal, declared_codes
@@ -32,14 +32,15 @@ _IDENTIFIERS = re.compile(
     r"nombre|apellidos?|telefono|direccion|correo|nom|prenom)($|_)"
 )
 _CONFIDENTIAL = re.compile(
-    r"(disease|diag|illness|condition|symptom|hiv|cancer|drug|medication|treatment|icd|income|salary|wage|earning|debt|"
+    r"(disease|diag|illness|(^|_)ill($|_)|condition|symptom|hiv|cancer|drug|medication|treatment|icd|income|salary|wage|earning|debt|"
     r"religion|politic|vote|orientation|crime|offen[cs]e|score|grade|result|"
-    r"krankheit|befund|einkommen|gehalt$|lohn|konfession|enfermedad|salario|sueldo|maladie|salaire)"
+    r"krankheit|befund|gesundheit|einkommen|gehalt$|lohn|konfession|enfermedad|salud|ingresos|salario|sueldo|"
+    r"maladie|sante$|revenu|salaire)"
 )
 _WEIGHTS = re.compile(
     r"((sampl(e|ing)|survey|design|final|person|pers|hh|house_?hold|indiv(idual)?|pop(ulation)?)_?(weights?|wt|wgt)$|"
     r"^(weights|wgt|pweights?|hweights?|pwgt|hwgt|hochrechnungsfaktor|gewichtung|hochrechnung|ponderacion|"
-    r"factor_expansion|expansion_factor|ponderation)$)"
+    r"factor_(de_)?(expansion|elevacion|ponderacion)|expansion_factor|ponderation|poids_(individu|menage))$)"
 )
 _HEAVIEST = 250.0
 _LAT, _LON = {"lat", "latitude"}, {"lon", "lng", "long", "longitude"}
@@ -256,7 +257,10 @@ def _is_weight(column: Values) -> bool:
         return False
     if _WEIGHTS.search(name):
         return True
-    return name in ("weight", "gewicht", "peso", "poids") and float(np.median(column.numbers)) > _HEAVIEST
+    return (
+        name in ("weight", "gewicht", "peso", "poids", "factor", "faktor")
+        and float(np.median(column.numbers)) > _HEAVIEST
+    )
 
 
 def _is_measure(column: Values) -> bool:
@@ -276,23 +280,3 @@ def _find_location(table: Columns, columns: dict[str, Column], reasons: dict[str
             return
         columns[name] = Column(name, "key", "location", None, partner, axis, "a coordinate")  # type: ignore[arg-type]
         reasons[name] = "where a person is can single them out; a coordinate, with its partner"
-
-
-def check_other(frame: Any, schema: Schema) -> tuple[str, ...]:
-    """Return warnings on kept columns that could single people out: near-unique values and free text.
-
-    Only "other" and "confidential" columns of the frame are looked at.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> table = pl.DataFrame({"age": [30, 40] * 10, "badge": [f"b{i}" for i in range(20)]})
-    >>> check_other(table, Schema.build(table, keys=["age"], other=["badge"]))[0]
-    "other column 'badge' has 20 distinct values in 20 rows and is kept as it is: it may single people out"
-    """
-    table = Columns.at_door(frame)
-    kept = [column for column in schema if column.role in ("other", "confidential") and column.name in table]
-    seen = [Seen(table[column.name], column, table) for column in kept]
-    return tuple(
-        str(item) for each in seen if each.values.form not in ("mixed", "other") for item in near_unique(each)
-    )

@@ -1,6 +1,7 @@
 """Tables at addresses, such as ``s3://bucket/people.parquet``: fetched whole, and put whole.
 
-A table is fetched into a folder that only its owner can read, and removed after reading. A release is made
+A table is fetched into a folder that only its owner can read, and removed after reading; the next run removes
+what a killed one left. A release is made
 and counted there, too, and put in one piece when all files beside it are whole; where one of them fails, what
 was at the address before is put back.
 """
@@ -9,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from voronym.core.atomic import accompany, sealed, together
+from voronym.core.locks import passing_folder
 from voronym.core.place import CHANGED
 from voronym.errors import MissingExtraError, ReadError, WriteError
 
@@ -70,8 +71,8 @@ def _scheme(address: str) -> str:
 def fetched(address: str) -> Iterator[Path]:
     """Give the path of a copy of what is at an address, for as long as the block lasts."""
     store, place = store_of(address)
-    with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
-        path = Path(folder, PurePosixPath(place).name)
+    with passing_folder() as folder:
+        path = folder / PurePosixPath(place).name
         try:
             store.get_file(place, str(path))
         except FileNotFoundError:
@@ -97,8 +98,8 @@ def check_address(address: str, *, overwrite: bool) -> None:
 def put(address: str, *, overwrite: bool) -> Iterator[Path]:
     """Give the path of a file to be made, which is put to the address when it and all beside it are whole."""
     store, place = store_of(address)
-    with tempfile.TemporaryDirectory(prefix="voronym-") as folder, together():
-        path = Path(folder, PurePosixPath(place).name)
+    with passing_folder() as folder, together():
+        path = folder / PurePosixPath(place).name
         yield path
         accompany(_Upload(store, place, path, overwrite, sealed(path)))
 

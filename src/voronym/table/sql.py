@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from voronym.errors import MissingExtraError, ReadError, WriteError
+from voronym.errors import MissingExtraError, ReadError, VoronymError, WriteError
 from voronym.table.frame import listing
 
 _PLAIN = (bool, int, float, str, bytes)
@@ -87,35 +87,50 @@ def _relation(relation: Any) -> pl.DataFrame:
     return frame.with_columns(pl.col(instants).cast(pl.Datetime("us", "UTC"))) if instants else frame
 
 
-def read_postgresql(address: str, query: str | None) -> pl.DataFrame:
-    """Run a query on a PostgreSQL server, in a read-only transaction."""
+def connect_postgresql(address: str, failure: type[ReadError] | type[WriteError]) -> Any:
+    """Return a connection to a PostgreSQL server, or say why there is none, without the password."""
     try:
         import psycopg
     except ImportError:
         raise MissingExtraError("PostgreSQL needs psycopg: pip install 'voronym[sql]'") from None
-    if query is None:
-        raise ReadError("a database needs a query, such as query='select * from patients'")
     try:
-        connection = psycopg.connect(address, connect_timeout=15)
+        return psycopg.connect(address, connect_timeout=15)
     except psycopg.Error as error:
         reason = next(iter(str(error).strip().splitlines()), "")
-        raise ReadError(
-            _failed("the PostgreSQL server", error, reason, what="could not connect to")
-        ) from None
+        raise failure(_failed("the PostgreSQL server", error, reason, what="could not connect to")) from None
+
+
+def postgresql_reason(error: BaseException) -> str | None:
+    """Say why PostgreSQL refused something, without a value; None where it was somebody else."""
+    import psycopg
+
+    if not isinstance(error, psycopg.Error):
+        return None
+    grammar = (error.sqlstate or "").startswith("42")  # syntax, names, rights; other classes may quote values
+    return (grammar and error.diag.message_primary) or type(error).__name__
+
+
+def read_postgresql(address: str, query: str | None) -> pl.DataFrame:
+    """Run a query on a PostgreSQL server, in a read-only transaction."""
+    if query is None:
+        raise ReadError("a database needs a query, such as query='select * from patients'")
+    connection = connect_postgresql(address, ReadError)
     try:
         with connection:
             connection.read_only = True
             with connection.cursor() as cursor:
-                cursor.execute(query)  # type: ignore[call-overload, unused-ignore]
+                cursor.execute(query)
                 if cursor.description is None:
                     raise ReadError("the query gives no table; it should be a select")
                 names = [(column.name,) for column in cursor.description]
                 return _frame(names, cursor.fetchall())
-    except psycopg.Error as error:
-        grammar = (error.sqlstate or "").startswith("42")  # syntax and names; other classes may quote values
-        raise ReadError(
-            _failed("PostgreSQL", error, error.diag.message_primary or "" if grammar else "")
-        ) from None
+    except VoronymError:
+        raise
+    except Exception as error:
+        reason = postgresql_reason(error)
+        if reason is None:
+            raise
+        raise ReadError(_failed("PostgreSQL", error, reason)) from None
 
 
 def _frame(description: Any, rows: Sequence[Sequence[Any]]) -> pl.DataFrame:

@@ -118,7 +118,7 @@ def _restyled(spelling: Spelling, dialect: Dialect) -> Spelling:
     return spelling
 
 
-def read_ranges(frame: pl.DataFrame, dialect: Dialect, source: Source | None) -> pl.DataFrame:
+def with_plain_ranges(frame: pl.DataFrame, dialect: Dialect, source: Source | None) -> pl.DataFrame:
     """Return a release that was read from its text file with its ranges as they are in memory."""
     made = []
     for column in frame.get_columns():

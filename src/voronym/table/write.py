@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ import narwhals as nw
 import polars as pl
 
 from voronym.core.atomic import placed, seal
+from voronym.core.locks import passing_folder
 from voronym.core.place import digest_of
 from voronym.errors import VoronymError, WriteError
 from voronym.table.clean import tidy
@@ -32,6 +32,7 @@ from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import form, listing
 from voronym.table.packing import packing_of, suffix_of
 from voronym.table.remote import address_of, check_address, put
+from voronym.table.sinks import check_server, copied, place_of, server_of
 from voronym.table.source import Source
 
 _FULL = 1 << 16  # bytes left on a disk that is full: less than any writer asks for at a time
@@ -86,7 +87,8 @@ def write(
         The masked table.
     path : path
         The file to make, or the address of one, such as "s3://bucket/release.parquet". Its suffix decides:
-        .csv .tsv .txt .parquet .feather .arrow .ipc .sav .dta
+        .csv .tsv .txt .parquet .feather .arrow .ipc .sav .dta. Or the address of a PostgreSQL database,
+        which gets one table more, in one transaction
     keys : names
         The key columns.
     k : int
@@ -129,7 +131,8 @@ def write(
     >>> receipt.rows, receipt.k_counted
     (5, 2)
     """
-    target = Path(path)
+    server = server_of(path)
+    target = Path(path if server is None else place_of(path))
     kind = "csv" if str(path) == "-" else _format(target, format)
     dialect = dialect_for(target, source, delimiter=delimiter, **(style or {}))
     try:
@@ -148,7 +151,9 @@ def write(
     if str(path) != "-":
         check_target(target, format)
         address = address_of(target)
-        if address is None:
+        if server is not None:
+            check_server(server, table_name or "release", overwrite=overwrite)
+        elif address is None:
             _refuse(target, overwrite)
         else:
             check_address(address, overwrite=overwrite)
@@ -167,6 +172,7 @@ def write(
             keys,
             k,
             overwrite,
+            server,
             How(
                 suffix_of(target),
                 labels=labels,
@@ -207,7 +213,7 @@ def dialect_for(target: Path, source: Source | None, **style: Any) -> Dialect:
 
 def reading_back(target: Path, source: Source | None, name: str | None, **style: Any) -> dict[str, Any]:
     """Return what `read` has to be told about a file that was written so."""
-    kind = by_suffix(suffix_of(target)) or "csv"
+    kind = "parquet" if server_of(target) is not None else by_suffix(suffix_of(target)) or "csv"
     if kind == "csv":
         missing = () if source is None else source.reading.missing
         return dialect_for(target, source, **style).reading(missing)
@@ -218,6 +224,8 @@ def reading_back(target: Path, source: Source | None, name: str | None, **style:
 
 
 def _format(target: Path, given: str | None) -> str:
+    if server_of(target) is not None:
+        return "parquet"  # on its way there
     if given is not None:
         known = [name for name in FORMATS if FORMATS[name].write is not None]
         if given not in known:
@@ -265,8 +273,8 @@ def check_target(target: Path, format: str | None = None) -> None:  # noqa: A002
 @contextmanager
 def to_stdout() -> Iterator[Path]:
     """Give the path of a file to be made, which goes to standard output when it is whole."""
-    with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
-        path = Path(folder, "release.csv")
+    with passing_folder() as folder:
+        path = folder / "release.csv"
         yield path
         sys.stdout.flush()
         sys.stdout.buffer.write(path.read_bytes())
@@ -314,6 +322,7 @@ def _write(
     keys: list[str],
     k: int,
     overwrite: bool,
+    server: str | None,
     how: How,
     verify: Callable[[Path], None] | None,
 ) -> WriteReceipt:
@@ -321,6 +330,8 @@ def _write(
         address = address_of(target)
         place = placed(target, overwrite=overwrite) if address is None else put(address, overwrite=overwrite)
         place = to_stdout() if str(target) == "-" else place
+        if server is not None:
+            place = copied(server, how.table, keys, k, overwrite=overwrite)
         with place as temporary:
             guarded = FORMATS[kind].write(table, temporary, how)  # type: ignore[misc]
             _flush(temporary)

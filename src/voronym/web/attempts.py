@@ -67,6 +67,8 @@ class Sketch:
     shown: dict[str, Any] = field(default_factory=dict)
     """Figures, rows and ladder at the k chosen; those of the whole table take the place of a sample's."""
     sample: dict[str, int] = field(default_factory=dict)
+    between: list[float] = field(default_factory=list)
+    """Between what the loss of the whole table will be, where a sample was tried."""
     plan: list[list[str]] = field(default_factory=list)
     """What a run over many parts would do and cost, a line each."""
     over: bool = False
@@ -81,6 +83,7 @@ class Sketch:
         self.shown = result.get("shown", self.shown)
         self.sample = result.get("sample", self.sample)
         self.plan = result.get("plan", self.plan)
+        self.between = result.get("between", self.between)
 
 
 @dataclass(frozen=True)

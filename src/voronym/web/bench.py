@@ -309,7 +309,11 @@ class Bench:
             kept = self._made
             step = wishes.progress(0.0, 0.6)
             if many is not None:
-                more = {"output": place / "release", "reading": many.reading or None, "report": True}
+                more: dict[str, Any] = {
+                    "output": place / "release",
+                    "reading": many.reading or None,
+                    "report": True,
+                }
                 release = anonymize(many.path, **given, **more, progress=step)
             elif kept is not None and kept[0] == chosen and not ledger:
                 release = kept[1]
@@ -319,7 +323,7 @@ class Bench:
             wishes.tell({"progress": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
             receipt = None if many is not None else release.write(place / f"release{suffix}")
             release.recipe.save(place / "recipe.toml")
-            expose(release)  # which the report shows, and the page as well
+            expose(release, wishes.progress(0.62, 0.65))  # which the report shows, and the page as well
             dossier = release.dossier(progress=wishes.progress(0.65, 0.95), attacked=True)
             wishes.tell({"progress": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
             release.report(place / "report.html")

@@ -18,7 +18,7 @@ from voronym.request.wording import DECLARED
 from voronym.table.formats import FORMATS, by_suffix
 from voronym.table.packing import suffix_of
 from voronym.web.attempts import Run, Sketch, Waiting
-from voronym.web.book import Book
+from voronym.web.book import NEW, Book
 from voronym.web.intake import Limits
 from voronym.web.journal import Journal
 from voronym.web.process import Process, Refused
@@ -47,6 +47,8 @@ class Table:
         self.judged: dict[str, Any] = {}
         self.book: Book | None = None
         """The ledger of earlier releases."""
+        self.taken: list[Run] = []
+        """Runs with a ledger whose release was downloaded."""
         self.notes: dict[str, list[str]] = {}
         """What was taken from a project of another program, and what was not."""
         self.given = folder / "given"
@@ -107,7 +109,7 @@ class Table:
             if self.limits is None
             else {"unpacked": self.limits.unpacked, "columns": self.limits.columns}
         )
-        where = {"path": str(self.path), "given": str(self.given)}
+        where: dict[str, Any] = {"path": str(self.path), "given": str(self.given)}
         about: dict[str, Any] = await process.ask("open", **where, reading=reading, limits=limits)
         return about
 
@@ -173,6 +175,25 @@ class Table:
         """Take another ledger, or none: what was drawn is drawn again."""
         await self._stop_sketch()
         self.book = book
+
+    async def take(self, run: Run) -> None:
+        """Count a release as given out: the next one is checked against it, too.
+
+        Of two releases that were made with the same ledger, only one can be downloaded: neither was checked
+        against the other.
+        """
+        book = run.book
+        if book is None or run in self.taken:
+            return
+        if any(other.book is book for other in self.taken):
+            raise InputError(
+                "another release was downloaded since this one was made, and this one was not checked "
+                "against it: two releases about the same people can tell them apart. Make it again"
+            )
+        self.taken.append(run)
+        if self.book is book:
+            path = str(run.folder / NEW)
+            await self.remember(Book(book.label, path, await self.ask("ledger", path=path)))
 
     async def pause_sketch(self) -> None:
         """Give up a picture that is not whole: a run needs the processor."""

@@ -110,6 +110,8 @@ def difference(before: Settings, after: Settings) -> str:
     >>> old = Settings({"keys": ["age", "zip"], "k": 5})
     >>> difference(old, Settings({"keys": ["age"], "other": ["zip"], "k": 9}))
     'zip: key → other; k: 5 → 9'
+    >>> difference(Settings({"pseudonyms": False}), Settings())
+    'nothing'
     """
     old, new = before.roles, after.roles
     parts = [
@@ -118,7 +120,7 @@ def difference(before: Settings, after: Settings) -> str:
         if old.get(name) != new.get(name)
     ]
     for name in DECLARED:
-        if name in ROLES.values() or before.choices.get(name) == after.choices.get(name):
+        if name in ROLES.values() or before.get(name) == after.get(name):
             continue
         parts += _changed(name, before.get(name), after.get(name))
     return "; ".join(parts) or "nothing"

@@ -30,6 +30,8 @@ from voronym.web.shown import rows_of
 
 QUICK, SAMPLE, MANY = 1_000, 5_000, 20_000
 """Rows of the first look; of a sample; and those above which a preview is of a sample."""
+SEEN = 0.01
+"""Percent of loss that is shown as such: below, it is as good as nothing."""
 SEARCHED = 2_000
 """Rows up to which other k are tried by the method itself, and not by a quick one."""
 SIZES = (3, 5, 10, 20)
@@ -105,11 +107,37 @@ def preview(
         for k in sizes:
             if k in guess:
                 tell({"point": {"k": k, "loss": ratio * guess[k], "exact": False}})
+    between = None if whole else expected(guess, _loss(final), len(rest), many)
+    if between is not None:
+        tell({"between": between})
     for k in sizes if len(rest) <= SEARCHED and hasty is not given else ():
         made = _try(rest, given, k, check)
         if made is not None:
             tell({"point": _point(k, made, exact=whole)})
     return final, whole
+
+
+def expected(
+    guess: Mapping[int | None, float], loss: float | None, sample: int, rows: int
+) -> tuple[float, float] | None:
+    """Return between what the loss of the whole table will be, from that of a sample.
+
+    The loss grows with k by a power of it, and falls with the rows by the same power: k people of twice as
+    many are as near to each other as k / 2 of the sample. Where other k were tried, they tell the power. Keys
+    with few values follow it only roughly, so the interval reaches from half of what it says to the sample's.
+
+    Examples
+    --------
+    >>> low, high = expected({5: 2.0, 10: 4.0}, 2.0, 1000, 10_000)
+    >>> round(low, 3), round(high, 3)
+    (0.1, 2.2)
+    """
+    tried = {k: value for k, value in guess.items() if k and value > 0.0}
+    if loss is None or len(tried) < 2:
+        return None
+    slope = float(np.polyfit(np.log(list(tried)), np.log(list(tried.values())), 1)[0])
+    low = 0.5 * loss * (sample / rows) ** max(slope, 0.0)
+    return low if low >= SEEN else 0.0, max(1.1 * loss, SEEN)
 
 
 def _by_k(chosen: Settings) -> bool:

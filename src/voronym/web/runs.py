@@ -71,6 +71,8 @@ async def download(request: Request) -> Response:
     if result.state != "done" or request.path_params["file"] not in FILES:
         raise NotThere
     name, kind = FILES[request.path_params["file"]]
+    if not name:
+        await table.take(result)
     name = name or ("release.zip" if result.packed else f"release{table.suffix}")
     heads = {"content-security-policy": REPORTS}
     if kind != "text/html" or request.query_params.get("save"):

@@ -213,13 +213,22 @@ def running(table: Table, run: Run, ahead: int) -> HTMLResponse:
 def progress(table: Table, run: Run, ahead: int, elapsed: float) -> HTMLResponse:
     """Show how far a run is."""
     answer = show(
-        "progress.html", table=table, run=run, ahead=ahead, elapsed=elapsed, compiling=table.compiling
-    )
+        "progress.html", table=table, run=run, ahead=ahead, elapsed=elapsed, compiling=table.compiling,
+        left=_left(elapsed, run.progress["done"]),
+    )  # fmt: skip
     if run.over:
         answer.headers["x-go"] = f"/t/{table.id}/{'result' if run.state == 'done' else 'run'}/{run.number}"
     else:
         answer.headers["x-more"] = "1"
     return answer
+
+
+def _left(elapsed: float, done: float) -> str:
+    """Say how long a run still takes if it goes on as it went; nothing while it is too early to say."""
+    if elapsed < 2.0 or not 0.1 < done < 1.0:
+        return ""
+    seconds = elapsed * (1.0 - done) / done
+    return f"{seconds / 60:.0f} min" if seconds > 90 else f"{max(seconds, 1.0):.0f} s"
 
 
 def result(table: Table, run: Run, other: Run | None, command: str) -> HTMLResponse:

@@ -51,7 +51,10 @@ class Settings:
     def having(self, **changed: Any) -> Settings:
         """Return settings with some choices changed; None, and what is empty, takes a choice back."""
         made = {**self.choices, **changed}
-        return Settings({name: value for name, value in made.items() if value not in (None, "", (), [], {})})
+        empty: tuple[Any, ...] = (None, "", (), [], {})
+        return Settings(
+            {name: value for name, value in made.items() if value not in empty and value is not False}
+        )
 
     def of(self, role: str) -> list[str]:
         """Return the columns of a role; those that tell people and households apart are identifiers."""

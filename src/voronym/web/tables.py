@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from voronym.errors import InputError, VoronymError
+from voronym.report.write import names
 from voronym.web import intake, screens
 from voronym.web.answers import NotThere, beside, body_of, desk_of, form_of, go, table_of, uploaded
 from voronym.web.attempts import Waiting
@@ -240,6 +241,7 @@ async def alone(request: Request) -> Response:
     sentence = f"{result['alone']:,} of {result['records']:,} {result['counted']}{some} stand alone"
     sentence += " by these keys: nobody else has their combination." if result["alone"] else " by these keys."
     texts = {"alone": sentence, "several": screens.several(table, chosen)}
+    texts |= {"keys-here": names(chosen.keys, 6), "keys-known": names(chosen.keys, 3)}
     for i, column in enumerate(table.about["columns"]):
         texts[f"more-{i}"] = _singled(result["more"].get(column["name"]))
         texts[f"levels-{i}"] = result["levels"].get(column["name"], "")

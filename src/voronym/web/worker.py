@@ -14,6 +14,7 @@ import sys
 import threading
 import traceback
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -23,8 +24,8 @@ from voronym.errors import VoronymError, speaking
 from voronym.web.bench import Bench, Wishes
 
 DO = ("open", "alone", "check", "choices", "recipe", "preview", "judge", "ledger", "look", "run")
-LEAST = 0.08
-"""Seconds between two steps of a task that are told."""
+LEAST, MOST = 0.08, 0.4
+"""Seconds between two steps of a task that are told: at least, and at most."""
 
 
 class Worker:
@@ -50,10 +51,12 @@ class Worker:
             if wishes is not None:
                 setattr(wishes, order["wish"], True)
             return
-        self._tasks[number] = wishes = Wishes(_sparing(lambda item: self.say({"id": number, **item})))
-        threading.Thread(target=self._work, args=(number, wishes, order), daemon=True).start()
+        teller = Teller(lambda item: self.say({"id": number, **item}))
+        self._tasks[number] = wishes = Wishes(teller)
+        threading.Thread(target=teller.pulse, daemon=True).start()
+        threading.Thread(target=self._work, args=(number, wishes, order, teller), daemon=True).start()
 
-    def _work(self, number: int, wishes: Wishes, order: dict[str, Any]) -> None:
+    def _work(self, number: int, wishes: Wishes, order: dict[str, Any], teller: Teller) -> None:
         try:
             what = order["do"]
             if what not in DO:
@@ -72,6 +75,7 @@ class Worker:
             }
             if os.environ.get("VORONYM_DEBUG"):
                 traceback.print_exc()
+        teller.end()
         self._tasks.pop(number, None)
         with contextlib.suppress(OSError, ValueError):
             self.say({"id": number, **answer})
@@ -82,20 +86,39 @@ class Worker:
             self.say({"compiling": going_on})
 
 
-def _sparing(tell: Any) -> Any:
-    """Return a teller that leaves out progress that follows the last one too soon."""
-    at, stage = -LEAST, ""
+class Teller:
+    """Tells how far a task is: not too often, and again where a long step says nothing.
 
-    def spare(result: dict[str, Any]) -> None:
-        nonlocal at, stage
+    Whoever hears nothing knows that the process does not work any more.
+    """
+
+    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        self._tell, self._over = tell, threading.Event()
+        self._at, self._began, self._last = -LEAST, monotonic(), dict[str, Any]()
+
+    def __call__(self, result: dict[str, Any]) -> None:
+        """Tell something; progress that follows the last one too soon is left out."""
         progress = result.get("progress")
         if progress is not None:
-            if monotonic() - at < LEAST and progress["stage"] == stage:
+            now, same = monotonic(), self._last.get("stage") == progress["stage"]
+            self._began = self._began if same and progress == self._last else now
+            if same and now - self._at < LEAST:
                 return
-            at, stage = monotonic(), progress["stage"]
-        tell(result)
+            self._at, self._last = now, progress
+        self._tell(result)
 
-    return spare
+    def pulse(self) -> None:
+        """Tell the last step again while it goes on, with the seconds that it has taken."""
+        while not self._over.wait(MOST / 2):
+            now = monotonic()
+            if self._last and now - self._at >= MOST - LEAST:
+                self._at = now
+                with contextlib.suppress(OSError, ValueError):
+                    self._tell({"progress": {**self._last, "since": now - self._began}})
+
+    def end(self) -> None:
+        """Tell nothing more."""
+        self._over.set()
 
 
 def limit_memory(megabytes: int) -> None:

@@ -24,7 +24,7 @@ FEW = 0.3
 SMALL = 5_000
 """Records up to which they are worth trying in any case."""
 
-Method = Callable[[Problem, Partition, Requirements, Context], Partition]
+Way = Callable[[Problem, Partition, Requirements, Context], Partition]
 
 
 @dataclass(frozen=True)
@@ -35,22 +35,22 @@ class Enforced:
     ----------
     partition : Partition
         With cells of at least k.
-    method : str
+    way : str
         How it was made; "none" where the partition given was accepted as it was.
     cost_before, cost_after : float
         Cost of publishing the groups' centroids before and after.
     tried : mapping
-        The cost that each method came to.
+        The cost that each way came to.
     """
 
     partition: Partition
-    method: str
+    way: str
     cost_before: float
     cost_after: float
     tried: Mapping[str, float] = field(default_factory=dict)
 
 
-def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "auto") -> Enforced:
+def enforce(problem: Problem, part: Partition, ctx: Context, *, way: str = "auto") -> Enforced:
     """Make a partition obey privacy models at the least loss.
 
     The problem: minimise the cost of publishing centroids over partitions into groups of at least k records
@@ -65,7 +65,7 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
         A partition into groups of at least k, from any method.
     ctx : Context
         Its generator decides ties in the confidential values: the same seed gives the same partition.
-    method : {"auto", "merge", "swap", "confidential-first", "blind", "random-merge", "random-swap"}
+    way : {"auto", "merge", "swap", "confidential-first", "blind", "random-merge", "random-swap"}
         "auto" tries confidential-first and, where few cells fail or the table is small, swapping, and takes
         what loses less. Where ``part`` is accepted as it is, these and merging return it. The others are made
         against an intruder who knows the method, and do not look at that first.
@@ -97,8 +97,8 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     k = problem.k
     problem.records.check(part)
     part = Partition(part.labels, k=k)
-    if method != "auto":
-        WAYS[method]  # says which there are, where this is none
+    if way != "auto":
+        WAYS[way]  # says which there are, where this is none
     before = problem.cost(part)
     judges = [judge for judge in problem.demands if judge.required is not None]
     if not judges:
@@ -107,9 +107,9 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     if asked.n != problem.n:
         raise InputError(f"X has {problem.n} records, the confidential columns have {asked.n}")
     refuse_impossible(asked.judges)
-    if method not in WARY and asked.hold(part.labels):
+    if way not in WARY and asked.hold(part.labels):
         return Enforced(part, "none", before, before)
-    names = choose(part, asked) if method == "auto" else (method,)
+    names = choose(part, asked) if way == "auto" else (way,)
     outcome: dict[str, Partition] = {}
     for number, name in enumerate(names):
         here = ctx.part(number / len(names), (number + 1) / len(names), time=1.0 / (len(names) - number))
@@ -150,7 +150,7 @@ def _random_swap(problem: Problem, part: Partition, asked: Requirements, ctx: Co
     return random_swap(problem, _large_enough(problem, part, asked, ctx), asked, ctx)
 
 
-WAYS: Registry[Method] = Registry("way to enforce models")
+WAYS: Registry[Way] = Registry("way to enforce models")
 for _name, _way in {
     "merge": merge,
     "swap": _swap,

@@ -44,6 +44,8 @@ from voronym.run.parts.outcome import too_little
 from voronym.run.parts.runners import RUNNERS, Runner
 from voronym.run.parts.source import find, is_parquet
 from voronym.run.parts.texts import check_format
+from voronym.table.remote import address_of
+from voronym.table.sinks import server_of
 
 
 def release_parts(
@@ -218,6 +220,10 @@ def engine_of(request: Request, recipe: Recipe | None) -> str:
 
 def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> None:
     """Refuse a folder that cannot be, before the work."""
+    if address_of(target) or server_of(target):
+        raise InputError(
+            "a release over many parts is written to a folder of this machine: name one, and copy it"
+        )
     if not target.absolute().parent.is_dir():
         raise WriteError(f"the folder of {str(target)!r} does not exist; make it first")
     if target.exists() and not overwrite:

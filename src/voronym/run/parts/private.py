@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from voronym.dp import Records
+from voronym.dp import BoundedRecords
 from voronym.dp.cells import Cells, Question, count_found, moved, moves
 from voronym.dp.domain import Bounds, Domain, Range
 from voronym.dp.noise import library
@@ -85,7 +85,7 @@ def bounded(job: Job, number: int) -> dict[str, Any]:
             "columns": list(table.columns)}  # fmt: skip
 
 
-def _records(job: Job, number: int, left: Ints) -> Records:
+def _records(job: Job, number: int, left: Ints) -> BoundedRecords:
     """Return the records of a piece, without those that are left out."""
     known = job.recall("records")
     frames = spill.gather([job.path("bounded", number)], 0, 1)
@@ -99,7 +99,7 @@ def _records(job: Job, number: int, left: Ints) -> Records:
             nominal[:, at] = frame[f"n{at}"].to_numpy()
     if len(left):
         ordered, nominal = np.delete(ordered, left, axis=0), np.delete(nominal, left, axis=0)
-    return Records(ordered, nominal, known["sizes"], known["weights"], known["medians"])
+    return BoundedRecords(ordered, nominal, known["sizes"], known["weights"], known["medians"])
 
 
 @stage("answer")
@@ -181,11 +181,11 @@ class Merged:
     lead : Stages
         Who has pieces answer.
     rows : tuple of int
-        Records of each piece.
+        BoundedRecords of each piece.
     d : int
         Number of ordered columns.
     sizes, weights, medians : tuple
-        As of `voronym.dp.Records`.
+        As of `voronym.dp.BoundedRecords`.
     left : tuple of array
         The records of each piece that are left out, because the number of rows is private.
     filled : int
@@ -229,14 +229,14 @@ class Merged:
         """Return the question: pieces find the cells of their records when they publish them."""
         return asked
 
-    def together(self) -> Records:
+    def together(self) -> BoundedRecords:
         """Return the records of all pieces at one place."""
         job = self.lead.job
         parts = [_records(job, number, gone) for number, gone in enumerate(self.left)]
         parts.append(filling(self, self.filled))
         ordered = np.concatenate([part.ordered for part in parts])
         nominal = np.concatenate([part.nominal for part in parts])
-        return Records(ordered, nominal, self.sizes, self.weights, self.medians)
+        return BoundedRecords(ordered, nominal, self.sizes, self.weights, self.medians)
 
     def resized(self, rows: int, salt: int) -> Merged:
         """Return as many records as are published, see `voronym.dp.presence`."""
@@ -245,7 +245,7 @@ class Merged:
             return replace(self, filled=-many)
         tails = self._ask("last", (salt, many))
         ordered, nominal = (np.concatenate([tail[what] for tail in tails]) for what in ("ordered", "nominal"))
-        every = Records(ordered, nominal)
+        every = BoundedRecords(ordered, nominal)
         owner = np.repeat(np.arange(len(tails)), [len(tail["rows"]) for tail in tails])
         numbers = np.concatenate([tail["rows"] for tail in tails])
         gone = salted_order(every, salt)[every.n - many :]

@@ -122,6 +122,9 @@ def mask_all(job: Job, number: int) -> dict[str, Any]:
         people = booking_of(job, pl.concat(identified))
         if people is not None:
             people.begin(recipe)
+            if drawn := sorted(people.redrawn):
+                given = [read_piece(job, piece, stepped=False).table for piece in range(job.pieces)]
+                people.read_truths(nw.concat([part.frame.select(drawn) for part in given]))
             if job.decided("cells"):
                 people.cells.resume(job.recall("cells"))
             # What people have in columns that masking does not look at waits in the parts.

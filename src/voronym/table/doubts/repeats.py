@@ -26,13 +26,13 @@ _PAIRS = 20_000
 _UNITS = re.compile(
     r"(^|_)(id|uuid|pid|hid|hhid|idno|ssn|mrn|nhs|patient|person|persnr|persno|household|haushalts?|family|hogar|menage|"
     r"iban|account|e_?mail|mail|phone|mobile|dni|nie|bsn|pesel|passport|login|user|username|"
-    r"hh(?=_?(id|no|nr|num|number|nummer)$)|(patienten|versicherten|personal|kunden)_?(nummer|nr)|paciente|cliente|"
+    r"hh(?=(_?(id|no|nr|num|number|nummer))?$)|(patienten|versicherten|personal|kunden)_?(nummer|nr)|paciente|cliente|"
     r"subject|client|customer|member|insured|employee|student|pupil|respondent|participant|case)"
     r"(_?(id|no|nr|num|number|nummer|code|key))?$"
 )
 _NAMES = re.compile(r"[^\W\d_][^\d_]*[\s,][^\d_]*[^\W\d_]\.?")
 NAMESAKES = "They look like names, and rows with the same one differ as different people do. "
-_HOUSE = re.compile(r"(^|_)(hid|hh_?(id|no|nr|num)|household|haushalt|family|hogar|menage|dwelling)")
+_HOUSE = re.compile(r"(^|_)(hid|hh$|hh_?(id|no|nr|num)|household|haushalt|family|hogar|menage|dwelling)")
 
 
 def looks_like_unit(name: str) -> bool:
