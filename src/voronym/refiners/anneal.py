@@ -28,11 +28,6 @@ POLISH = 0.15
 """Share of the time for `exchange` after annealing, on a table of a single block."""
 EFFORT = 2.5e7
 """Perturbations without a time limit, times k² coordinates, which one of them takes: a few seconds."""
-SHORT = 1000.0
-"""Proposals a record up to which a single chain runs without a time limit, where otherwise two compete: one
-that is longer finds more than the better of two."""
-LENGTH = 4.0
-"""How much longer it is than either; with fewer perturbations afterwards it takes no more work."""
 LIGHT = 6
 """Largest k for which more annealing ends with more perturbations: one takes k² times as long as a move."""
 
@@ -42,9 +37,8 @@ class AnnealOptions(Options):
     """Options of annealing."""
 
     sweeps: float = option(
-        SHORT,
-        "proposals a record in each of two chains, where no time limit is given; up to 1000, one chain makes "
-        "four times as many instead; below 300 the search only goes downhill",
+        1000.0,
+        "proposals a record, where no time limit is given; below 300 the search only goes downhill",
         check=number(above=0.0),
     )
     candidates: int = option(20, "nearest neighbours that a record may follow", check=whole(1))
@@ -56,7 +50,7 @@ class AnnealOptions(Options):
 @refiner(
     "anneal",
     guarantee="every group has k to 2k-1 records; no more loss than the start has",
-    cost="O(d) a proposal, 4000 proposals a record unless a time is given; memory O(n d)",
+    cost="O(d) a proposal, 1000 proposals a record unless a time is given; memory O(n d)",
     reference="this project",
     max_size=lambda k: 2 * k - 1,
     anywhere=True,
@@ -71,8 +65,7 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
     a chain over three cells; a small share dissolves a cell into its neighbours or founds a new one. It is
     accepted if the loss falls, else with probability ``exp(-rise / temperature)``.
 
-    Up to 6,000 records two chains run, or a single longer one where the work is short and has no time limit;
-    the better one goes through `exchange` for the last part of the work,
+    Up to 6,000 records two chains run; the better one goes through `exchange` for the last part of the work,
     which finds what is left to gain among outliers. More records are cut into blocks of whole cells, annealed
     independently; the cut is redrawn for every round, so a round costs O(n). In a space where proposals
     cost more, such as `voronym.space.Mixed`, a single chain runs, by shifts, swaps and jumps.
@@ -104,10 +97,8 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
                 break
         return best
     pace, search = problem.records.pace, ctx.part(0.0, 1.0 - POLISH, time=1.0 - POLISH)
-    rows, length = [np.arange(problem.n)] * pace.chains, options.sweeps
-    if pace.chains > 1 and not ctx.timed and pace.least <= options.sweeps <= SHORT:
-        rows, length = rows[:1], LENGTH * options.sweeps
-    best = problem.better(best, _round(problem, best, rows, search, bold, length))
+    rows = [np.arange(problem.n)] * pace.chains
+    best = problem.better(best, _round(problem, best, rows, search, bold, options.sweeps))
     more = options.sweeps / 1000
     share = more if problem.k <= LIGHT else min(1.0, more)
     wide = 1 if problem.records.points is None else problem.records.points.shape[1]

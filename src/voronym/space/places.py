@@ -19,7 +19,7 @@ class Places(Points):
     vectors both fall with ``x·c``. So scans and trees are those of points; costs and centroids are not.
     """
 
-    pace = Pace(chains=2, kicks=2.0, triples=0.0, speed=3e6, least=300.0)
+    pace = Pace(chains=2, kicks=4.0, triples=0.0, speed=3e6, least=300.0)
     by_squares = False
 
     def unit(self) -> Places:

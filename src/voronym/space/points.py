@@ -34,7 +34,7 @@ class Points(Records):
         The records, as the space has them.
     """
 
-    pace = Pace(chains=2, kicks=2.0, triples=0.25, speed=5e6, least=300.0)
+    pace = Pace(chains=2, kicks=4.0, triples=0.25, speed=5e6, least=300.0)
     by_squares = True
 
     def __init__(self, space: Space, X: Array, points: Array | None = None) -> None:

@@ -95,7 +95,7 @@ class PublishedPoints(Points):
         What groups publish.
     """
 
-    pace = Pace(chains=2, kicks=2.0, triples=0.25, speed=4e6, least=300.0, near=12, near_in_blocks=8)
+    pace = Pace(chains=2, kicks=4.0, triples=0.25, speed=4e6, least=300.0, near=12, near_in_blocks=8)
     by_squares = False
 
     def __init__(self, space: Space, X: Array, points: Array | None, shown: Shown) -> None:
