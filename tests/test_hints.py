@@ -16,9 +16,14 @@ from voronym.request.wording import DECLARED, ELSEWHERE, READING
 
 ROOT = Path(vr.__file__).parent
 FLAG = re.compile(r"(?<![\w'\"-])--[a-z][a-z-]+|in Python\)")
-SPEAK_FLAGS = ("cli/", "request/choices.py", "_kernels/warm.py")
+SPEAK_FLAGS = ("cli/", "request/choices.py", "request/checks.py", "_kernels/warm.py")
 """Who writes commands: the command line, the declarations, and the warming up that runs commands."""
-COMMANDS = {"history/booking.py": 1, "report/sections/closing.py": 1, "report/sections/known.py": 1}
+COMMANDS = {
+    "history/refusal.py": 1,
+    "report/sections/closing.py": 1,
+    "report/sections/known.py": 1,
+    "web/looks.py": 1,
+}
 """Whole commands of another verb, or of a recipe, that are proposed as they stand."""
 
 

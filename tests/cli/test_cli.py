@@ -102,7 +102,7 @@ def test_a_guarantee_that_cannot_be_met_is_exit_code_3_and_no_file(voronym, tmp_
             "k must be a whole number, 1 or more, not 2.5",
         ),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--key", "agee"], 2, "agee"),
-        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--kind", "age"], 2, "COLUMN=KIND"),
+        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--kind", "age"], 2, "age=numeric"),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--location", "lat"], 2, "LAT,LON"),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--method", "magic"], 2, "mdav"),
         (["anonymize", "patients.csv", "-o", "no/such/folder/out.csv", *ROLES], 1, "folder"),

@@ -23,7 +23,7 @@ STAGES = {
     "read": "voronym.table.read.read",
     "encode": "voronym.methods.grouped.Problem",
     "group": "voronym.methods.auto.solve",
-    "enforce": "voronym.methods.grouped.enforce",
+    "enforce": "voronym.methods.demands.enforce",
     "write": "voronym.table.write._flush",
     "count": "voronym.table.write._count",
     "recipe": "Recipe.to_toml",

@@ -196,5 +196,6 @@ def test_a_survey_of_another_country(voronym, tmp_path):
     rows = "".join(f"{i // 3};{11 + i % 29};{400 + i * 13 % 997},5;{900 + i % 6}\n" for i in range(120))
     (tmp_path / "encuesta.csv").write_text(f"HH;OCUPACION;FACTOR;INGRESOS\n{rows}")
     code, text = voronym("inspect", "encuesta.csv")
+    text = text.replace("\\ ", "")
     assert "--key OCUPACION --confidential INGRESOS --household HH --weights FACTOR" in text
     assert "--kind OCUPACION=nominal" in text

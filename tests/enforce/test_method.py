@@ -48,7 +48,7 @@ def quick(ages, ill, model, way="blind"):
     problem = Problem(points, 2, [parse_model(model).judge(levels)])
     try:
         part = enforce(
-            problem, METHODS_OF["mdav"].partition(problem, Context()), Context(), method=way
+            problem, METHODS_OF["mdav"].partition(problem, Context()), Context(), way=way
         ).partition
     except GuaranteeError:
         return None
@@ -161,9 +161,7 @@ def test_blind_groups_are_unions_of_groups_that_the_keys_alone_made():
     """Whatever the values, no base group is torn apart, and partners are the same."""
     base, seen = by_keys(120), []
     for seed in range(12):
-        done = enforce(
-            Problem(records(120), 3, [judged(120, seed)]), base, Context(seed=seed), method="blind"
-        )
+        done = enforce(Problem(records(120), 3, [judged(120, seed)]), base, Context(seed=seed), way="blind")
         assert done.way == "blind"
         labels = done.partition.labels
         assert all(len(set(labels[base.labels == group])) == 1 for group in range(base.n_cells))

@@ -40,7 +40,7 @@ def least_sizes(codes: Ints, k: int, share: float) -> tuple[int, Ints]:
     >>> least_sizes(np.repeat([0, 1], [60, 40]), 5, 1.0)
     (20, array([3, 2]))
     >>> least_sizes(np.repeat([0, 1], [60, 40]), 5, 0.5)
-    (20, array([4, 1]))
+    (20, array([3, 2]))
     """
     counts = np.bincount(codes)
     for m in range(max(1, len(codes) // k), 0, -1):

@@ -60,6 +60,7 @@ def equivalence_classes(frame: Frame, keys: Sequence[str]) -> Classes:
 
     Examples
     --------
+    >>> import narwhals as nw
     >>> import polars as pl
     >>> frame = nw.from_native(pl.DataFrame({"age": [30.0, None, float("nan"), 30.0]}), eager_only=True)
     >>> equivalence_classes(frame, ["age"]).sizes.tolist()

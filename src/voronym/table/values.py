@@ -27,6 +27,7 @@ class Values:
 
     Examples
     --------
+    >>> import narwhals as nw
     >>> import polars as pl
     >>> town = Values(nw.from_native(pl.Series("town", ["b", "a", None, "b"]), series_only=True))
     >>> town.form, town.codes.tolist(), town.levels

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +21,8 @@ from voronym.run.parts.job import perform
 from voronym.run.parts.runners.base import LostError, Runner, runner
 
 PIECE = 0.1
-METHOD = "forkserver" if sys.platform == "linux" else "spawn"
+SOCKET = 75
+"""Letters of a temporary folder in which a fork server can listen, at most: a socket has a name of 107."""
 LIVES = 3
 """How often workers may die before it is given up."""
 FRESH = ("write", "count")
@@ -131,8 +133,9 @@ class Local(Runner):
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            how = multiprocessing.get_context(METHOD)
-            if METHOD == "forkserver":
+            server = sys.platform == "linux" and len(tempfile.gettempdir()) <= SOCKET
+            how = multiprocessing.get_context("forkserver" if server else "spawn")
+            if server:
                 how.set_forkserver_preload(["voronym.run.parts.writing"])  # imported once, for all workers
             self._pool = ProcessPoolExecutor(
                 self.workers,
