@@ -134,10 +134,10 @@ def test_linkage_of_groups_side_by_side():
 def test_homogeneous_groups_are_counted():
     original, released = groups(120, 4)
     same = released.with_columns(ill=pl.Series(["a", "b", "c"] * 10).cast(pl.String).to_numpy().repeat(4))
-    found = run("homogeneous-groups", Scene.of(same, scene(released, original, ["age"]).schema))
-    assert found.success == 1.0
-    assert found.details["people"] == 120
-    assert found.claims
+    result = run("homogeneous-groups", Scene.of(same, scene(released, original, ["age"]).schema))
+    assert result.success == 1.0
+    assert result.details["people"] == 120
+    assert result.claims
     by_hand = sum(4 for _, g in released.group_by("age") if g["ill"].n_unique() == 1)
     assert run("homogeneous-groups", scene(released, original, ["age"])).details["people"] == by_hand
     masked = run("homogeneous-groups", scene(same, original, ["age"], own=np.arange(120)))
@@ -147,13 +147,13 @@ def test_homogeneous_groups_are_counted():
 
 def test_the_order_of_rows_decides_nothing_but_the_attack_about_it():
     original, released = groups(120, 4)
-    found = []
+    outcomes = []
     for seed in range(2):
         order = np.random.default_rng(seed).permutation(120)
         there = scene(released[order.tolist()], original, ["age"], own=np.argsort(order))
         made = assault(there, ["group-guess", "learned-guess", "linkage-assignment", "linkage"])
-        found.append([(one.attack, one.success, one.interval) for one in made.outcomes])
-    assert found[0] == found[1]
+        outcomes.append([(item.attack, item.success, item.interval) for item in made.outcomes])
+    assert outcomes[0] == outcomes[1]
 
 
 def test_means_are_solved_for_the_last_one():

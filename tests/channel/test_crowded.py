@@ -23,8 +23,8 @@ def by_cvxpy(p, d, max_risk, least):
     J = cp.Variable((n, m), nonneg=True)
     letters = cp.sum(J, axis=0)
     product = p.sum(axis=1)[:, None] @ cp.reshape(letters, (1, m), order="C")
-    told = cp.sum(cp.rel_entr((p / p.sum(axis=0)) @ J, product))
-    limits = [cp.sum(J, axis=1) == p.sum(axis=0), letters >= least, told <= max_risk]
+    information = cp.sum(cp.rel_entr((p / p.sum(axis=0)) @ J, product))
+    limits = [cp.sum(J, axis=1) == p.sum(axis=0), letters >= least, information <= max_risk]
     return cp.Problem(cp.Minimize(cp.sum(cp.multiply(J, d))), limits).solve()
 
 

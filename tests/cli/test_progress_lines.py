@@ -23,9 +23,9 @@ def test_progress_as_json_lines(
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code
-    told = capsys.readouterr().err
-    steps = [json.loads(line) for line in told.splitlines()]
-    assert MARK not in told
+    errors = capsys.readouterr().err
+    steps = [json.loads(line) for line in errors.splitlines()]
+    assert MARK not in errors
     assert steps[0]["stage"] == "reading"
     assert {"writing", "drawing"} <= {step["stage"] for step in steps}
     shares = [step["done"] for step in steps]
@@ -50,8 +50,8 @@ def test_other_verbs_tell_it_likewise(
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code
-    told = capsys.readouterr().err
-    steps = [json.loads(line) for line in told.splitlines()]
+    errors = capsys.readouterr().err
+    steps = [json.loads(line) for line in errors.splitlines()]
     assert steps
-    assert MARK not in told
+    assert MARK not in errors
     assert {"stage", "done", "left"} <= set(steps[-1])

@@ -27,7 +27,7 @@ def test_over_parts(scope, tmp_path):
     )  # fmt: skip
     table = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert len(table) == 400
-    assert [one.model for one in made.findings] == ["dp"]
+    assert [finding.model for finding in made.findings] == ["dp"]
     true = set(frame["pay"].to_list())
     kept = [pay in true for pay in table["pay"]]
     assert all(kept) if scope == "keys" else not any(kept)

@@ -83,16 +83,16 @@ def test_gaps_and_infinities(value, message, tmp_path):
 
 
 def test_one_row_and_many_columns():
-    one = people().head(1)
-    assert len(release(one).table) == 1
+    single = people().head(1)
+    assert len(release(single).table) == 1
     few = people().head(5)
     for grouping in ("individual", "order", "tree"):
         assert len(release(few, options={"grouping": grouping}).table) == 5
 
 
 def test_no_table_shows_it():
-    found = vr.measure(people(), keys=["age"], models="dp=1")
-    (finding,) = [one for one in found.findings if one.model == "dp"]
+    measured = vr.measure(people(), keys=["age"], models="dp=1")
+    (finding,) = [item for item in measured.findings if item.model == "dp"]
     assert not finding.holds
     assert finding.value == math.inf
 

@@ -275,7 +275,7 @@ def test_in_a_mixed_space_the_cost_is_that_of_the_space():
     points = Coordinates.of(made).records
     records = space.records(space.codes)
     costs = [
-        records.cost(door(Problem(one, 4, [judge]), part, Context(), way="swap").partition)
-        for one in (records, points)
+        records.cost(door(Problem(space, 4, [judge]), part, Context(), way="swap").partition)
+        for space in (records, points)
     ]
     assert costs[0] < costs[1]

@@ -44,8 +44,8 @@ def test_no_rule_is_below_the_proven_line(seed):
     x = rng.normal(size=n)
     w = (x + rng.normal(0, 0.4, n) > 0).astype(int)
     table = pl.DataFrame({"x": x, "w": np.array(["no", "yes"])[w]})
-    found = frontier(table, keys=["x"], confidential="w")
-    assert found.proven(0.0) > 0.2
+    curve = frontier(table, keys=["x"], confidential="w")
+    assert curve.proven(0.0) > 0.2
     for rule in range(60):
         cells = np.digitize(x + rng.normal(0, rng.uniform(0, 2), n), np.sort(rng.normal(size=rule % 6 + 1)))
         if rule % 3 == 0:
@@ -53,16 +53,16 @@ def test_no_rule_is_below_the_proven_line(seed):
         _, labels = np.unique(cells, return_inverse=True)
         means = np.bincount(labels, x) / np.bincount(labels)
         share = float(np.square(x - means[labels]).mean() / x.var())
-        assert found.proven(share) <= information(w, labels) + 1e-9
+        assert curve.proven(share) <= information(w, labels) + 1e-9
     for share in np.linspace(0, 1, 21):
-        assert found.proven(share) <= found.reached(share) + 1e-9
+        assert curve.proven(share) <= curve.reached(share) + 1e-9
 
 
 def test_the_point_of_a_release_is_counted(voronym, tmp_path):
     people = vr.datasets.hospital(200, seed=1).select("age", "weight", "diagnosis")
     made = vr.anonymize(people, keys=["age", "weight"], confidential=["diagnosis"], k=5)
-    found = frontier(people, keys=["age", "weight"], confidential="diagnosis", release=made.table)
-    point = found.point
+    curve = frontier(people, keys=["age", "weight"], confidential="diagnosis", release=made.table)
+    point = curve.point
     ill = made.table["diagnosis"].cast(pl.Categorical).to_physical().to_numpy().astype(int)
     labels = made.table.select("age", "weight").to_dummies()
     _, classes = np.unique(labels.to_numpy(), axis=0, return_inverse=True)
@@ -79,14 +79,14 @@ def test_the_point_of_a_release_is_counted(voronym, tmp_path):
     assert code == 0, err
     assert "proven" in out
     assert (tmp_path / "plane.svg").read_text(encoding="utf-8").startswith("<svg")
-    for wrong, told in (
+    for wrong, sentence in (
         (words[:-2], "--confidential"),
         ([*words, "--chart", "plane.png"], "plane.svg"),
         ([*words, "--release", str(tmp_path / "p.csv"), "--aligned", "--key", "ag"], "ag"),
     ):
         code, _, err = voronym(*wrong)
         assert code == 2
-        assert told in err
+        assert sentence in err
 
 
 def test_a_table_of_other_records_is_refused():

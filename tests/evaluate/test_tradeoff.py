@@ -27,10 +27,10 @@ def made(frame, keys, confidential, **options):
 def test_the_risk_of_a_partition_by_hand():
     # cells aab and abb of six records: H(W) = ln 2, H(W | cell) = H(1/3)
     ill = Levels("ill", np.array([0, 0, 1, 0, 1, 1]), False, ("a", "b"))
-    found = class_information(ill, np.array([0, 0, 0, 1, 1, 1]))
+    information = class_information(ill, np.array([0, 0, 0, 1, 1, 1]))
     inside = -(1 / 3) * np.log(1 / 3) - (2 / 3) * np.log(2 / 3)
-    assert found.plug_in == pytest.approx(np.log(2) - inside)
-    assert found.entropy == pytest.approx(np.log(2))
+    assert information.plug_in == pytest.approx(np.log(2) - inside)
+    assert information.entropy == pytest.approx(np.log(2))
     with pytest.raises(vr.InputError, match="6 records but 2 labels"):
         class_information(ill, np.array([0, 1]))
 

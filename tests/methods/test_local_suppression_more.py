@@ -117,11 +117,11 @@ def test_every_way_to_enforce_is_followed_and_auto_keeps_the_fewest_gaps(model, 
     rows, made = people(seed=1), {}
     for way in ("merge", "swap", "confidential-first", "auto"):
         (tmp_path / way).mkdir()
-        found, out = release(rows, tmp_path / way, models=[model], enforce=way, seed=3)
+        made_release, out = release(rows, tmp_path / way, models=[model], enforce=way, seed=3)
         check(rows, out)
         assert min(map(len, classes(out).values())) >= K
         assert CHECKS[model](out)
-        made[way] = (found.figures.local_suppression.cost, sorted(map(len, classes(out).values())))
+        made[way] = (made_release.figures.local_suppression.cost, sorted(map(len, classes(out).values())))
     assert made["auto"][0] == min(cost for cost, _ in made.values())
     assert made["swap"][0] < made["merge"][0]
     assert made["merge"] != made["swap"] != made["confidential-first"]

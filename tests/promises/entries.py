@@ -6,56 +6,11 @@ A sentence of a page is marked by ``<!-- promise: key -->`` before it, one of a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Promise:
-    """Who attacks a sentence, by which tests, and what they get.
-
-    Parameters
-    ----------
-    intruder : str
-        What the intruder knows or may do.
-    tests : tuple of str
-        Where the attack is, ``file::function`` under ``tests``.
-    figure : str
-        What the attack gets, as the test asks for it.
-    words : str
-        The sentence, where it is in a docstring.
-    """
-
-    intruder: str
-    tests: tuple[str, ...]
-    figure: str
-    words: str = ""
-
-
-KEYS = "knows the keys of everybody"
-USER = "another user of the machine"
+from promises.noise_entries import NOISE
+from promises.promise import KEYS, USER, Promise
 
 PROMISES: dict[str, Promise] = {
-    "location-young": Promise(
-        "has 12 or 40 mailboxes at addresses around a victim, three epochs early",
-        (
-            "location/test_sybils.py::test_made_up_neighbours_are_a_third_of_k_at_most",
-            "location/test_sybils.py::test_the_service_limits_made_up_neighbours_in_each_group",
-        ),
-        "7 real addresses or more beside the victim for k = 10; fewer without the limit",
-    ),
-    "location-linked": Promise(
-        "keeps everything, knows every home, and recognises new pseudonyms",
-        (
-            "location/test_linked.py::test_who_links_pseudonyms_finds_k_where_groups_are_retired",
-            "location/test_linked.py::test_the_service_gives_nobody_a_second_place",
-        ),
-        "sets of k or more in 15 epochs; below k with ordinary cohorts",
-    ),
-    "location-sealed": Promise(
-        "has the database and not the key of homes",
-        ("location/test_keeping.py::test_a_copy_of_the_database_tells_no_home",),
-        "no latitude, longitude or household in any row",
-    ),
+    **NOISE,
     "readme-centre": Promise(
         KEYS,
         (
@@ -73,34 +28,6 @@ PROMISES: dict[str, Promise] = {
         KEYS,
         ("table/test_write.py::test_a_table_is_refused_or_k_anonymous",),
         "k or more records for every combination",
-    ),
-    "dp-presence": Promise(
-        "knows everybody but one, and the method, and asks whether that one is in the table",
-        (
-            "dp/test_presence.py::test_a_record_more_of_random_tables",
-            "dp/test_presence.py::test_a_record_more_of_every_tiny_table",
-            "dp/test_audit.py::test_a_row_more_is_not_told",
-            "dp/test_release.py::test_the_public_page_does_not_tell_the_number_of_rows",
-        ),
-        "both tables publish the same for equal draws, whose cost is at most ε; an auditor finds less than ε",
-    ),
-    "dp-files": Promise(
-        "has two text files that differ in one record, and the draws",
-        ("dp/test_files.py::test_neighbouring_files_become_the_same_release",),
-        "the same lines and the same public page, in memory and over parts",
-    ),
-    "dp-resume": Promise(
-        "breaks a run off between the parts, and has it go on with other noise",
-        ("dp/test_parts.py::test_what_goes_on_publishes_one_draw",),
-        "every row is of the first draw",
-    ),
-    "fresh-noise": Promise(
-        "knows the originals' generator and guesses the seed",
-        (
-            "promises/test_seeds.py::test_two_calls_draw_differently_and_say_nothing",
-            "promises/test_seeds.py::test_what_the_seed_of_the_past_undoes",
-        ),
-        "seven functions of seven draw anew; seeds 0 and 1 undo no release",
     ),
     "records-crowd": Promise(
         KEYS + ", and how columns go together",
@@ -155,42 +82,6 @@ PROMISES: dict[str, Promise] = {
         "looks for a firm that stands for 500",
         ("promises/test_weights.py::test_the_turnover_of_a_firm_that_stands_for_many",),
         "to 0.1 % no more often than without weights, give or take 5 %",
-    ),
-    "one-in-m": Promise(
-        KEYS,
-        (
-            "attacks/test_records.py::test_a_place_with_one_coordinate_does_not_publish_it",
-            "attacks/test_records.py::test_missing_is_missing_however_it_is_written",
-        ),
-        "no more than 1 in m+1",
-    ),
-    "noisy-counts": Promise(
-        "knows the keys, the matrix, and tries all counts",
-        ("attacks/test_matrix_counts.py::test_the_counts_of_a_ward_do_not_follow_from_the_printed_matrix",),
-        "the true count is not the only one that fits",
-    ),
-    "budget": Promise(
-        "knows all but who of two has which value",
-        (
-            "attacks/test_matrix_counts.py::test_the_best_guess_between_two_neighbours_is_no_better_than_stated",
-        ),
-        "Φ(μ/2) at most",
-    ),
-    "limit-by-noise": Promise(
-        "knows all but who of two has which value, and sees every test",
-        (
-            "attacks/test_matrix_counts.py::test_a_test_of_a_limit_moves_by_one_where_two_people_exchange_values",
-            "attacks/test_matrix_counts.py::test_a_test_of_covariances_looks_at_all_within_its_reach",
-        ),
-        "an exchange moves a test by one standard deviation times its μ at most: nothing beyond Φ(μ/2)",
-    ),
-    "limit-kept": Promise(
-        "knows the keys of everybody, and the rules",
-        (
-            "attacks/test_matrix_counts.py::test_a_limit_on_the_risk_is_kept_whatever_the_table",
-            "attacks/test_matrix_counts.py::test_a_rule_above_its_limit_passes_as_often_as_stated",
-        ),
-        "0 of 20 releases above in each of two tables, one where illness follows from age; 1 in 100 stated",
     ),
     "tail-limit": Promise(
         "reads the published limit",
@@ -281,14 +172,6 @@ PROMISES: dict[str, Promise] = {
         ("table/test_places.py::test_the_address_stays_as_it_was_where_a_report_fails",),
         "what was there before",
     ),
-    "one-in-k": Promise(
-        KEYS,
-        (
-            "table/test_write.py::test_a_table_is_refused_or_k_anonymous",
-            "dossier/test_one_intruder.py::test_linkage_is_the_same_everywhere",
-        ),
-        "k or more records for every combination",
-    ),
     "report-nobody": Promise(
         KEYS,
         (
@@ -308,15 +191,6 @@ PROMISES: dict[str, Promise] = {
         "has two releases of one table, made on the page with one ledger",
         ("web/test_ledger.py::test_two_releases_of_one_table_do_not_go_out_unchecked",),
         "the second is refused, made before the download of the first or after",
-    ),
-    "draws-again": Promise(
-        "keeps all releases, and takes the mean of what was drawn for a person",
-        (
-            "promises/test_draws_again.py::test_a_year_of_draws_is_refused",
-            "promises/test_draws_again.py::test_categories_and_methods_that_draw",
-            "promises/test_draws_again.py::test_over_parts",
-        ),
-        "refused; a year of draws would be off by less than half of what one draw is",
     ),
     "means-between": Promise(
         "has two releases, knows all weights, and who is in which group",
@@ -343,14 +217,6 @@ PROMISES: dict[str, Promise] = {
             "attacks/test_household_pattern.py::test_without_rent_nothing_is_joined",
         ),
         "a column that joins members is refused; without one nothing is joined (62 % of households before)",
-    ),
-    "dp": Promise(
-        "knows everybody but one, and sees many releases of two neighbouring tables",
-        (
-            "dp/test_audit.py::test_the_promise_is_not_exceeded",
-            "dp/test_audit.py::test_half_the_noise_is_found_out",
-        ),
-        "the audited ε is not above the stated one; with half the noise it is",
     ),
     "internal-page": Promise(
         USER,
@@ -468,23 +334,5 @@ PROMISES: dict[str, Promise] = {
         ("promises/test_population_bound.py::test_noise_finds_no_more_people_than_the_report_says",),
         "fewer matches than the report says, by `channel` and by `dp`",
         "So a match is right no more often than with the original keys",
-    ),
-    "dp-steps": Promise(
-        "knows all rows but one, and the steps",
-        ("dp/test_public_steps.py::test_a_step_by_row_changes_no_other_row",),
-        "no other row differs, in seven steps",
-    ),
-    "dp-strata": Promise(
-        "knows all rows but those of one person",
-        (
-            "dp/test_public_steps.py::test_strata_are_private_one_by_one",
-            "dp/test_public_steps.py::test_rows_of_a_person_count_in_all_strata_together",
-        ),
-        "every stratum is drawn from its own rows; too many rows in all strata together are refused",
-    ),
-    "dp-medians": Promise(
-        "knows all rows but one, and all draws",
-        ("dp/test_public_steps.py::test_tree_order_and_individual_pay_for_importance_and_medians",),
-        "the same releases for 150 pairs of neighbours, at no more than ε",
     ),
 }

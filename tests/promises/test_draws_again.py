@@ -94,9 +94,9 @@ def test_another_name_of_the_column(people, tmp_path) -> None:
 def test_a_column_called_like_a_mark(people, tmp_path) -> None:
     table = people.rename({"pay": "before pay"})
     publish(table, tmp_path, confidential=["before pay", "job"])
-    one = pl.when(pl.int_range(pl.len()) == 7).then(1.0).otherwise("before pay")
+    changed = pl.when(pl.int_range(pl.len()) == 7).then(1.0).otherwise("before pay")
     with pytest.raises(GuaranteeError, match="1 of 200 people would be told apart"):
-        publish(table.with_columns(one.alias("before pay")), tmp_path, confidential=["before pay", "job"])
+        publish(table.with_columns(changed.alias("before pay")), tmp_path, confidential=["before pay", "job"])
 
 
 def test_other_values_are_drawn_for(people, tmp_path) -> None:

@@ -229,6 +229,6 @@ def test_somebody_heavy_leaves_with_others(guarded, left, tmp_path, monkeypatch)
             shown = pl.DataFrame(release.table).with_columns(sum=pl.col("income") * pl.col("weight"))
             sums.append(shown.group_by("place").agg(pl.col("sum").sum()).sort("place")["sum"].to_numpy())
         if len(sums) == 2:
-            told = sums[0] - sums[1] - light * 40_000
-            close += int((np.abs(told / 500.0 / table["income"].to_numpy()[::10] - 1) < 0.02).sum())
+            difference = sums[0] - sums[1] - light * 40_000
+            close += int((np.abs(difference / 500.0 / table["income"].to_numpy()[::10] - 1) < 0.02).sum())
     assert (close, refused) == (0, 3) if guarded else close > 9

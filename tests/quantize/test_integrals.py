@@ -20,14 +20,14 @@ def normal(points):
 def test_cells_of_a_normal_density_have_the_probabilities_of_the_normal_law():
     """Borders parallel to the axes: a product of two distribution functions."""
     quantizer = Quantizer([[-1, -1], [1, -1], [-1, 1], [1, 1]], [0.0, 1.0, 0.6, 1.6])
-    found = integrate_cells(quantizer, normal, FRAME, derivative=SIXTH, tolerance=1e-9)
-    assert found.proven
+    integral = integrate_cells(quantizer, normal, FRAME, derivative=SIXTH, tolerance=1e-9)
+    assert integral.proven
     x, y = 1.0 / 4, 0.6 / 4  # where the borders are: a difference of costs over twice the distance
     px, py = ndtr(x) - ndtr(-6), ndtr(y) - ndtr(-6)
     whole = ndtr(6) - ndtr(-6)
     truth = [px * py, (whole - px) * py, px * (whole - py), (whole - px) * (whole - py)]
-    assert (np.abs(found.values - truth) <= found.errors).all()
-    assert found.errors.max() <= 1e-9
+    assert (np.abs(integral.values - truth) <= integral.errors).all()
+    assert integral.errors.max() <= 1e-9
 
 
 @pytest.mark.parametrize("order", [1, 2, 4, 6])
@@ -55,23 +55,23 @@ def test_the_bound_holds_and_is_no_boast(order):
 def test_a_design_without_a_sample_has_the_probabilities_asked_for():
     asked = np.array([0.1, 0.2, 0.3, 0.4])
     made = design_integral(normal, 4, FRAME, probabilities=asked, iterations=6)
-    found = integrate_cells(made, normal, FRAME, derivative=SIXTH, tolerance=1e-8)
-    np.testing.assert_allclose(found.values, asked, atol=1e-7)
+    integral = integrate_cells(made, normal, FRAME, derivative=SIXTH, tolerance=1e-8)
+    np.testing.assert_allclose(integral.values, asked, atol=1e-7)
     points = np.random.default_rng(0).standard_normal((100_000, 2))
     error = np.sqrt(asked * (1 - asked) / len(points))
     assert (np.abs(made.probabilities(points) - asked) < 5 * error).all()
-    moved = found.centroids - made.centroids
+    moved = integral.centroids - made.centroids
     assert np.abs(moved).max() < 0.3  # on its way to where nothing moves
 
 
 @pytest.mark.slow
 def test_ten_million_points_agree():
     made = design_integral(normal, 16, FRAME, iterations=40)
-    found = integrate_cells(made, normal, FRAME, derivative=SIXTH, tolerance=1e-8)
+    integral = integrate_cells(made, normal, FRAME, derivative=SIXTH, tolerance=1e-8)
     rng, counts, n = np.random.default_rng(1), np.zeros(16), 10_000_000
     for _ in range(10):
         counts += made.sizes(rng.standard_normal((n // 10, 2)))
-    assert (np.abs(counts / n - found.values) < 4.5 * np.sqrt(1 / 16 * 15 / 16 / n)).all()
+    assert (np.abs(counts / n - integral.values) < 4.5 * np.sqrt(1 / 16 * 15 / 16 / n)).all()
 
 
 def test_what_is_no_density_is_refused():

@@ -43,7 +43,7 @@ def test_every_message_is_translated():
 
 def test_the_ladder_is_translated():
     attacks = ATTACKS.values()
-    texts = {*KNOWLEDGE, *MESSAGES, *(one.instead for one in attacks)}
+    texts = {*KNOWLEDGE, *MESSAGES, *(attack.instead for attack in attacks)}
     texts |= {text for text, _ in REMEDIES.values()}
     for code in LANGUAGES:
         assert texts - set(language.catalogue(code)) == set(), code

@@ -94,10 +94,10 @@ def test_pages_compute_nothing(release, found, monkeypatch):
     for name, module in list(sys.modules.items()):
         if not name.startswith(("voronym.", *rooms)):
             continue
-        for one in names:
-            section_of_this_name = one == "risk" and name.startswith("voronym.report")
-            if not section_of_this_name and callable(getattr(module, one, None)):
-                monkeypatch.setattr(module, one, forbidden)
+        for figure in names:
+            section_of_this_name = figure == "risk" and name.startswith("voronym.report")
+            if not section_of_this_name and callable(getattr(module, figure, None)):
+                monkeypatch.setattr(module, figure, forbidden)
                 touched += 1
     monkeypatch.setattr("voronym.table.codec.Codec.encode", forbidden)
     assert touched > 15

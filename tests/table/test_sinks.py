@@ -158,9 +158,9 @@ def test_the_command_line(
     assert "'given' exists already" in capsys.readouterr().err
     assert not run(monkeypatch, *words, "--overwrite")
     assert run(monkeypatch, *words[:-4], "-o", "postgresql://me:hunter2@127.0.0.1:1/x")
-    told = "".join(capsys.readouterr())
-    assert "could not connect to the PostgreSQL server" in told
-    assert "hunter2" not in told
+    printed = "".join(capsys.readouterr())
+    assert "could not connect to the PostgreSQL server" in printed
+    assert "hunter2" not in printed
     Path("many").mkdir()
     PEOPLE.write_parquet("many/a.parquet")
     assert run(monkeypatch, "many", *WORDS, "-o", town)

@@ -153,8 +153,8 @@ def agrees(client: httpx.Client, place: str, model: Model) -> None:
     words = shlex.split(client.get(f"{place}/command").text)
     for role in ROLES:
         named = [word for flag, word in itertools.pairwise(words) if flag == f"--{role}"]
-        told = sorted(name for word in named for name in word.split(","))
-        assert told == sorted(n for n in COLUMNS if model.now[f"role:{n}"] == role)
+        listed = sorted(name for word in named for name in word.split(","))
+        assert listed == sorted(n for n in COLUMNS if model.now[f"role:{n}"] == role)
 
 
 def _same(shown: str, typed: str) -> bool:
@@ -240,15 +240,15 @@ def drawn_is_released(seed: int, folder: Path) -> None:
 
     chosen = Settings(_random(random.Random(seed)))
     table = datasets.hospital(80, seed=seed % 3).select(COLUMNS)
-    bench, told = Bench(), list[dict[str, Any]]()
+    bench, events = Bench(), list[dict[str, Any]]()
     bench._frame = table
     try:
-        bench.preview(Wishes(told.append), settings=chosen.plain())
+        bench.preview(Wishes(events.append), settings=chosen.plain())
     except vr.errors.VoronymError as error:
         with pytest.raises(type(error)):
             vr.anonymize(table, **chosen.choices)
         return
-    drawn = [one["shown"] for one in told if "shown" in one][-1]
+    drawn = [event["shown"] for event in events if "shown" in event][-1]
     assert drawn["whole"]
     release = vr.anonymize(table, **chosen.choices)
     loss = release.group_loss if release.information_loss is None else release.information_loss
@@ -262,7 +262,7 @@ def drawn_is_released(seed: int, folder: Path) -> None:
         if rung["outcome"]["attack"] != "row-order":  # every release has its rows in an order of its own
             for name in ("success", "control", "interval", "people", "says"):
                 assert rung["outcome"][name] == again[rung["outcome"]["attack"]][name]
-    made = bench.run(Wishes(told.append), settings=chosen.plain(), folder=str(folder), suffix=".csv")
+    made = bench.run(Wishes(events.append), settings=chosen.plain(), folder=str(folder), suffix=".csv")
     if release.information_loss is not None:
         assert made["figures"]["loss"] == drawn["loss"]
     assert made["figures"]["smallest"] == drawn["smallest"]
@@ -292,11 +292,11 @@ def test_a_sample_says_between_what_the_release_will_be(seed: int) -> None:
     chosen = {**_random(rng), "method": rng.choice(["kd", "mdav"])}
     chosen.pop("models", None)
     table = datasets.hospital(24_000, seed=1).select(COLUMNS)
-    told: list[dict[str, Any]] = []
-    preview(table, Settings(chosen), told.append, lambda: None)
-    (low, high), *_ = [one["between"] for one in told if "between" in one]
+    events: list[dict[str, Any]] = []
+    preview(table, Settings(chosen), events.append, lambda: None)
+    (low, high), *_ = [event["between"] for event in events if "between" in event]
     release = vr.anonymize(table, **chosen)
     loss = release.group_loss if release.information_loss is None else release.information_loss
     assert loss is not None
     assert low <= loss <= high
-    assert not any(one["shown"]["whole"] for one in told if "shown" in one)
+    assert not any(event["shown"]["whole"] for event in events if "shown" in event)

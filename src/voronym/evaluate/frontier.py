@@ -131,10 +131,10 @@ def frontier(
     >>> import voronym as vr
     >>> patients = vr.datasets.hospital(300, seed=1)
     >>> made = vr.anonymize(patients, keys=["age"], confidential=["cost"], k=5, drop_undeclared=True)
-    >>> found = frontier(patients, keys=["age"], confidential="cost", release=made.table)
-    >>> found.proven(0.0) <= found.reached(0.0)
+    >>> curve = frontier(patients, keys=["age"], confidential="cost", release=made.table)
+    >>> curve.proven(0.0) <= curve.reached(0.0)
     True
-    >>> found.point.proven <= found.point.risk <= found.reached(0.0)
+    >>> curve.point.proven <= curve.point.risk <= curve.reached(0.0)
     True
     """
     if not keys:

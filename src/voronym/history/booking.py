@@ -394,8 +394,6 @@ class Booking:
             f"ledger cannot hold: make them numbers, texts or dates, or leave out {hint('keep_groups')}"
         )
 
-    # -- entering --------------------------------------------------------------------------------------------
-
     def companion(self, path: Path, sha256: str) -> Entering:
         """Return the entry of the release as what comes true together with its file."""
         assert self.entry is not None  # noqa: S101 - a release that was checked has one

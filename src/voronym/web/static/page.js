@@ -110,17 +110,17 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     try {
       const query = new URLSearchParams();
       for (const [name, value] of new FormData(form)) if (typeof value === "string" && value) query.append(name, value);
-      let told = {}, place = form.dataset.upload;
+      let answer = {}, place = form.dataset.upload;
       const several = input.multiple && files.length > 1;
       if (several) { place = "/parts"; query.set("of", files.length); query.set("set", crypto.randomUUID()); }
-      for (const one of several ? [...files].sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true })) : [file]) {
-        query.set("name", one.name);
-        say("status-" + field, "reading " + one.name + " …");
-        told = await (await fetch(place + "?" + query, { method: "POST", body: one })).json();
-        if (told.error) break;
+      for (const part of several ? [...files].sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true })) : [file]) {
+        query.set("name", part.name);
+        say("status-" + field, "reading " + part.name + " …");
+        answer = await (await fetch(place + "?" + query, { method: "POST", body: part })).json();
+        if (answer.error) break;
       }
-      if (told.go) { location.assign(told.go); return; }
-      say("error-" + field, told.error);
+      if (answer.go) { location.assign(answer.go); return; }
+      say("error-" + field, answer.error);
       for (const more of form.querySelectorAll("details")) more.open = true;
     } catch (_) {
       say("error-" + field, "the file could not be sent: it may be too large, or voronym page has ended");
