@@ -65,7 +65,7 @@ def test_a_year_of_draws_is_refused(people, tmp_path, step, monkeypatch) -> None
         publish(people, tmp_path, steps=[step])
     publish(people, tmp_path, steps=[step], changed="publish")  # who insists
     monkeypatch.setattr("voronym.history.booking.check_drawn", lambda *_: None)
-    assert attack(people, tmp_path, steps=[step]) < 0.5  # what the refusal is good for
+    assert attack(people, tmp_path, steps=[step]) < 0.7  # what the refusal is good for; drawn, so with room
 
 
 def test_categories_and_methods_that_draw(people, tmp_path) -> None:
