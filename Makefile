@@ -61,7 +61,7 @@ test-all: style $(WARM)  ## everything, the slow tests included
 # The oldest version that each dependency declares, in an environment of its own.
 test-lowest:     ## the demo and a smoke test with the lowest declared versions
 	uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
-	uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct . pytest
+	uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct . 'pytest>=8.0'
 	$(VENV)-lowest/bin/voronym demo --folder $(VENV)-lowest/demo
 	$(VENV)-lowest/bin/python -m pytest -q -p no:cacheprovider --noconftest -o addopts= -o filterwarnings= tests/smoke
 
