@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.plan`` makes data sets of four sizes, releases each with one, two and three workers,
 and prints the constants of the model, fitted to these runs. Runs of other sizes, leaves and keys are held
-back: their error is that of a plan one can believe. ``--kept FILE`` keeps the measured runs, or fits those
-that are kept there again.
+back: their error is that of a plan one can believe. ``--kept FILE`` keeps the measured runs, and
+measures those that are not there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from voronym.run.parts import cost
 from voronym.run.parts.engine import buckets_of
 
 FITTED = [(rows, workers, 12_500, 6) for rows in (50_000, 100_000, 200_000, 400_000) for workers in (1, 2, 3)]
-FITTED += [(100_000, 1, 2_500, 6)]
+FITTED += [(100_000, 1, 2_500, 6), (200_000, 1, 12_500, 4)]
 HELD = [(75_000, 1, 12_500, 6), (150_000, 2, 12_500, 6), (300_000, 3, 12_500, 6), (300_000, 2, 25_000, 4),
         (100_000, 1, 5_000, 6)]  # fmt: skip
 FILES = 8
@@ -47,25 +47,43 @@ def data(folder: Path, rows: int) -> Path:
     return place
 
 
-RUN = """
-import json, sys, time, resource
+ASKED = """
+import json, sys, threading, time
+import psutil
 import voronym as vr
 from voronym.run.parts import cost
 source, output, keys, workers, leaf = sys.argv[1:6]
 asked = dict(keys=keys.split(","), confidential=["illness"], drop_undeclared=True, k=5, leaf=int(leaf),
-             workers=int(workers), memory="8GB", engine="local", allow=None)
-asked.pop("allow")
-planned = vr.plan(source, **asked)
-pace = cost.speed() / cost.REFERENCE
+             workers=int(workers), memory="8GB", engine="local")
+"""
+PLAN = (
+    ASKED
+    + """
+made = vr.plan(source, **asked)
+print(json.dumps({"grouping": made.grouping, "planned": made.seconds, "rounds": made.rounds,
+                  "planned_spilled": made.bytes_spilled, "planned_memory": made.memory_per_worker,
+                  "speed": cost.speed()}))
+"""
+)
+RUN = (
+    ASKED
+    + """
+peak, over = [0], threading.Event()
+def watch():
+    me = psutil.Process()
+    while not over.wait(0.1):
+        for process in [me, *me.children(recursive=True)]:
+            try:
+                peak[0] = max(peak[0], process.memory_info().rss)
+            except psutil.Error:
+                pass
+threading.Thread(target=watch, daemon=True).start()
 began = time.perf_counter()
 made = vr.anonymize(source, output=output, **asked)
-wall = time.perf_counter() - began
-peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-print(json.dumps({"wall": wall, "stages": made.folder.seconds, "peak": peak * 1024, "pace": pace,
-                  "grouping": planned.grouping, "planned": planned.seconds, "rounds": planned.rounds,
-                  "spilled": made.folder.bytes_spilled, "planned_spilled": planned.bytes_spilled,
-                  "planned_memory": planned.memory_per_worker, "speed": cost.speed()}))
+print(json.dumps({"wall": time.perf_counter() - began, "stages": made.folder.seconds, "peak": peak[0],
+                  "spilled": made.folder.bytes_spilled}))
 """
+)
 
 
 def measure(folder: Path, rows: int, workers: int, leaf: int, keys: int) -> dict[str, Any]:
@@ -74,8 +92,13 @@ def measure(folder: Path, rows: int, workers: int, leaf: int, keys: int) -> dict
     out = folder / "release"
     shutil.rmtree(out, ignore_errors=True)
     words = [str(source), str(out), ",".join(KEYS[:keys]), str(workers), str(leaf)]
-    done = subprocess.run([sys.executable, "-c", RUN, *words], check=True, capture_output=True, text=True)
-    return {"rows": rows, "workers": workers, "leaf": leaf, "keys": keys, **json.loads(done.stdout)}
+    out_of: dict[str, Any] = {"rows": rows, "workers": workers, "leaf": leaf, "keys": keys}
+    for code in (PLAN, RUN):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], check=True, capture_output=True, text=True
+        )
+        out_of |= json.loads(done.stdout)
+    return out_of
 
 
 def features(run: dict[str, Any]) -> list[cost.Tasks]:
@@ -88,29 +111,33 @@ def fit(runs: list[dict[str, Any]]) -> None:
     """Fit the constants to runs with one worker, then those of several workers to the others."""
     alone = [run for run in runs if run["workers"] == 1]
     cost.REFERENCE = float(np.median([run["speed"] for run in runs]))
-    for run in runs:
-        run["pace"] = run["speed"] / cost.REFERENCE
     seen: dict[str, list[tuple[list[float], float]]] = {}
     for run in alone:
+        run["pace"] = run["speed"] / cost.REFERENCE
         for stage in features(run):
             base, _, turn = stage.name.partition("@")
             last = turn and int(turn) + 1 == run["rounds"]
             name = base if not turn else "last" if last else f"round@{turn}"
             group = run["grouping"] * stage.tasks * stage.rows * 1e-6 if turn else 0.0
-            row = [stage.tasks * run["pace"], 1e-6 * stage.tasks * stage.rows * run["pace"],
+            # What a round takes is what the probe takes.
+            row_cost = 0.0 if turn and not last else 1e-6 * stage.tasks * stage.rows * run["pace"]
+            row = [stage.tasks * run["pace"], row_cost,
                    1e-6 * stage.tasks * stage.files * run["pace"], group]  # fmt: skip
             seen.setdefault(name, []).append((row, run["stages"][stage.name]))
     shares = {}
-    for name, cases in seen.items():
+    for name, cases in sorted(seen.items(), key=lambda item: item[0] == "last"):
         A, b = np.array([row for row, _ in cases]), np.array([value for _, value in cases])
         if name == "round@1":
             name = "middle"
+        if name == "last":  # it groups as much as the one before, and publishes
+            b = np.maximum(b - shares["middle"] * A[:, 3], 0.05 * b)
+            A[:, 3] = 0.0
         made, _ = nnls(A / b[:, None], np.ones(len(b)))
         shares[name] = made[3]
         if name != "middle":
             cost.COSTS["round" if name == "round@0" else name] = cost.Cost(*map(float, made[:3]))
     cost.FIRST = float(shares["round@0"])
-    cost.OTHERS = float((shares["middle"] + shares["last"]) / 2)
+    cost.OTHERS = float(shares["middle"])
     several = [run for run in runs if run["workers"] > 1]
     best = np.inf
     for start in np.linspace(0.0, 4.0, 41):
@@ -124,6 +151,7 @@ def fit(runs: list[dict[str, Any]]) -> None:
 
 def foreseen(run: dict[str, Any]) -> float:
     """Return what the model says of a run."""
+    run["pace"] = run["speed"] / cost.REFERENCE
     made = cost.foresee(features(run), run["workers"], run["grouping"], run["pace"], cores=os.cpu_count())
     return made.total
 
@@ -138,16 +166,17 @@ def main() -> None:
     runs: list[dict[str, Any]] = []
     if given.kept is not None and given.kept.exists():
         runs = json.loads(given.kept.read_text())
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            for case in [*FITTED, *HELD]:
-                data(Path(folder), case[0])
-            for case in sorted([*FITTED, *HELD], key=lambda case: (case not in HELD, case[0])):
-                if time.monotonic() < end:
-                    runs.append(measure(Path(folder), *case))
-                    print(json.dumps(runs[-1]), file=sys.stderr, flush=True)
-        if given.kept is not None:
-            given.kept.write_text(json.dumps(runs))
+    known = {(run["rows"], run["workers"], run["leaf"], run["keys"]) for run in runs}
+    wanted = [] if given.seconds <= 0 else [case for case in [*FITTED, *HELD] if case not in known]
+    with tempfile.TemporaryDirectory() as folder:
+        for case in wanted:
+            data(Path(folder), case[0])
+        for case in wanted:
+            if time.monotonic() < end:
+                runs.append(measure(Path(folder), *case))
+                print(json.dumps(runs[-1]), file=sys.stderr, flush=True)
+    if given.kept is not None:
+        given.kept.write_text(json.dumps(runs))
     cases = {case: run for run in runs for case in [(run["rows"], run["workers"], run["leaf"], run["keys"])]}
     fit([run for case, run in cases.items() if case in FITTED])
     print(f"REFERENCE = {cost.REFERENCE:.4g}; START = {cost.START:.3g}; TOGETHER = {cost.TOGETHER:.3g}; "

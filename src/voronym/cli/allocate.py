@@ -69,7 +69,7 @@ def allocate(
     from voronym import quantize
     from voronym.quantize import Quantizer
     from voronym.space import Sphere
-    from voronym.table import places
+    from voronym.table.places import shown as address
     from voronym.table.read import read
     from voronym.table.write import write
 
@@ -108,7 +108,7 @@ def allocate(
         common.emit(figures)
         return
     aside = not written  # the table itself is on stdout
-    where = "." if aside else f": in {places.shown(output)}."
+    where = "." if aside else f": in {address(output)}."
     typer.echo(
         f"{count(len(X), 'record')} to {count(len(C), 'place')}, numbered from 1 as in {places}{where}",
         err=aside,

@@ -288,9 +288,9 @@ def check_outputs(
     places_ = {path: place for path in given if (place := place_of(path)) is not None}
     if not set(places_.values()).isdisjoint([place_of(source)]):
         raise InputError("an output has the name of the source; the original is never written over")
-    for place, address in places_.values():
-        if place.holds_files:
-            place.check(address, "", overwrite=overwrite)
+    for kind, address in places_.values():
+        if kind.holds_files:
+            kind.check(address, "", overwrite=overwrite)
     given = [path for path in given if path not in places_]
 
     for path in given:

@@ -16,7 +16,7 @@ from voronym.core.atomic import accompany, place_folder, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.figures import NOTHING
 from voronym.core.place import digest_of
-from voronym.errors import InputError, WriteError, hint
+from voronym.errors import InputError, ReadError, WriteError, hint
 from voronym.evaluate.moved import joined
 from voronym.evaluate.risk import Risk
 from voronym.history.ledger import Entering, Ledger
@@ -45,6 +45,7 @@ from voronym.run.parts.outcome import too_little
 from voronym.run.parts.runners import RUNNERS, Runner
 from voronym.run.parts.source import find, is_parquet
 from voronym.run.parts.texts import check_format
+from voronym.run.parts.watching import watched
 from voronym.table.formats import by_suffix
 from voronym.table.packing import suffix_of
 from voronym.table.places import Load, Place, place_of, shown
@@ -110,7 +111,7 @@ def release_parts(
         check_place(Path(run.work))
     name = engine_of(request, recipe)
     ctx = Context(progress=progress)
-    with together():
+    with watched(run, name) as watch, together():
         if there is None:
             final = target.absolute().parent.resolve() / target.name
         else:
@@ -131,7 +132,7 @@ def release_parts(
         )
         _enter(job, made.before)
         crew = crew_of(name, run.workers, run.memory, job.leaf, run.address)
-        lead = Engine(job, crew, ctx)
+        lead = Engine(job, crew, ctx, watch)
         try:
             findings = lead.run()
             out = _told(lead, findings, target, {"engine": name, "leaf": job.leaf, "rounds": job.wanted})
@@ -143,6 +144,7 @@ def release_parts(
                 out._dossier = dossier_of(lead, out)
         finally:
             crew.close()
+        _refuse_changed(job)
         if there is None:
             place_folder(job.release, final, overwrite=overwrite, sealed=lead.course.sealed)
         else:
@@ -258,6 +260,18 @@ def _check_address(place: Place, address: str, table: str, request: Request, *, 
         raise InputError("a run to an address cannot go on later: name a folder of this machine, and copy it")
     place.check_many(address)
     place.check(address, table, overwrite=overwrite)
+
+
+def _refuse_changed(job: Job) -> None:
+    """Refuse a release of files that are not those that were there when the run began."""
+    for path, name, stamp in zip(job.files, job.names, job.stamps, strict=True):
+        try:
+            about = Path(path).stat()
+            same = (about.st_size, about.st_mtime_ns) == tuple(stamp)
+        except OSError:
+            same = False
+        if not same:
+            raise ReadError(f"{name!r} changed while it was read: nothing was released. Run it again")
 
 
 def _enter(job: Job, before: Job | None) -> None:
