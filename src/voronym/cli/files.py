@@ -155,13 +155,14 @@ def check_release(
         if json:
             raise InputError("the table and --json cannot both go to standard output; name a file with -o")
         return []
-    from voronym.table.sinks import check_server, server_of
+    from voronym.table.places import place_of
     from voronym.table.write import check_target
 
-    server = server_of(output)
-    if server is not None:
-        check_server(server, table or "release", overwrite=overwrite)
-    check_target(output)
+    place = place_of(output)
+    if place is None or place[0].holds_files:
+        check_target(output)
+    else:
+        place[0].check(place[1], table or "release", overwrite=overwrite)
     return [output]
 
 
