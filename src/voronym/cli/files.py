@@ -19,7 +19,7 @@ READING: dict[str, tuple[Any, Any, str]] = {
     "delimiter": (str | None, None, "Character between the cells of a text file. Default: detected."),
     "encoding": (str | None, None, "Encoding of a text file, such as cp1252. Default: detected."),
     "decimal": (str | None, None, "Decimal separator. Default: detected."),
-    "thousands": (str | None, None, "Thousands separator. Default: detected."),
+    "thousands": (str | None, None, "Thousands separator, or COLUMN=SEPARATOR. Default: detected."),
     "date_format": (str | None, None, "Format of dates, such as dd.mm.yyyy, if it cannot be guessed."),
     "missing": (
         list[str] | None,
