@@ -55,7 +55,7 @@ def test_an_invoice_number_is_a_date(people, release):
     told = found["linkage-columns"]
     assert told.success >= 0.8
     assert told.details["columns"][0] == "invoice"
-    assert "'invoice' (tells 'admitted')" in told.says
+    assert "'invoice' → 'admitted'" in told.says
     assert found["linkage"].success <= 1 / 5
     mended = vr.anonymize(people, keys=[*KEYS, "invoice"], confidential=["diagnosis"], k=5, method="mdav")
     left = vr.attack(mended, attacks=["linkage-columns"])["linkage-columns"]
