@@ -1,4 +1,4 @@
-"""From a project of ARX to a recipe, and what of it cannot be said here."""
+"""Translate a project of ARX to a recipe, and list what has no counterpart."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Imported:
         return (*made, place / "recipe.toml")
 
     def recipe(self, files: Mapping[str, Any], *, groups: bool = False) -> Recipe:
-        """Return the recipe, with hierarchies from these files; those of keys may be given themselves."""
+        """Return the recipe, with hierarchies from these files or given directly for keys."""
         keys = [name for name in self.schema.keys if name in files]
         choices: dict[str, Any] = {"hierarchies": {name: files[name] for name in keys}} if keys else {}
         if self.project.suppression > 0.0:
@@ -173,7 +173,7 @@ def import_project(path: str | Path) -> Imported:
 
 
 def text_of_tree(tree: Hierarchy) -> str:
-    """Write a hierarchy as ARX does: a value and what it belongs to in a line."""
+    """Write a hierarchy as ARX does: each line has a value and its ancestors."""
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\n").writerows(tree.paths.values())
     return out.getvalue()
@@ -208,7 +208,7 @@ def file_names(columns: Any) -> dict[str, str]:
 
 
 def _column(attribute: Attribute, left: list[str]) -> Column:
-    """Translate a column; of ordinal ones the format is the order, where there is one."""
+    """Translate a column; the format of an ordinal column is its order, if there is one."""
     role = ROLES.get(attribute.role, "identifier")
     if attribute.role not in ROLES:
         left.append(
@@ -292,7 +292,7 @@ def _criteria(project: Project, made: Imported) -> None:
 
 
 def _model(text: str, made: Imported) -> Model | None:
-    """Return the model that a criterion is, or say why there is none."""
+    """Return the model for a criterion, or the reason why there is none."""
     try:
         tree = re.fullmatch(rf"{_N}-closeness with hierarchical (?:ground-)?distance{_FOR}", text)
         if tree and tree[2] in made.trees:
