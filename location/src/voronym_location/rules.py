@@ -1,4 +1,4 @@
-"""What may be chosen about epochs: a module that loads nothing, for whoever only reads settings."""
+"""The choices about epochs: a module that loads nothing, for readers of settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True)
 class Settings(Options):
-    """What may be chosen about epochs.
+    """The choices about epochs.
 
     More headroom, or a larger budget, and more are served, nearer to home; less, and fewer people are told a
     new place each time. ``k`` is the promise; all else is comfort.

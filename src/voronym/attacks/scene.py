@@ -311,7 +311,7 @@ class Scene:
         return result
 
     def joint_codes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
-        """Number the combinations of some columns, alike in both tables."""
+        """Assign numbers to the combinations of some columns, alike in both tables."""
         both = pl.concat([self.people.select(names), self.released.select(names)])
         result = equivalence_classes(nw.from_native(both, eager_only=True), list(names))
         return result.labels[: len(self.people)], result.labels[len(self.people) :]

@@ -60,7 +60,7 @@ class Perturbed(Masked):
 
     @property
     def channels(self) -> tuple[GaussianChannel | FiniteChannel, ...]:
-        """What the rules draw from; analysts need the matrices to correct for them."""
+        """The rules that were drawn from; analysts need the matrices to correct for them."""
         return tuple(rule.channel for rule in self.rules)
 
 
@@ -299,7 +299,7 @@ def _judge(revealed: Revealed, rules: Sequence[Rule], risk: float, max_risk: flo
 
 
 def _above(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
-    """Tell the data holder where exact counts are above the limit: a refusal would tell everybody."""
+    """Warn the data holder if exact counts exceed the limit; a refusal would reveal it to everybody."""
     name, value = one_limit(**options.limits)
     if name == "max_distortion":
         return ()
@@ -316,7 +316,7 @@ def _above(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
 
 
 def _coarse(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
-    """Say where a limit for every combination is one on classes of confidential values."""
+    """Warn if a limit for every combination applies to classes of confidential values."""
     name, _ = one_limit(**options.limits)
     if name not in WORST or all(rule.complete for rule in rules):
         return ()

@@ -62,7 +62,7 @@ def allocate(
     reading: Any = None,
     places_reading: Any = None,
 ) -> None:
-    """Send each record to one of some fixed places, at the least total cost, within their room."""
+    """Assign each record to one of several fixed places, at the least total cost, within their capacity."""
     import numpy as np
     import polars as pl
 
@@ -118,7 +118,7 @@ def allocate(
 
 
 def _lines(plan: Allocation, ways: Mapping[str, float], globe: bool) -> Iterator[str]:
-    """Say what each place gets, what it costs, and that nothing costs less; on the globe in km²."""
+    """Describe what each place gets and costs, and that nothing costs less; on the globe in km²."""
     from voronym.space.metrics.globe import EARTH
 
     scale, unit = (EARTH**2, " km²") if globe else (1.0, "")  # on a sphere of radius 1 before

@@ -1,4 +1,4 @@
-"""`voronym check`: what a policy demands of a table, ours or not, and whether it is so."""
+"""`voronym check`: whether a table of any tool meets the demands of a policy."""
 
 from __future__ import annotations
 

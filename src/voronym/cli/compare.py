@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MINUTE = 50.0
-"""Seconds for the methods, so that reading and drawing leave it a minute."""
+"""Seconds for the methods, so that reading and drawing stay within a minute."""
 TAKEN = ("keys", "drop_undeclared", "kinds", "orders", "locations", "person")
 """Choices about columns that this verb takes."""
 BAR = 6
@@ -124,7 +124,7 @@ def compare(
 
 
 class _Rows:
-    """The rows so far: each is shown when it is done, and all of them where somebody stops the rest."""
+    """The rows so far: each is shown when done, and all of them if the user stops the rest."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._out, self._quiet = common.console(), quiet
@@ -132,7 +132,7 @@ class _Rows:
         self._records, self._keys = 0, tuple[str, ...]()
 
     def about(self, records: int, keys: Sequence[str]) -> None:
-        """Remember what is compared."""
+        """Remember the comparison's subject."""
         self._records, self._keys = records, tuple(keys)
 
     def add(self, row: Row) -> None:
@@ -208,7 +208,7 @@ def _information(row: Row) -> tuple[str, ...]:
 
 
 def _explain_loss(result: Comparison, out: Console) -> None:
-    """Say what is lost of what."""
+    """Explain what the loss is a share of."""
     whose = ". People were grouped, and lost is what their rows lose" if result.counted == "people" else ""
     out.print(
         "loss: percent of the keys' variance that the groups lose; published: what a release loses, whose "
@@ -218,7 +218,7 @@ def _explain_loss(result: Comparison, out: Console) -> None:
 
 
 def _explain(result: Comparison, out: Console) -> None:
-    """Say what the risk is, and where its limits are."""
+    """Explain the risk and its limits."""
     outcome = result.plane
     if outcome is None:
         return

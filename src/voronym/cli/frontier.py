@@ -1,4 +1,4 @@
-"""`voronym frontier`: what keys tell about a column against what masking them costs."""
+"""`voronym frontier`: what keys reveal about a column, against the cost of masking them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def frontier(
     reading: Any = None,
     typed: Any = None,
 ) -> None:
-    """Find the least that published keys must tell about a column, at every distortion of the keys.
+    """Find the least that published keys must reveal about a column, at every distortion of the keys.
 
     Two lines certify it: below the one no rule can be, whatever it does; the other is reached by rules on
     this table. With --release, where a masked table is between them.

@@ -53,7 +53,7 @@ def arx(
     ] = False,
     json: common.Json = False,
 ) -> None:
-    """Translate a project of ARX into a recipe and hierarchies; say what cannot be translated."""
+    """Translate a project of ARX into a recipe and hierarchies; list what has no counterpart."""
     import zipfile
 
     if not file.is_file():

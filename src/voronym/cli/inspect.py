@@ -36,7 +36,7 @@ def inspect(
     reading: Any = None,
     typed: Any = None,
 ) -> None:
-    """Propose a role and a kind for every column, and say why. You decide.
+    """Propose a role and a kind for every column, with reasons. You decide.
 
     With --policy also the steps, the k and the models that it demands.
     """
@@ -82,7 +82,7 @@ def inspect(
 
 
 def _completed(frame: Any, given: dict[str, Any]) -> Any:
-    """Return what a policy demands of a run about which nobody said anything."""
+    """Return what a policy adds to a run without any choice."""
     from voronym.policy.case import Facts
     from voronym.policy.complete import complete
     from voronym.policy.policy import Policy

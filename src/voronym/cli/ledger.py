@@ -1,4 +1,4 @@
-"""`voronym ledger`: what was released before about whom."""
+"""`voronym ledger`: earlier releases of the same people."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def new(
 
 @app.command()
 def show(file: File, json: common.Json = False) -> None:
-    """List the releases in a ledger, and what is spent of its budget."""
+    """List the releases in a ledger, and the spent part of its budget."""
     from rich.table import Table
 
     from voronym.history import Ledger
@@ -86,7 +86,7 @@ def show(file: File, json: common.Json = False) -> None:
 
 
 def _spent(ledger: Ledger, entries: Sequence[Entry]) -> str:
-    """Say what private releases cost together, and what is left."""
+    """Report what private releases cost together, and what is left."""
     from voronym.history.epsilon import DELTA, PRIVATE, everybody, limit_of, most_spent
 
     limit = limit_of(ledger)
@@ -107,7 +107,7 @@ def budget(
         float, typer.Option("--delta", help="δ of the budget; costs are then added up as ρ if that is less.")
     ] = 0.0,
 ) -> None:
-    """Set the ε that all private releases of a ledger may cost a person; what would exceed it is refused."""
+    """Set the ε that all private releases of a ledger may cost a person; a release above it is refused."""
     from voronym.history import Ledger
     from voronym.history.epsilon import Limit, set_limit
 
@@ -181,7 +181,7 @@ def forget(
         typer.Option("--people", help="A table of people to remove, with the columns that name them."),
     ] = None,
 ) -> None:
-    """Forget a release, or people; what is removed is wiped from the file."""
+    """Forget a release, or people; removed entries are wiped from the file."""
     import numpy as np
 
     from voronym.history import Ledger

@@ -1,4 +1,4 @@
-"""`voronym measure`: what any table reveals, ours or not."""
+"""`voronym measure`: what a table of any tool reveals."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _write_records(
     overwrite: bool,
     seed: int,
 ) -> None:
-    """Write the risk of every record, and say whom it is for."""
+    """Write the risk of every record, and state whom the file is for."""
     from voronym.evaluate.by_record import risk_by_record, write_by_record
 
     result = risk_by_record(
@@ -171,13 +171,13 @@ TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "hous
 
 
 def _columns(given: dict[str, Any]) -> dict[str, Any]:
-    """Return what was said about columns; keys may be none."""
+    """Return the options about columns; keys may be missing."""
     about = {name: given[name] for name in ColumnChoices.names() if name in given}
     return {"keys": [], "confidential": [], **about}
 
 
 def _told(result: Any, *, json: bool, more: Sequence[str] = ()) -> None:
-    """Print what was found; exit code 3 where a demand is not met."""
+    """Print the results; exit code 3 if a demand is not met."""
     if json:
         common.emit({**result.to_dict(), **({"recode": list(more)} if more else {})})
     else:

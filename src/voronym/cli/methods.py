@@ -68,7 +68,7 @@ def methods(
 
 
 def _shared() -> dict[str, str]:
-    """Return what choices mean that every method takes which makes groups."""
+    """Return the meaning of the choices that every grouping method takes."""
     from voronym.request.choices import METHOD, PUBLISHING, SURVEY, ReleaseChoices
 
     own = ("method", "options", "steps", "publish", "hierarchies")  # which everybody knows by then

@@ -1,4 +1,4 @@
-"""Where random masking draws from: the one place that decides it.
+"""The source of randomness for masking: the one place that decides it.
 
 Noise hides somebody as long as nobody else can draw it. So everything that masks at random draws from the
 system, unless somebody gives a seed; who does is warned. Methods that form groups promise nothing by what
@@ -24,7 +24,7 @@ SEEDED = (
 
 
 def masking(seed: Seed) -> np.random.Generator:
-    """Return what random masking draws from.
+    """Return the random generator for masking.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a data holder should know about a release beside those before it."""
+"""Remarks for the data holder about a release in relation to earlier ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from voronym.history.booking import Booking
 
 
 def notes(booking: Booking, *, chosen: bool = True) -> tuple[str, ...]:
-    """Return what the data holder should know, the weightiest first.
+    """Return the remarks for the data holder, the weightiest first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Records that are left out, so that the others lose least.
+"""Leave out records so that the others lose least.
 
 A few people who are like nobody else cost a table most of its loss: whatever group they are in, its centre is
 far from everybody. With a budget, ``suppress = 1 %``, they stay out. Which ones is a search: records far from
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SEARCHED = 20_000
-"""Records up to which trial groups are searched for, not only made."""
+"""Records up to which trial groups are improved by search."""
 ROUNDS = 6
 """Times that exchanges and new groups follow each other."""
 
@@ -190,7 +190,7 @@ def prices(records: Records, k: int, ctx: Context) -> Floats:
 
 
 def who_compares(table: Table, ctx: Context, choices: ReleaseChoices) -> tuple[Crowd, Ints | None]:
-    """Return the records among whom some are left out, in coordinates, and their strata.
+    """Return the candidate records to leave out, in coordinates, and their strata.
 
     Who is far from everybody is seen in coordinates, in whatever space groups are made.
     """
@@ -202,7 +202,7 @@ def who_compares(table: Table, ctx: Context, choices: ReleaseChoices) -> tuple[C
 
 
 def least(near: Floats, k: int, many: int, columns: int) -> float:
-    """Return what the groups of the others cost at least, whichever ``many`` records are left out.
+    """Return a lower bound on the cost of the others' groups, for any ``many`` records left out.
 
     Proof. Prices ``N_i / 2k``, N_i the squared distances of record i to its k-1 nearest of all, summed, are
     at most the cost of any group of k or more records (see `voronym.certify.neighbours`). So groups of those
@@ -219,7 +219,7 @@ def _groups(problem: Problem, ctx: Context) -> Partition:
 
 
 def _lonely(X: Floats, k: int, many: int, near: Floats, ctx: Context, may: Bools) -> Ints:
-    """Leave out the records farthest from their nearest, some at a time: those who go were near to others."""
+    """Leave out the records farthest from their nearest, a few at a time, because distances change."""
     here = np.arange(len(X))
     out: list[Ints] = []
     rounds = 4 if many >= 4 else 1
@@ -246,7 +246,7 @@ def _costly(X: Floats, part: Partition, many: int, may: Bools) -> Ints:
 
 
 def _search(problem: Problem, outside: Ints, may: Bools, ctx: Context) -> tuple[float, Ints]:
-    """Exchange records outside for records inside while that helps; return the cost and who is outside."""
+    """Exchange records outside and inside while that helps; return the cost and the records outside."""
     best: tuple[float, Ints] | None = None
     for number in range(ROUNDS):
         ctx.tell(number / ROUNDS, whole=True)
@@ -264,7 +264,7 @@ def _search(problem: Problem, outside: Ints, may: Bools, ctx: Context) -> tuple[
 
 
 def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints, may: Bools) -> Ints:
-    """Let each record outside, the nearest to a centre first, take the place of a worse one of that group.
+    """Let each record outside, the nearest to a centre first, replace a worse record of that group.
 
     A record i that leaves a group of s with mean c saves ``s/(s-1) |x_i - c|²``; one that joins the rest
     costs ``(s-1)/s |x_j - c'|²`` with c' its mean. Each group is changed once, so these are exact.
@@ -293,7 +293,7 @@ def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints, may: Boo
 
 @dataclass(frozen=True)
 class Known:
-    """What a ledger says of the rows: which were published before, and which were left out then."""
+    """A ledger's facts about the rows: which were published before, and which were left out."""
 
     published: Bools
     left_out: Bools
@@ -307,7 +307,7 @@ def stay(
     choices: ReleaseChoices,
     known: Known | None = None,
 ) -> Left:
-    """Choose who of a table is left out, as its recipe says.
+    """Choose the records to leave out, by the recipe.
 
     Nobody leaves who is in an earlier release of a ledger: what is lacking then would be theirs. Nobody comes
     in whom an earlier one left out, for the same reason.
@@ -328,5 +328,5 @@ def stay(
 
 
 def _people(rows: Bools, of_row: Ints | None, many: int) -> Bools:
-    """Say of whom a row is marked."""
+    """Return the people with a marked row."""
     return rows if of_row is None else np.bincount(of_row, rows, minlength=many) > 0

@@ -1,4 +1,4 @@
-"""What everybody may know about a private release: figures, sentences, what the promise leaves out."""
+"""The public facts about a private release: figures, sentences, and the limits of the promise."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def public_figures(
     records: int,
     columns: Sequence[str],
 ) -> Private:
-    """Return what everybody may know about such a release: nothing here depends on the data but its noise.
+    """Return the public facts about such a release; they depend on the data only through its noise.
 
     ``rows`` are the most of a unit; ``records`` and ``columns`` are those of the table.
     """

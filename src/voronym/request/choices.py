@@ -47,12 +47,12 @@ from voronym.request.checks import (
 COLUMNS, PROTECTION, METHOD, PUBLISHING = "Columns", "Protection", "Method", "Publishing"
 SURVEY, EARLIER, PARTS = "Samples and strata", "Earlier releases", "Many parts"
 PURPOSES = (COLUMNS, PROTECTION, METHOD, PUBLISHING, SURVEY, EARLIER, PARTS)
-"""What choices are for, in the order of help pages."""
+"""The purposes of choices, in the order of help pages."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnChoices(Options):
-    """What the columns of a table are."""
+    """The roles and kinds of the columns of a table."""
 
     keys: tuple[str, ...] = option(
         (), "Columns that an intruder may know. A release masks them.", check=columns, shape="columns",
@@ -292,14 +292,14 @@ class ReleaseChoices(Options):
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        """Check every value, and fill in what a profile says about choices that nobody made."""
+        """Check every value, and fill in the profile's values for choices that were not made."""
         super().__post_init__()
         for name, value in self._profile().items():
             if getattr(self, name) == self.declared()[name].default:
                 object.__setattr__(self, name, value)
 
     def _profile(self) -> dict[str, Any]:
-        """Return the choices that stand for another tool."""
+        """Return the choices that imitate another tool."""
         if self.like == "sdcmicro":
             return {"method": "local-suppression"}
         if self.like == "arx":
@@ -315,7 +315,7 @@ class ReleaseChoices(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class RunChoices(Options):
-    """Where a run does its work, and where it remembers it: the release does not depend on these."""
+    """Where a run works, and where it remembers: the release does not depend on these."""
 
     ledger: str | None = option(
         None, "A file that remembers the groups of every release. A release that exposes people is refused.",
@@ -351,4 +351,4 @@ OTHER_WORDS = {
     "direct_identifiers": "identifiers", "sensitive": "confidential", "sensitive_attributes": "confidential",
     "insensitive": "other", "model": "models", "step": "steps", "option": "options", "file": "data",
 }  # fmt: skip
-"""What others call the arguments of `anonymize`."""
+"""Other tools' names for the arguments of `anonymize`."""

@@ -152,7 +152,7 @@ def anonymize(
 
 
 def completed(request: Request, data: Any) -> Completed:
-    """Complete a request by what its policy demands and nobody chose."""
+    """Add to a request what its policy demands and the user did not choose."""
     from voronym.policy.case import Facts  # with the attacks, which take a while to load
     from voronym.policy.complete import complete
     from voronym.policy.policy import Policy
@@ -228,11 +228,11 @@ def _no_empty_ledger(ledger: str | Path | None) -> Iterator[None]:
 
 
 _BESIDE = ("-journal", "-wal", "-shm")
-"""What a database keeps beside its file."""
+"""The companion files of a database."""
 
 
 def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:
-    """Make a release over parts, of files where they lie or of a frame that is laid down in some."""
+    """Make a release over parts: files where they are, or a frame written to temporary ones."""
     if is_frame(data):
         if request.run.resume:
             raise InputError(
@@ -267,7 +267,7 @@ def _warned(release: Release) -> Release:
 
 
 def _over_parts(data: Any, request: Request) -> bool:
-    """Whether a run goes over parts: the source has several, or a choice about parts was made."""
+    """Whether a run goes over parts: the source has several, or an option about parts was given."""
     scaled = any(declared.purpose == PARTS for name, declared in DECLARED.items() if name in request.asked)
     return has_parts(data) or (scaled and not isinstance(data, (list, tuple)))
 
@@ -275,7 +275,7 @@ def _over_parts(data: Any, request: Request) -> bool:
 def plan(
     data: Any, *, recipe: Recipe | None = None, reading: Mapping[str, Any] | None = None, **choices: Any
 ) -> Plan:
-    """Say what a run over many parts would do and cost; nothing is changed.
+    """Estimate what a run over many parts would do and cost; change nothing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where a table comes from: a frame, a file, or a data set of many parts."""
+"""The source of a table: a frame, a file, or a data set of many parts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voronym.core.locks import passing_folder
 from voronym.table.frame import as_frame
 
 GROUP = 50_000
-"""Rows of a row group of a frame that is laid down in a file, so that it can be read in parts."""
+"""Rows per row group of a frame written to a file, so that it can be read in parts."""
 
 
 def has_parts(data: Any) -> bool:
@@ -34,7 +34,7 @@ def has_parts(data: Any) -> bool:
 
 
 def engine_of_frame(data: object) -> str | None:
-    """Return the engine whose distributed frame this is: "dask", "spark", or None."""
+    """Return the engine of a distributed frame: "dask", "spark", or None."""
     room = type(data).__module__.partition(".")[0]
     if room in ("dask", "dask_expr") and hasattr(data, "to_parquet"):
         return "dask"
@@ -50,7 +50,7 @@ def is_frame(data: object) -> bool:
 
 @contextlib.contextmanager
 def as_files(data: Any, beside: str | os.PathLike[str] | None) -> Iterator[Any]:
-    """Lay a frame down in Parquet files, for as long as a run reads it; files stay where they are.
+    """Write a frame to Parquet files for the length of a run; files stay where they are.
 
     Nobody else can open the folder, and it is gone afterwards.
 
@@ -81,5 +81,5 @@ def as_files(data: Any, beside: str | os.PathLike[str] | None) -> Iterator[Any]:
 
 
 def collected(data: Any) -> Any:
-    """Return a lazy frame's table; anything else as it is."""
+    """Return a lazy frame's table; anything else unchanged."""
     return data.collect() if isinstance(data, (pl.LazyFrame, nw.LazyFrame)) else data

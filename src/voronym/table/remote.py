@@ -27,7 +27,7 @@ _OWN = ("postgresql", "postgres", "http", "https")
 
 
 def address_of(path: object) -> str | None:
-    """Return the address that a path stands for; None where it is a file of this machine.
+    """Return the address of a path; None for a file of this machine.
 
     A `Path` has made one slash of two.
 
@@ -69,7 +69,7 @@ def _scheme(address: str) -> str:
 
 @contextmanager
 def fetched(address: str) -> Iterator[Path]:
-    """Give the path of a copy of what is at an address, for as long as the block lasts."""
+    """Yield the path of a local copy of an address, for the length of the block."""
     store, place = store_of(address)
     with passing_folder() as folder:
         path = folder / PurePosixPath(place).name
@@ -96,7 +96,7 @@ def check_address(address: str, *, overwrite: bool) -> None:
 
 @contextmanager
 def put(address: str, *, overwrite: bool) -> Iterator[Path]:
-    """Give the path of a file to be made, which is put to the address when it and all beside it are whole."""
+    """Yield a temporary path whose file is uploaded when it and its companions are complete."""
     store, place = store_of(address)
     with passing_folder() as folder, together():
         path = folder / PurePosixPath(place).name
@@ -141,7 +141,7 @@ class _Upload:
         """Leave it there."""
 
     def undo(self) -> None:
-        """Put back what was there."""
+        """Restore the earlier file."""
         if not self.begun:
             return
         if self.earlier is not None:

@@ -1,4 +1,4 @@
-"""A release into a database that is there already: one table more, in one transaction.
+"""A release into an existing database: a new table, in one transaction.
 
 The release is made and counted as a Parquet file in a folder that only its owner can read. When all files
 beside it are whole, it is copied to the database within a transaction and counted there again; the
@@ -37,7 +37,7 @@ MARK = "a release by voronym"
 
 
 def server_of(path: object) -> str | None:
-    """Return the address of a PostgreSQL database that a path stands for; None where it is none.
+    """Return the address of a PostgreSQL database for a path; None if it is none.
 
     A `Path` has made one slash of two, or of three where no server is named.
 
@@ -57,7 +57,7 @@ def server_of(path: object) -> str | None:
 
 
 def place_of(path: object) -> str:
-    """Return where a table went, as people may read it: without a password.
+    """Return the place of a table as people may read it: without a password.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def place_of(path: object) -> str:
 
 
 def check_server(address: str, table: str, *, overwrite: bool) -> None:
-    """Refuse a database that does not answer, and a table that is there, before the work."""
+    """Refuse a database that does not answer, or a table that exists, before the work."""
     connection = connect_postgresql(address, WriteError)
     with connection:
         connection.read_only = True
@@ -82,7 +82,7 @@ def check_server(address: str, table: str, *, overwrite: bool) -> None:
 
 @contextmanager
 def copied(address: str, table: str, keys: list[str], k: int, *, overwrite: bool) -> Iterator[Path]:
-    """Give the path of a Parquet file to be made, which becomes a table when all beside it are whole."""
+    """Yield the path of a Parquet file that becomes a table when its companions are complete."""
     with passing_folder() as folder, together():
         path = folder / "release.parquet"
         yield path
@@ -106,7 +106,7 @@ class _Copy:
     connection: Any = field(default=None, init=False)
 
     def before(self) -> None:
-        """Copy and count it, where nobody else sees it yet."""
+        """Copy and count it while it is invisible to others."""
         self.connection = connect_postgresql(self.address, WriteError)
         try:
             self._copy()
@@ -162,7 +162,7 @@ def _identifier(table: str) -> Any:
 
 
 def _refuse_taken(connection: Any, table: str, *, overwrite: bool) -> bool:
-    """Refuse a table that is there and stays; return whether there is one to be replaced."""
+    """Refuse a table that exists and stays; return whether one is to be replaced."""
     if not all(part and "\0" not in part for part in table.split(".", 1)):
         raise WriteError(f"no table can be called {table!r}; give it another name")
     _refuse_long(table.split(".", 1))

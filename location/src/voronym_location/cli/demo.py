@@ -107,7 +107,7 @@ def _invite(town: Demo) -> None:
 
 
 def _wait(town: Demo) -> None:
-    """Show the operator's second factor, which changes every half minute, until somebody ends it."""
+    """Show the operator's second factor, which changes every half minute, until interrupted."""
     from voronym_location.passwords import STEP, one_time_code
 
     out, secret, shown = common.console(), base64.b32decode(town.secret), ""

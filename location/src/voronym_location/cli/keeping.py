@@ -1,4 +1,4 @@
-"""`voronym location backup`, `after-restore`, `rotate-key`, `rotate-homes` and `forget`: what keepers do."""
+"""`voronym location backup`, `after-restore`, `rotate-key`, `rotate-homes` and `forget`: maintenance."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def forget(
     config: Config = None,
     folder: Folder = None,
 ) -> None:
-    """Delete somebody who asked for it by letter: account, home, point and pseudonym."""
+    """Delete somebody who asked by letter: account, home, point and pseudonym."""
     from voronym_location.cli.serving import existing
 
     with existing(config, folder) as service:

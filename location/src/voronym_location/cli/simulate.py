@@ -60,7 +60,7 @@ def simulate(
     seed: common.Seed = 0,
     json: common.Json = False,
 ) -> None:
-    """Let people come and go in a made-up town, and see what is told and what intruders learn."""
+    """Simulate people who come and go in a made-up town; show what is published and what intruders learn."""
     from voronym.core.context import Context
     from voronym_location.rules import Settings
     from voronym_location.simulate import simulate as run

@@ -1,4 +1,4 @@
-"""`voronym papers`: the tables and figures of published papers, beside ours."""
+"""`voronym papers`: the tables and figures of published papers, compared with ours."""
 
 from __future__ import annotations
 

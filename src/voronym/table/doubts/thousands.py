@@ -1,4 +1,4 @@
-"""Points that may part thousands: 7.989 beside 308, in a file with semicolons."""
+"""Points that may separate thousands: 7.989 next to 308, in a file with semicolons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @TABLE_DOUBTS.register("thousands")
 def grouped_by_points(table: Columns, schema: Schema) -> Iterator[Doubt]:
-    """Ask whether points part thousands, where the file does not say it and nobody did."""
+    """Ask whether points separate thousands, if neither file nor user says so."""
     source = source_of(table.frame)
     for name in () if source is None else source.grouped:
         if name in schema and schema[name].role == "identifier":
