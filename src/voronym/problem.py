@@ -154,7 +154,7 @@ class Problem:
 
             serving = [name for name, item in algorithms().items() if item.model_free]
             raise InputError(
-                f"method {method.name!r} does not serve in {self.space!r}; these do: {', '.join(serving)}"
+                f"method {method.name!r} does not work in {self.space!r}; these do: {', '.join(serving)}"
             )
         if method.squares and self.records.points is not None and not self.records.by_squares:
             raise InputError(

@@ -190,7 +190,7 @@ def test_what_differs_is_said(tmp_path):
     for part in (
         "δ was turned from bits into nats",
         "(0.2)-avg-reidentification-risk: a limit on an average risk",
-        "differential privacy is not offered",
+        "ARX's differential privacy samples records",
         "which is no sensitive column",
         "something new: not known here",
         "asks for k = 2",

@@ -312,7 +312,7 @@ def test_on_a_graph_a_method_serves_or_says_which_do(method, space):
         assert vr.microaggregate(X, 3, method=method, space=space).sizes.min() >= 3
         return
     with pytest.raises(
-        InputError, match=rf"'{method}' does not serve in .*these do: cuts, kd, mondrian, pcl$"
+        InputError, match=rf"'{method}' does not work in .*these do: cuts, kd, mondrian, pcl$"
     ):
         vr.microaggregate(X, 3, method=method, space=space)
 
@@ -332,7 +332,7 @@ def test_icsm_is_refused_on_a_sphere_and_other_searches_are_named():
 
 def test_other_spaces_and_other_records_are_refused():
     space = lines(np.arange(12))
-    with pytest.raises(InputError, match="'mdav' does not serve in Manhattan"):
+    with pytest.raises(InputError, match="'mdav' does not work in Manhattan"):
         vr.microaggregate(space.codes, 3, method="mdav", space=Manhattan())
     with pytest.raises(InputError, match="levels"):
         vr.microaggregate(space.codes + 0.5, 3, method="mdav", space=space)

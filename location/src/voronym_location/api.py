@@ -174,7 +174,7 @@ def _people(router: APIRouter, service: Service) -> None:
             service.submit_address(token, given.address)
         else:
             service.submit_home(token, given.latitude, given.longitude)  # type: ignore[arg-type]
-        return Said(message="taken down: the next epoch will see it")
+        return Said(message="recorded: the next epoch will use it")
 
     @router.get("/home", tags=["home"])
     def get_home(token: Token) -> dict[str, Any]:
@@ -242,7 +242,7 @@ def add_health(router: APIRouter, service: Service, metrics: Any) -> None:
         wanted, shown = service.settings.metrics_token, request.headers.get("authorization", "")
         local = request.client is not None and request.client.host in ("127.0.0.1", "::1")
         if not (shown == f"Bearer {wanted}" if wanted else local):
-            raise Refused("metrics are for who shows the metrics token, or asks from this machine")
+            raise Refused("metrics need the metrics token, or a request from this machine")
         try:
             result = metrics.text(service.public_figures(), True)
         except Unavailable:

@@ -24,10 +24,12 @@ class Settings(Options):
     compact: float = option(
         2.0, "how far a group may reach at once, in terms of the usual distance", check=number(above=0.0)
     )
-    budget: float = option(0.05, "share of the people who may be told a new place in an epoch", check=share)
+    budget: float = option(0.05, "share of the people who may get a new place in an epoch", check=share)
     redesign: int = option(0, "epochs after which everything is designed again; 0 for never", check=whole(0))
     worse: float = option(
-        0.0, "growth of the rms distance at which everything is; 0 for never", check=number(0.0)
+        0.0,
+        "growth of the rms distance at which everything is designed again; 0 for never",
+        check=number(0.0),
     )
     homes: int = option(3, "least number of different places that a group's homes are at", check=whole(1))
     radius: float = option(

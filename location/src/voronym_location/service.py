@@ -219,7 +219,7 @@ class Service(Operations):
             if row.number is not None and self.settings.period:
                 due = clock_text(row.published + self.settings.period)
             if row.cohort is None:
-                return Waiting("your home will be seen by the next epoch", due)
+                return Waiting("the next epoch will use your home", due)
             if row.earlier and self.settings.epochs.get("linked"):
                 return Waiting(
                     "the group that you were in has become too small, and here nobody gets a second point: "

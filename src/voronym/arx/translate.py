@@ -60,7 +60,10 @@ CRITERIA: tuple[tuple[str, Callable[..., Model]], ...] = (
 REASONS = (
     ("-map", "k-map asks for a population: add the model k-map=K,population=FILE or weights=COLUMN"),
     ("-presence", "δ-presence asks for a population: add the model delta-presence=D,population=FILE"),
-    ("differential privacy", "differential privacy is not offered: see Limitations"),
+    (
+        "differential privacy",
+        "ARX's differential privacy samples records, which has no counterpart here: see the model dp",
+    ),
     ("inclusion", "a research subset: release a file with these records alone"),
     ("subset", "a research subset: release a file with these records alone"),
     ("risk", "a limit on an average risk: choose k, and look at the risk in the report"),
@@ -261,8 +264,8 @@ def _trees(project: Project, made: Imported) -> None:
             )
         if attribute.aggregate:
             made.left.append(
-                f"microaggregation of {attribute.name!r} by {attribute.aggregate}: groups publish means by "
-                "voronym anonymize"
+                f"microaggregation of {attribute.name!r} by {attribute.aggregate}: voronym anonymize "
+                f"publishes means of groups"
             )
 
 

@@ -139,7 +139,7 @@ def _said(success: float, control: float, alone: float, values: Told) -> str:
         return "All published columns together find hardly more records than a blind guess."
     result = f"1 person in {1 / success:,.0f}" if success < 0.5 else f"{success:.0%} of the people"
     if not values.tells or success < 1.2 * alone + 0.02:
-        return f"Columns beside the keys add little: {result} is found, {alone:.1%} by the keys alone."
+        return f"Other columns than the keys add little: {result} is found, {alone:.1%} by the keys alone."
     named = ", ".join(f"{name!r} (tells {values.keys[name]!r})" for name in values.tells)
     return (
         f"Found: {result}, {alone:.1%} by the keys alone. What betrays them: {named}. "

@@ -53,7 +53,7 @@ REMEDIES = {
 """What helps against each attack and the option it names (marks of `hint`); ``columns`` are the cause."""
 
 NOTHING = "No attack was made."
-NO_MORE = "No attack that was made learns beyond doubt more about people than a guess would."
+NO_MORE = "No attack certainly learned more about people than a guess would."
 RIGHT = "An intruder who knows {knows} is right about {success} of {people} people ({control} {instead})."
 AT_MOST = (
     "An intruder who knows {knows} is right about at most {success} of {people} people ({control} {instead})."
@@ -73,7 +73,8 @@ def plain(message: str, **given: str) -> str:
 
 
 PRESENCE_SAYS = (
-    "Who holds a person’s whole record can tell whether that person is in the file: of two people, one of "
+    "An intruder who holds a person’s whole record can tell whether that person is in the file: of two "
+    "people, one of "
     "whom is in it, they name the right one in {success} of the cases (a coin: in half of them). That is no "
     "news where the file is known to hold everybody; it matters where being in the file is a secret."
 )

@@ -50,7 +50,7 @@ def attack(
         typer.Option("--earlier", help="An earlier release about some of the same people; repeat for more."),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option("--only", help="Names of the attacks to make; by default all.")
+        list[str] | None, typer.Option("--only", help="Names of the attacks to run. Default: all.")
     ] = None,
     targets: Annotated[int, typer.Option("--targets", help="People attacked at most.")] = 2_000,
     seed: common.Seed = 0,

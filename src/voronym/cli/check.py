@@ -51,7 +51,7 @@ def check(
     ] = None,
     holds: Annotated[
         list[str] | None,
-        typer.Option("--holds", help="What a column holds, if its name does not say it.",
+        typer.Option("--holds", help="The content of a column, if its name does not show it.",
                      metavar="COLUMN=WORD"),
     ] = None,
     recipe: recipes.Recipes = None,

@@ -45,7 +45,7 @@ Source = Annotated[
         help="The table: text, Parquet, Arrow, Excel, SPSS, Stata, SAS, a database file or address, or -."
     ),
 ]
-Query = Annotated[str | None, typer.Option("--query", help="SQL, where the source is a database.")]
+Query = Annotated[str | None, typer.Option("--query", help="SQL query, if the source is a database.")]
 Progress = Annotated[
     str,
     typer.Option(

@@ -56,11 +56,15 @@ def compare(
         typer.Option("--confidential", help="The column that --risk mutual-information is about."),
     ] = None,
     risk: Annotated[
-        str, typer.Option("--risk", help="linkage, or mutual-information: what groups tell about a column.")
+        str,
+        typer.Option(
+            "--risk",
+            help="The risk to show: linkage, or mutual-information (what groups reveal about a column).",
+        ),
     ] = "linkage",
     recipe: recipes.Recipes = None,
     all_methods: Annotated[
-        bool, typer.Option("--all", help="Also methods that take longer than a minute in all.")
+        bool, typer.Option("--all", help="Run slow methods, too: longer than a minute in all.")
     ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the table and a plot (HTML).")
@@ -195,7 +199,10 @@ def _show(result: Comparison, report: Path | None) -> None:
         if why != LATE:
             out.print(f"left out: {what}: {why}")
     if late:
-        out.print(f"left out, not done within a minute; --all does it: {'; '.join(late)}", soft_wrap=True)
+        out.print(
+            f"left out because they take more than a minute; --all runs them: {'; '.join(late)}",
+            soft_wrap=True,
+        )
     if report is not None:
         common.console().print(f"written: {report}")
 
@@ -211,8 +218,8 @@ def _explain_loss(result: Comparison, out: Console) -> None:
     """Explain what the loss is a share of."""
     whose = ". People were grouped, and lost is what their rows lose" if result.counted == "people" else ""
     out.print(
-        "loss: percent of the keys' variance that the groups lose; published: what a release loses, whose "
-        f"centres are values that can occur{whose}.",
+        "loss: percent of the keys' variance that the groups lose; published: the loss after centres are "
+        f"rounded to possible values{whose}.",
         soft_wrap=True,
     )
 

@@ -30,7 +30,7 @@ def demo(
         "voronym-demo"
     ),
     records: Annotated[
-        int, typer.Option("--records", "-n", help="How many patients to make up.", min=10)
+        int, typer.Option("--records", "-n", help="Number of made-up patients.", min=10)
     ] = 1000,
     k: Annotated[
         int, typer.Option("-k", help="Least number of patients that share a combination of keys.")

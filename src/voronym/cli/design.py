@@ -43,7 +43,7 @@ def design(
     output: Output,
     cells: Annotated[
         str,
-        typer.Option("--cells", help="How many cells, of equal size; 10,20: 10, and each divided into 20."),
+        typer.Option("--cells", help="Number of cells of equal size; 10,20 makes 10, each divided into 20."),
     ],
     column: Columns = None,
     place: Place = None,

@@ -41,7 +41,7 @@ def frontier(
         str | None,
         typer.Option(
             "--release",
-            help="A masked table of the same records, with the column: its point. Read as the table is.",
+            help="A masked table of the same records, to show its point. Read like the table.",
         ),
     ] = None,
     aligned: Annotated[

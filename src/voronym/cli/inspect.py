@@ -76,7 +76,7 @@ def inspect(
             typer.echo("The policy demands:")
             demanded = [item for item in chosen.added if item.source]
             common.print_lines(
-                "\n".join(f"  {element}" for element in demanded) or "  nothing that is not so already"
+                "\n".join(f"  {element}" for element in demanded) or "  nothing: all demands are met already"
             )
         typer.echo("\n".join(["The command for this proposal:", *command_lines(words, wide)]))
 

@@ -102,7 +102,9 @@ def _spent(ledger: Ledger, entries: Sequence[Entry]) -> str:
 @app.command()
 def budget(
     file: File,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="The most that releases may cost a person.")],
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", help="The most ε that all releases together may cost a person.")
+    ],
     delta: Annotated[
         float, typer.Option("--delta", help="δ of the budget; costs are then added up as ρ if that is less.")
     ] = 0.0,
@@ -133,7 +135,7 @@ def check(
         typer.Option(
             "--unrecognised",
             rich_help_panel="Against whom",
-            help="Nobody can recognise the rows of a person in two releases by values that do not change.",
+            help="Assume that nobody recognises a person's rows in two releases by unchanged values.",
         ),
     ] = False,
     json: common.Json = False,
@@ -174,7 +176,8 @@ def check(
 def forget(
     file: File,
     release: Annotated[
-        int | None, typer.Option("--release", help="A release that never left the house, by its number.")
+        int | None,
+        typer.Option("--release", help="The number of a release to forget, which never left the house."),
     ] = None,
     people: Annotated[
         str | None,

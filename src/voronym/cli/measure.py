@@ -35,9 +35,7 @@ def measure(
     aligned: Annotated[
         bool, typer.Option("--aligned", help="Row i of both tables is the same person.")
     ] = False,
-    k: Annotated[
-        int | None, typer.Option("-k", help="Demand this k: exit code 3 where it is not met.")
-    ] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Require this k: exit code 3 if it is not met.")] = None,
     suda: Annotated[
         int | None,
         typer.Option(
@@ -53,12 +51,12 @@ def measure(
         ),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file of --records-out, where there is one.")
+        bool, typer.Option("--overwrite", help="Replace the file of --records-out if it exists.")
     ] = False,
     recipe: recipes.Recipes = None,
     query: common.Query = None,
     original_query: Annotated[
-        str | None, typer.Option("--original-query", help="SQL, where the original is in a database.")
+        str | None, typer.Option("--original-query", help="SQL query, if the original is in a database.")
     ] = None,
     seed: common.Seed = 0,
     progress: common.Progress = "auto",

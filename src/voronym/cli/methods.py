@@ -13,7 +13,7 @@ from voronym.cli.verbs import verb
 
 _HEADS = {
     "groups": "Methods that make groups of k or more records",
-    "release": "Methods that publish values of the table, coarser or missing, and no centres",
+    "release": "Methods that publish coarser or missing values instead of centres",
     "table": "Methods that make no groups: they mask record by record, and promise no k",
 }
 

@@ -38,7 +38,7 @@ def page(
         typer.Option(
             "--memory",
             rich_help_panel="Options",
-            help="Megabytes for the work on one table; 0 for half of what there is.",
+            help="Megabytes for the work on one table; 0 for half of the machine's memory.",
         ),
     ] = 0,
     upload: Annotated[int, typer.Option("--upload", help="Largest upload, in megabytes.")] = 512,

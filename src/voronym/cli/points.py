@@ -29,7 +29,7 @@ Place = Annotated[
     str | None, typer.Option("--place", help="LAT,LON: Two columns in degrees, instead of --column.")
 ]
 Weight = Annotated[
-    str | None, typer.Option("--weight", help="The column that says how much a point counts, such as people.")
+    str | None, typer.Option("--weight", help="The column with the weight of each point, such as people.")
 ]
 Map = Annotated[Path | None, typer.Option("--map", help="Write a map of the cells, SVG.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]

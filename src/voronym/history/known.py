@@ -50,7 +50,7 @@ def recognise(
     if not strangers and made.known < FEW * min(made.people, len(ever)):
         alike = (
             f"; {respelled:,} of them are known under another spelling (letter case, dashes, zeros in front, "
-            "signs that are not seen), so spell them as before"
+            "invisible characters), so spell them as before"
             if respelled
             else ""
         )

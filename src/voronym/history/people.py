@@ -82,7 +82,7 @@ def fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prints:
 def loose_fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prints:
     """Return fingerprints that another spelling of the same name has, too.
 
-    Letter case, full-width forms, dashes, spaces, signs that are not seen, and zeros in front of a number do
+    Letter case, full-width forms, dashes, spaces, invisible characters, and zeros in front of a number do
     not count. Two people may share one: it is good for a warning, and for nothing else.
     """
     texts = [_each(frame[name].to_list(), lambda value: loosely(spelled(value))) for name in columns]

@@ -96,8 +96,8 @@ class Left:
             f"{head}{again}those that cost most"
             f"{f' in each of {self.strata} strata' if self.strata else ''}: groups "
             f"of the others lose {less:.0f} % less than groups of all; no choice within the budget"
-            f"{' of each' if self.strata else ''} would have "
-            f"gained more than {most:.0f} %. All comparisons are with those that stayed"
+            f"{' of each' if self.strata else ''} could have saved more than {most:.0f} %. All "
+            f"comparisons are with those that stayed"
         )
 
 

@@ -321,13 +321,13 @@ def _said(
     n, heads = table.n, "records" if table.units is None else table.units.counted
     listed = ", ".join(f"{name} {count:,} ({100 * count / n:.3g} %)" for name, count in many.items())
     near = (
-        "no choice makes less missing"
+        "no choice blanks less"
         if gaps.gap == 0.0
         else f"without the models, k needs a cost of at least {gaps.least:,.6g}"
         if more
         else f"any other choice would cost {gaps.least:,.6g} at least: a gap of {gaps.gap:.1f} % at most"
         if np.isfinite(gaps.gap)
-        else "how few would do is not known"
+        else "the minimum is not known"
     )
     once = (
         ""

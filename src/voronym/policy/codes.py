@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Digits(ColumnDemand):
     """Codes of places are cut to their first digits, which enough people must share."""
 
-    digits: int = option(3, "how many of the first characters may be told", check=whole(1))
+    digits: int = option(3, "how many first characters may be published", check=whole(1))
     people: int | None = option(None, "more people than that must live under them", check=whole(1))
     facts: str = option("", "the name of the table that tells how many people live there", check=text)
     instead: str = option("000", "what stands for codes under which too few people live", check=text)
@@ -106,7 +106,7 @@ class Digits(ColumnDemand):
             draft.declare(seen.name, "nominal", self, "its values are codes")
         if longest > self.digits:
             draft.step(
-                f"recode {name} level={longest - self.digits}", self, f"{self.digits} digits may be told"
+                f"recode {name} level={longest - self.digits}", self, f"{self.digits} digits may be published"
             )
         if self.people is None:
             return

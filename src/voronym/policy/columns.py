@@ -141,7 +141,7 @@ class Top(ColumnDemand):
     Of dates and years of birth, the limit is an age in years.
     """
 
-    most: float = option(0.0, "the largest value that may be told", check=number(above=0.0))
+    most: float = option(0.0, "the largest value that may be published", check=number(above=0.0))
 
     def broken(self, cell: Cell, case: Case) -> bool:
         """Whether a cell shows a value above the limit."""
@@ -176,7 +176,7 @@ class Top(ColumnDemand):
         for item in self.mine(draft.seen):
             if not draft.has(item.name) or not self.count(item, draft) or draft.touched(item.name):
                 continue
-            kind, why = draft.kind(item.name), f"{self.sought} above {self.most:g} must not be told"
+            kind, why = draft.kind(item.name), f"{self.sought} above {self.most:g} must not be published"
             if self.holds == "birth":
                 born = int(draft.year - self.most)
                 draft.oldest[item.name] = born
@@ -196,7 +196,9 @@ class Top(ColumnDemand):
 class Period(ColumnDemand):
     """Dates show their year, quarter or month, and nothing finer."""
 
-    unit: str = option("year", "the finest that may be told", check=one_of("year", "quarter", "month"))
+    unit: str = option(
+        "year", "the finest period that may be published", check=one_of("year", "quarter", "month")
+    )
 
     def broken(self, cell: Cell, case: Case) -> bool:
         """Whether a cell shows more than the period."""
@@ -264,7 +266,7 @@ class Period(ColumnDemand):
             draft.step(
                 f"recode {quoted(item.name)} cuts={cuts}",
                 self,
-                f"{self.sought} must be told by the {self.unit}",
+                f"{self.sought} must be published by the {self.unit}",
             )
 
     def _starts(self, first: dt.date, last: dt.date) -> Iterator[dt.date]:

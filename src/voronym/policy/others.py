@@ -85,7 +85,7 @@ class InformationLoss(Demand):
             return self.item(
                 "open",
                 "not known",
-                change=f"it is known of a release when it is made: {hint('policy')}",
+                change=f"it is measured when a release is made: {hint('policy')}",
             )
         fine = bool(meets(loss, self.most))
         return self.item(

@@ -38,7 +38,7 @@ class AnnealOptions(Options):
 
     sweeps: float = option(
         1000.0,
-        "proposals a record, where no time limit is given; below 300 the search only goes downhill",
+        "proposals per record, without a time limit; below 300 the search only goes downhill",
         check=number(above=0.0),
     )
     candidates: int = option(20, "nearest neighbours that a record may follow", check=whole(1))

@@ -47,7 +47,7 @@ LEAF = 10_000
 class PairsOptions(Options):
     """Options of the pair search."""
 
-    sweeps: float = option(600.0, "visits a group, where no time limit is given", check=number(above=0.0))
+    sweeps: float = option(600.0, "visits per group, without a time limit", check=number(above=0.0))
     candidates: int = option(
         16, "nearest groups that a group may deal with, among those of its block", check=whole(1)
     )

@@ -38,7 +38,9 @@ class Recode(ColumnStep):
     """
 
     level: int | None = option(
-        None, "level of the hierarchy, 1 above the values; without one, signs that become *", check=whole(1)
+        None,
+        "level of the hierarchy, 1 above the values; without one, characters that become *",
+        check=whole(1),
     )
     hierarchy: str | None = option(None, "file of the hierarchy: value;level 1;level 2;... in a line")
     values: tuple[str, ...] = list_option("values that become one")

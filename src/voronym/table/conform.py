@@ -180,7 +180,7 @@ def doubt(column: Values) -> str | None:
                 return (
                     f"{days} of {total} values of {name!r} read as dates; {total - empty - days} look like "
                     "dates and are no days, so it is nominal; correct or empty those, or declare them "
-                    f"({hint('missing')}), where they mean that there is none"
+                    f"({hint('missing')}), if they mean 'missing'"
                 )
             return (
                 f"the values of {name!r} look like dates, but not in one way that is certain, so it is "

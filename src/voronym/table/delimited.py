@@ -328,7 +328,7 @@ def _notes(result: dict[str, tuple[pl.Series, Spelling]], raw: dict[str, pl.Seri
         values, spelling = result[name]
         if spelling.form is None and not column.filter(values.is_not_null()).equals(values.drop_nulls()):
             spaced.append(name)
-    return (f"spaces around values of {listing(spaced)} do not count",) if spaced else ()
+    return (f"spaces around values of {listing(spaced)} are ignored",) if spaced else ()
 
 
 def _quoting(text: str, dialect: Dialect, header: list[str], reading: Reading) -> dict[str, Quoted]:

@@ -215,9 +215,9 @@ def check_signs(decimal: str | None, thousands: str | None) -> None:
                 continue
             raise InputError(f"the {what} sign must be a single character, such as '.' or ','")
     if decimal == "":
-        raise InputError("the decimal sign must be a single character, such as '.' or ','")
+        raise InputError("the decimal mark must be a single character, such as '.' or ','")
     if decimal is not None and decimal == thousands:
-        raise InputError("the decimal sign and the thousands sign must differ")
+        raise InputError("the decimal mark and the thousands separator must differ")
 
 
 def check_date_format(pattern: str) -> None:

@@ -100,7 +100,7 @@ def _seen(desk: Desk, token: str) -> dict[str, Any]:
         }
         return known
     return known | {
-        "why": sentence(result.reason if result is not None else "your home will be seen by the next epoch"),
+        "why": sentence(result.reason if result is not None else "the next epoch will use your home"),
         "due": desk.time(result.until) if result is not None and result.until else "",
         "picture": chart.draw(
             outline,

@@ -55,7 +55,7 @@ def routes(desk: Desk) -> APIRouter:
 
     add("preview", service.preview_epoch, "This is what the next epoch would be, as people are now.")
     add("publish", service.publish_preview, "The epoch is in force.")
-    add("discard", service.discard_preview, "The draft is gone. Nothing of it was told.")
+    add("discard", service.discard_preview, "The draft is gone. Nothing of it was published.")
     add("pause", service.pause_epochs, "No epoch is made by itself from now on.")
     add("resume", lambda token: service.pause_epochs(token, on=False), "Epochs are made on schedule again.")
     return router

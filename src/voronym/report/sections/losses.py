@@ -129,7 +129,7 @@ def told(_: Dossier, result: Told) -> Data:
     now, loss = result.now, result.loss
     top = 1.1 * max(result.unchanged.plug_in, now.plug_in, now.high) or 1.0
     limits = lines(result.curves, ("floor", "reached", "normal", "by_lot"), top)
-    stated = {} if result.stated is None else {"by the rules’ own account": [Dot(loss, result.stated)]}
+    stated = {} if result.stated is None else {"as stated by the rules": [Dot(loss, result.stated)]}
     drawn = risk_plane(
         stated
         | {

@@ -29,7 +29,7 @@ ROWS = 20_000
 EXACT = 2.0**50
 ALIKE = (
     "column {name!r} has values that differ and look alike in text files, such as '1' and '1.0', or an empty "
-    "text and a missing one, so that a model would not hold for who reads them: make them alike in the data, "
+    "text and a missing one, so a model would not hold for their readers: make them alike in the data, "
     "or take " + hint("format", "parquet") + ". Nothing was released"
 )
 

@@ -22,8 +22,9 @@ def grouped_by_points(table: Columns, schema: Schema) -> Iterator[Doubt]:
         if name in schema and schema[name].role == "identifier":
             continue
         text = (
-            f"every point in {name!r} stands before three last digits, in a file whose cells are not parted "
-            "by commas: is 7.989 nearly eight, or nearly eight thousand? It was read as nearly eight. Say "
-            f"{hint('thousands', '.')} if points part thousands, or {hint('decimal', '.')} if they do not"
+            f"every point in {name!r} stands before three last digits, in a file whose cells are not "
+            f"separated by commas: is 7.989 nearly eight, or nearly eight thousand? It was read as nearly "
+            f"eight. Say "
+            f"{hint('thousands', '.')} if points separate thousands, or {hint('decimal', '.')} if they do not"
         )
         yield Doubt("thousands", name, text)
