@@ -353,5 +353,5 @@ def test_a_mask_keeps_its_noise_to_itself():
     assert release.recipe.seed is None
     assert "seed" not in release.recipe.to_dict()
     assert vr.Recipe.from_toml(release.recipe.to_toml()) == release.recipe
-    with pytest.warns(UserWarning, match="drawn from a seed that was given"):
+    with pytest.warns(UserWarning, match="drawn from the given seed"):
         vr.anonymize(PAIRS, **NOISE, seed=1)

@@ -54,6 +54,16 @@ def words_of(text):
     return set(re.findall(r"[\w=<>,./'()\[\]-]+", text))
 
 
+def test_every_help_begins_with_a_verb_or_the_thing_it_sets():
+    begins = {
+        (*typed, parameter.name): (getattr(parameter, "help", None) or "Nothing").split()[0]
+        for typed, command in PAGES.items()
+        for parameter in command.params
+    }
+    riddles = {"How", "Where", "What", "Which", "Who", "Whether", "Of", "If", "Also", "Nothing"}
+    assert not {place: word for place, word in begins.items() if word in riddles}
+
+
 @pytest.mark.parametrize("wide", [60, 80, 140])
 @pytest.mark.parametrize("typed", PAGES, ids=lambda typed: " ".join(typed) or "voronym")
 def test_help_has_every_word_whole_at_any_width(voronym, typed, wide):

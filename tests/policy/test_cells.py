@@ -1,4 +1,4 @@
-"""Cells of any tool are read as what they are."""
+"""Cells of any tool are understood."""
 
 from __future__ import annotations
 

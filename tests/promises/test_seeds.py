@@ -17,7 +17,7 @@ from voronym.channel import GaussianSource, gaussian_channel, mask_keys, pram, p
 from voronym.records import anonymize_records
 
 SEED = 918_273_645
-WARNED = "drawn from a seed that was given"
+WARNED = "drawn from the given seed"
 
 
 def people(n: int = 400) -> pl.DataFrame:

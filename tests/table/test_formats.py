@@ -261,7 +261,7 @@ def test_declared_forms(tmp_path: Path) -> None:
     skipped = text(tmp_path / "y.csv", "A table of ours\n\nage;x\n1;2\n")
     assert read(skipped, skip_rows=2).rows() == [(1, 2)]
     for wrong, message in [
-        ({"decimal": "ab"}, "decimal sign must be a single"),
+        ({"decimal": "ab"}, "decimal mark must be a single"),
         ({"decimal": ",", "thousands": ","}, "must differ"),
         ({"date_format": "dd.mm"}, "has no year"),
         ({"skip_rows": -1}, "0 or more"),

@@ -62,7 +62,7 @@ def anonymize(
     source: common.Source,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write the release; the suffix chooses the format."),
+        typer.Option("--output", "-o", help="The file of the release; its suffix chooses the format."),
     ] = None,
     recipe: recipes.Recipes = None,
     save_recipe: Annotated[
@@ -106,8 +106,8 @@ def anonymize(
     A folder, or a pattern such as 'people/*.parquet', is a data set of many parts: it need not fit the
     memory, and the release is a folder, too. See `voronym plan`.
 
-    On a terminal, where no role is given, voronym proposes one for every column and asks; then it runs, and
-    saves recipe and report beside the release.
+    On a terminal and without any role given, voronym proposes one for every column and asks. Then it runs,
+    and saves recipe and report next to the release.
     """
     common.show_progress(progress)
     asked = Asked.of(more, source, typed, recipe, reading, query)

@@ -34,12 +34,13 @@ def attack(
         typer.Option("--original", help="The table it was made from, to check the claims of intruders."),
     ] = None,
     aligned: Annotated[
-        bool, typer.Option("--aligned", help="Row i of both tables is the same person.")
+        bool, typer.Option("--aligned", help="Take row i of both tables for the same person.")
     ] = False,
     recipe: Annotated[
         str | None,
         typer.Option(
-            "--recipe", help="How it was made: names the columns, and lets intruders make it again."
+            "--recipe",
+            help="The recipe of the release: it names the columns, and lets intruders make it again.",
         ),
     ] = None,
     control: Annotated[

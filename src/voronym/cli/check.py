@@ -65,8 +65,8 @@ def check(
     """Judge a table by a policy, whoever made it, and write the checklist.
 
     Every demand gets its figure, a verdict and the evidence; what no program can decide is left to a person.
-    Masked cells of other tools, such as *, 08*** and [20, 40[, are read as what they are. The exit code is 3
-    where a demand fails.
+    Masked cells of other tools, such as *, 08*** and [20, 40[, are understood. The exit code is 3
+    if a demand fails.
     """
     from voronym.policy.judge import check as judge
     from voronym.policy.policy import Policy

@@ -50,8 +50,8 @@ Progress = Annotated[
     str,
     typer.Option(
         "--progress",
-        help="How far it is, on stderr: auto, a line on a terminal; json, lines of JSON with stage, share "
-        "and seconds left; none.",
+        help="Show progress on stderr: auto (a line on a terminal), json (lines of JSON with stage, share "
+        "and seconds left), or none.",
         metavar="auto|json|none",
     ),
 ]

@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--folder", help="Where to write the files.")] = Path(
+    folder: Annotated[Path, typer.Option("--folder", help="The folder to write the files to.")] = Path(
         "voronym-demo"
     ),
     records: Annotated[

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="ledger",
-    help="What was released before about whom: keyed fingerprints, never values.",
+    help="Manage the ledger of earlier releases: keyed fingerprints, never values.",
     no_args_is_help=True,
 )
 

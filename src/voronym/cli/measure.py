@@ -33,7 +33,7 @@ def measure(
         str | None, typer.Option("--original", help="The table it was made from, to attack and compare.")
     ] = None,
     aligned: Annotated[
-        bool, typer.Option("--aligned", help="Row i of both tables is the same person.")
+        bool, typer.Option("--aligned", help="Take row i of both tables for the same person.")
     ] = False,
     k: Annotated[int | None, typer.Option("-k", help="Require this k: exit code 3 if it is not met.")] = None,
     suda: Annotated[
@@ -46,7 +46,7 @@ def measure(
         str | None,
         typer.Option(
             "--records-out",
-            help="Also write the risk of every record to this CSV file: class size, individual and household "
+            help="Write the risk of every record to this CSV file: class size, individual and household "
             "risk, SUDA score. For the house, never for publication.",
         ),
     ] = None,

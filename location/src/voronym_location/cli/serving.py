@@ -52,7 +52,7 @@ def epoch(
         bool, typer.Option("--look", help="Keep it as a draft that nobody sees, and describe it.")
     ] = False,
     publish: Annotated[bool, typer.Option("--publish", help="Put the draft in force.")] = False,
-    discard: Annotated[bool, typer.Option("--discard", help="Take the draft back.")] = False,
+    discard: Annotated[bool, typer.Option("--discard", help="Discard the draft.")] = False,
     json: common.Json = False,
 ) -> None:
     """Make the next epoch and put it in force; exit code 3 if k cannot be kept, and nothing changes."""
