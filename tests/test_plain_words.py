@@ -47,7 +47,7 @@ def prose(page: str) -> str:
 def sentences(text: str) -> list[str]:
     """Split prose into sentences and items of lists."""
     blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", text)
-    parts = (re.split(r"(?<=[.!?:])\s+(?=[A-Z«\"*\[])", " ".join(block.split())) for block in blocks)
+    parts = (re.split(r"(?<=[.!?:])\s+(?=[A-Z«\"*\[]|(?:code|voronym)\b)", " ".join(block.split())) for block in blocks)
     return [part for block in parts for part in block if len(part.split()) > 2]
 
 
