@@ -41,11 +41,11 @@ def optimum(codes, homes, k):
     for c in range(y):
         constrain([(e + y + at, 1) for (own, _), at in place.items() if own == c] + [(e + c, -k)], 0, np.inf)
     cost = np.concatenate([[price for _, _, price in entries], np.zeros(y + z)])
-    found = milp(
+    result = milp(
         cost, integrality=np.ones(len(cost)), bounds=Bounds(0, 1),
         constraints=LinearConstraint(np.array(rows), low, high),
     )  # fmt: skip
-    return round(found.fun)
+    return round(result.fun)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -55,19 +55,19 @@ def test_no_choice_is_below_what_is_proven(seed):
     homes = np.sort(rng.integers(0, 6, 12))
     k = 2 + seed % 2
     best = optimum(codes, homes, k)
-    found = suppress_locally(codes, k, Context(seed=0), homes=homes)
+    result = suppress_locally(codes, k, Context(seed=0), homes=homes)
     plain = suppress_locally(codes, k, Context(seed=0), solve=False)
-    assert found.least <= best + 1e-6
-    assert found.cost >= best
-    assert found.cost <= best + 2
-    assert found.least >= plain.least - 1e-6  # as many households need no fewer gaps than as many records
-    assert found.least >= 0.85 * best
+    assert result.least <= best + 1e-6
+    assert result.cost >= best
+    assert result.cost <= best + 2
+    assert result.least >= plain.least - 1e-6  # as many households need no fewer gaps than as many records
+    assert result.least >= 0.85 * best
 
 
 def test_households_need_more_than_records_and_the_proof_knows():
     codes = np.array([[0, 0]] * 4 + [[1, 1]] * 4)
     homes = np.array([0, 0, 0, 0, 1, 1, 1, 1])  # one household has all records of a combination
-    found = suppress_locally(codes, 2, Context(seed=0), homes=homes)
-    assert found.cost == 16.0
-    assert found.least == pytest.approx(16.0)
+    result = suppress_locally(codes, 2, Context(seed=0), homes=homes)
+    assert result.cost == 16.0
+    assert result.least == pytest.approx(16.0)
     assert suppress_locally(codes, 2, Context(seed=0)).cost == 0.0

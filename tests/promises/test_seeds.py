@@ -85,7 +85,7 @@ def test_two_calls_draw_differently_and_say_nothing(way: str) -> None:
         warnings.simplefilter("always")
         first, second = WAYS[way](), WAYS[way]()
     assert first != second
-    assert not [one for one in heard if WARNED in str(one.message)]
+    assert not [item for item in heard if WARNED in str(item.message)]
 
 
 @pytest.mark.filterwarnings("ignore:.* has a single value")

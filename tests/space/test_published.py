@@ -110,12 +110,12 @@ def test_what_is_published_loses_no_more_than_by_means(k):
     points = published_points(table, Coordinates.of(table), ReleaseChoices())
     problem, means = Problem(points, k), Problem(points.plain(), k)
     by_means = solve(means, Context(seed=0))[0]
-    found = solve(problem, Context(seed=0))[0]
-    assert found.sizes.min() >= k
-    assert problem.cost(found) < 0.985 * problem.cost(by_means)
-    assert means.cost(by_means) < means.cost(found)  # another objective, indeed
+    result = solve(problem, Context(seed=0))[0]
+    assert result.sizes.min() >= k
+    assert problem.cost(result) < 0.985 * problem.cost(by_means)
+    assert means.cost(by_means) < means.cost(result)  # another objective, indeed
     released = vr.anonymize(patients, keys=patients.columns, k=k, seed=0)
-    assert released.information_loss == pytest.approx(100.0 * problem.cost(found) / means.total, rel=1e-2)
+    assert released.information_loss == pytest.approx(100.0 * problem.cost(result) / means.total, rel=1e-2)
 
 
 def test_some_records_have_the_costs_of_these():

@@ -28,12 +28,12 @@ def test_points_that_may_part_thousands_are_asked_about(tmp_path):
         vr.anonymize(frame, keys=["edad"], confidential=["ingresos"], k=4)
 
 
-@pytest.mark.parametrize("said", [{"thousands": "."}, {"decimal": "."}])
-def test_who_says_it_is_not_asked(tmp_path, said):
-    frame = vr.read(spanish(tmp_path), **said)
+@pytest.mark.parametrize("message", [{"thousands": "."}, {"decimal": "."}])
+def test_who_says_it_is_not_asked(tmp_path, message):
+    frame = vr.read(spanish(tmp_path), **message)
     assert not any("thousand" in warning for warning in vr.Schema.infer(frame).warnings)
     most = frame["ingresos"].max()
-    assert most == (123_013 if "thousands" in said else 950)
+    assert most == (123_013 if "thousands" in message else 950)
 
 
 def test_other_decimals_answer_the_question(tmp_path):
@@ -71,7 +71,7 @@ def people(n=300):
             "urban": rng.choice([1, 2], n),
             "stratum": [7] * n,
             "household_weights": rng.uniform(80, 400, n).round(2),
-            "age": [str(one) for one in rng.integers(18, 90, n)],
+            "age": [str(integer) for integer in rng.integers(18, 90, n)],
             "young": rng.choice([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 97, 97], n),
         }
     )
@@ -86,7 +86,7 @@ def test_inspect_proposes_codes_weights_and_constants():
     assert proposal.schema["stratum"].role == "other"
     assert "one value for everybody" in proposal.reasons["stratum"]
     assert proposal.schema["urban"].kind == "nominal"
-    assert any("missing='young=97'" in one for one in proposal.warnings)
+    assert any("missing='young=97'" in item for item in proposal.warnings)
 
 
 def test_a_body_has_a_weight_too():
@@ -96,9 +96,9 @@ def test_a_body_has_a_weight_too():
 
 def test_none_is_an_answer():
     frame = pl.DataFrame({"school": ["none", "basic", "high"] * 40, "age": list(range(120))})
-    assert not any("missing" in one for one in vr.Schema.infer(frame).warnings)
+    assert not any("missing" in item for item in vr.Schema.infer(frame).warnings)
     frame = pl.DataFrame({"school": ["?", "basic", "high"] * 40, "age": list(range(120))})
-    assert any("missing='school=?'" in one for one in vr.Schema.infer(frame).warnings)
+    assert any("missing='school=?'" in item for item in vr.Schema.infer(frame).warnings)
 
 
 def test_no_limit_is_no_number():
