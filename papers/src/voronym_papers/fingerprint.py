@@ -16,14 +16,14 @@ from pathlib import Path
 from voronym.errors import InputError
 
 DIGITS = 16
-"""Hexadecimal digits that are kept: enough to tell apart all versions of a program."""
+"""Hexadecimal digits kept: enough for all versions of a program."""
 
 COMMIT = "VORONYM_COMMIT"
-"""Environment variable that names the commit where the files lie without their repository."""
+"""Environment variable that names the commit if the files lie outside their repository."""
 
 
 def fingerprint(modules: Iterable[str]) -> str:
-    """Return a digest of the source of modules and packages, without what does not run (`code_lines`).
+    """Return a digest of the source of modules and packages, without lines that do not run (`code_lines`).
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def fingerprint(modules: Iterable[str]) -> str:
 
 
 def made(modules: Iterable[str]) -> dict[str, str]:
-    """Return what made a result: the version, the commit where one is known, and the fingerprint."""
+    """Return the origin of a result: the version, the commit if known, and the fingerprint."""
     result = {"version": version_of("voronym"), "fingerprint": fingerprint(modules)}
     commit = os.environ.get(COMMIT, "") or _commit()
     return result | ({"commit": commit} if commit else {})
 
 
 def version_of(name: str) -> str:
-    """Return the version of a distribution; of voronym also where it is not installed but on the path."""
+    """Return the version of a distribution; of voronym even if it is only on the path."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -107,7 +107,7 @@ def _sources(module: str) -> Iterator[tuple[str, Path]]:
 
 @cache
 def _commit() -> str:
-    """Return the commit of the checkout this file lies in, with "+" where files differ; "" without one."""
+    """Return the commit of this file's checkout, with "+" if files differ; "" without one."""
     here = Path(__file__).parent
     try:
         answer = subprocess.run(  # noqa: S603
