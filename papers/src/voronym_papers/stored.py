@@ -16,13 +16,13 @@ from typing import Any
 
 from voronym.errors import WriteError
 from voronym_papers.base import Outcome, Paper
-from voronym_papers.fingerprint import fingerprint, made, version_of
+from voronym_papers.fingerprint import current, made, version_of
 from voronym_papers.items import Item, dump, load
 from voronym_papers.marks import Mark
 
 FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("voronym", "numpy", "scipy", "numba")
-UNKNOWN = 200.0
+UNKNOWN = 600.0
 """Seconds that a run is taken for which was never kept: it is begun early."""
 
 
@@ -42,7 +42,6 @@ class Kept:
 def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]:
     """Return the runs that were kept, by experiment and whether they were full; none without a file."""
     runs = _read(folder / f"{entry.name}.json").get("runs", {})
-    today = fingerprint(entry.code) if runs else ""
     return {
         (name, mode == "full"): Kept(
             tuple(Mark.from_dict(mark) for mark in run["marks"]),
@@ -50,7 +49,7 @@ def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]
             run["seconds"],
             run["versions"],
             run.get("made", {}),
-            run.get("made", {}).get("fingerprint") != today,
+            not current(run.get("made", {}), entry.code),
         )
         for name, modes in runs.items()
         for mode, run in modes.items()
@@ -94,7 +93,7 @@ def plain(entry: Paper, outcome: Outcome) -> dict[str, Any]:
     run: dict[str, Any] = {
         "seconds": round(outcome.seconds, 1),
         "versions": _versions(),
-        "made": made(entry.code),
+        "made": made(entry.code, outcome.called),
         "marks": [mark.to_dict() for mark in outcome.marks],
     }
     if outcome.full:
