@@ -45,7 +45,7 @@ def watched() -> Iterator[set[str]]:
         yield names
     finally:
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
     if os.times().children_user > children:
         names.clear()
 
