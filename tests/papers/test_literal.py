@@ -147,7 +147,7 @@ def test_a_result_is_wanted_until_it_is_kept_and_again_when_its_code_changes(tmp
     assert [(name, full) for name, full, _ in wanted(entry, tmp_path)] == [("toys", True), ("toys", False)]
     monkeypatch.setenv("VORONYM_COMMIT", "0123abc")
     keep(entry, outcome, tmp_path)
-    assert wanted(entry, tmp_path) == [("toys", False, 600.0)]
+    assert wanted(entry, tmp_path) == [("toys", False, 20.0)]
     assert results(entry, tmp_path)["toys", True].made["commit"] == "0123abc"
     other, _ = toy([], code=("voronym_papers.items",))
     assert wanted(other, tmp_path)[0] == ("toys", True, 2.0)
