@@ -45,7 +45,7 @@ class Trouble:
     """Spread of the time of a task, as a share."""
     stragglers: float = 0.01
     """Share of tasks that take five times as long."""
-    losses: float = 0.05
+    losses: float = 2.0
     """Machines lost in an hour, for each machine."""
     away: float = 300.0
     """Seconds until a lost machine is back."""

@@ -40,7 +40,7 @@ def test_a_simulated_cluster_loses_machines_and_no_rows(tmp_path: Path, rows: in
     small = template(tmp_path)
     quiet = Trouble(0.0, 0.0, 0.0, 0.0)
     calm = simulate(tmp_path, rows, workers, 250_000, quiet, small=small)
-    losses = 4.0 if rows < 10**8 else 0.2
+    losses = 4.0 if rows < 10**8 else 2.0
     lead, cluster = simulate(tmp_path, rows, workers, 250_000, Trouble(losses=losses), small=small)
     assert cluster.lost
     assert lead.course.rows == rows == sum(answer["rows"] for answer in lead.course.answers["published"])

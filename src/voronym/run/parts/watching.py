@@ -94,17 +94,14 @@ class Watch:
             "voronym_updated_seconds": time.time(),
         }
         for name, value in values.items():
-            lines += [
-                *_head(name),
-                f"{name} {value:g}" if name != "voronym_updated_seconds" else f"{name} {value:.0f}",
-            ]
+            lines += [*_head(name), f"{name} {value:.10g}"]
         for at, name in enumerate(
             ("voronym_stage_tasks", "voronym_stage_tasks_done", "voronym_stage_seconds")
         ):
             lines += _head(name)
             for stage, (tasks, done, began, took) in self.stages.items():
                 value = (tasks, done, now() - began if took < 0 else took)[at]
-                lines.append(f'{name}{{stage="{stage}"}} {value:g}')
+                lines.append(f'{name}{{stage="{stage}"}} {value:.10g}')
         return "\n".join([*lines, ""])
 
 
