@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voronym.release import Release
 
 SCALING = ("engine", "address", "workers", "memory", "leaf", "rounds", "work", "resume")
-"""Choices that ask for a run over parts, also where the source is a single file."""
+"""Options that ask for a run over parts even if the source is a single file."""
 
 
 def many(source: str, typed: Mapping[str, Any]) -> bool:
@@ -27,7 +27,7 @@ def many(source: str, typed: Mapping[str, Any]) -> bool:
 
 
 def reading_of(asked: Asked) -> dict[str, Any]:
-    """Return how to read a data set: a query to a database, and what a recipe says of it, included."""
+    """Return how to read a data set, with a database query and the recipe's settings."""
     known = {} if asked.recipe is None else dict(asked.recipe.reading)
     return {**known, **asked.reading, **({} if asked.query is None else {"query": asked.query})}
 
@@ -141,7 +141,7 @@ SAMPLE = 20_000
 
 
 def sampled(source: str, reading: Mapping[str, Any], seed: int, *, quiet: bool) -> Any:
-    """Return records of a data set of many files, drawn at random, and say so."""
+    """Return a random sample of a data set of many files, and say so."""
     from voronym.run.parts.measuring import take
 
     frame = take(source, SAMPLE, seed, reading or None)
@@ -153,7 +153,7 @@ def sampled(source: str, reading: Mapping[str, Any], seed: int, *, quiet: bool) 
 
 
 def show(made: Release, others: Sequence[Path] = ()) -> None:
-    """Print what a release promises and what it cost."""
+    """Print the promises and the cost of a release."""
     from rich.table import Table
 
     from voronym.cli.made import cost_lines

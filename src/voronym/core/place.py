@@ -1,4 +1,4 @@
-"""A finished file, or folder, takes its place, and leaves it again where another one cannot take its own."""
+"""Move a finished file or folder to its place, and undo it if another one fails."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class File:
     target: Path
     overwrite: bool
     digest: str | None = None
-    """What it was when it was counted."""
+    """Its digest when it was counted."""
     private: bool = False
-    """Whether nobody but its owner may read it."""
+    """Whether only its owner may read it."""
     before: Path | None = None
-    """What was there, by another name."""
+    """The earlier file under a temporary name."""
     moved: tuple[int, int] | None = None
     """The file by its number on the disk, once it has its name."""
 
@@ -69,7 +69,7 @@ class File:
                 self.before = kept
 
     def stands(self) -> bool:
-        """Whether the place still has what was put there."""
+        """Whether the file is still as it was placed."""
         with contextlib.suppress(OSError):
             about = self.target.stat()  # some disks give a file another number when it moves
             return (about.st_dev, about.st_ino) == self.moved or digest_of(self.target) == self.digest
@@ -95,7 +95,7 @@ class Folder:
     overwrite: bool
     sealed: Mapping[str, str]
     spare: Path
-    """Where what is in its place waits until all is well."""
+    """Where the earlier file waits until all is well."""
     there: bool = False
     moved: tuple[int, int] | None = None
 
@@ -119,7 +119,7 @@ class Folder:
         self.moved = about.st_dev, about.st_ino
 
     def stands(self) -> bool:
-        """Whether the place still has what was put there."""
+        """Whether the file is still as it was placed."""
         with contextlib.suppress(OSError):
             about = self.target.stat()
             return (about.st_dev, about.st_ino) == self.moved or digests_of(self.target) == dict(self.sealed)
@@ -141,7 +141,7 @@ def _umask() -> int:
 
 
 def _move_once(temporary: Path, target: Path) -> None:
-    """Give a file its name where nobody else has it."""
+    """Give a file its name if that is free."""
     taken = f"{target.name!r} exists already; choose another name, or allow overwriting"
     try:
         os.link(temporary, target)  # fails when somebody made the file meanwhile

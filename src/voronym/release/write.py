@@ -1,4 +1,4 @@
-"""A release on its way into a file, in which everything is counted again."""
+"""Write a release to a file, and count everything again in it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def write_release(
     counted: list[int] = []
 
     def verify(file: Path) -> None:
-        """Measure the other models in the file, as a reader of it would see them."""
+        """Measure the other models in the file, as its reader would see them."""
         again = read_again(read(file, **reading), held.columns, release.schema.keys)
         result = as_frame(again if dialect is None else with_plain_ranges(again, dialect, source))
         kept = [name for name in held.columns if name not in release.schema.identifiers]

@@ -154,7 +154,7 @@ def anonymize(
 
 
 def completed(request: Request, data: Any) -> Completed:
-    """Complete a request by what its policy demands and nobody chose."""
+    """Add to a request what its policy demands and the user did not choose."""
     from voronym.policy.case import Facts  # with the attacks, which take a while to load
     from voronym.policy.complete import complete
     from voronym.policy.policy import Policy
@@ -230,7 +230,7 @@ def _no_empty_ledger(ledger: str | Path | None) -> Iterator[None]:
 
 
 _BESIDE = ("-journal", "-wal", "-shm")
-"""What a database keeps beside its file."""
+"""The companion files of a database."""
 
 
 def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:
@@ -272,7 +272,7 @@ def _warned(release: Release) -> Release:
 
 
 def _over_parts(data: Any, request: Request) -> bool:
-    """Whether a run goes over parts: the source has several, or a choice about parts was made."""
+    """Whether a run goes over parts: the source has several, or an option about parts was given."""
     scaled = any(declared.purpose == PARTS for name, declared in DECLARED.items() if name in request.asked)
     return has_parts(data) or (scaled and not isinstance(data, (list, tuple)))
 
@@ -286,7 +286,7 @@ def plan(
     price: float | None = None,
     **choices: Any,
 ) -> Plan:
-    """Say what a run over many parts would do and cost; nothing is changed.
+    """Estimate what a run over many parts would do and cost; change nothing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where a table comes from: a frame, a file, or a data set of many parts."""
+"""The source of a table: a frame, a file, or a data set of many parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voronym.table.places.delta import lay_down
 from voronym.table.places.store import Store
 
 GROUP = 50_000
-"""Rows of a row group of a frame that is laid down in a file, so that it can be read in parts."""
+"""Rows per row group of a frame written to a file, so that it can be read in parts."""
 
 
 def has_parts(data: Any) -> bool:
@@ -40,7 +40,7 @@ def has_parts(data: Any) -> bool:
 
 
 def engine_of_frame(data: object) -> str | None:
-    """Return the engine whose distributed frame this is: "dask", "spark", or None."""
+    """Return the engine of a distributed frame: "dask", "spark", or None."""
     room = type(data).__module__.partition(".")[0]
     if room in ("dask", "dask_expr") and hasattr(data, "to_parquet"):
         return "dask"

@@ -11,12 +11,12 @@ from voronym.errors import InputError
 from voronym.table.places import place_of
 
 EAGER = ("pandas", "pyarrow")
-"""Engines whose frames are in memory at once, and which read no pattern of files."""
+"""Engines with frames in memory, which read no pattern of files."""
 NAMES = {"spark": "pyspark", "arrow": "pyarrow"}
 
 
 def frame_of(source: nw.DataFrame[Any] | Path, engine: str, options: dict[str, Any]) -> Any:
-    """Return a table in memory, or the files of a folder, as a frame of an engine; lazily where it can be.
+    """Return a table in memory, or the files of a folder, as a frame of an engine; lazily if possible.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def _scanned(folder: Path, backend: Any, options: dict[str, Any]) -> nw.LazyFram
 
 
 def _session() -> Any:
-    """Return the session of Spark that is there."""
+    """Return the present session of Spark."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:

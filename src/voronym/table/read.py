@@ -103,7 +103,7 @@ def read(
 
 
 def fitting(reading: Mapping[str, Any], source: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return how a recipe says to read a table; the query of a database is no matter of other sources."""
+    """Return the recipe's reading options for a table; a database query applies to no other source."""
     name = by_suffix(suffix_of(Path(source)))
     found = place_of(source)
     asks = (found is not None and found[0].takes_query) or (name is not None and FORMATS[name].database)
@@ -111,7 +111,7 @@ def fitting(reading: Mapping[str, Any], source: str | os.PathLike[str]) -> dict[
 
 
 def _with_source(frame: pl.DataFrame, name: str, reading: Reading, file: str = "") -> pl.DataFrame:
-    """Take declared codes out of a table whose reader does not, and remember where it is from."""
+    """Remove declared codes if the reader does not, and remember the source."""
     source = source_of(frame)
     if source is None:
         frame, raw = declared_missing(frame, Hints(missing=reading.missing))

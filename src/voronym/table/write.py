@@ -40,7 +40,7 @@ _FULL = 1 << 16  # bytes left on a disk that is full: less than any writer asks 
 
 @dataclass(frozen=True)
 class WriteReceipt:
-    """What was written, and what was counted in it.
+    """The written file, and the counts in it.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def write(
 
 
 def _reason(error: BaseException, target: Path) -> str:
-    """Say why a file could not be written, in the words of the system where it has some."""
+    """Return why a file could not be written, in the system's words if there are any."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     number = re.search(r"os error (\d+)", str(error))  # how Polars passes them on
@@ -254,7 +254,7 @@ def _format(target: Path, given: str | None) -> str:
 
 
 def _restored(table: nw.DataFrame[Any], source: Source | None) -> nw.DataFrame[Any]:
-    """Put codes that were declared missing back where values are missing, in a table from no text file."""
+    """Restore codes declared missing, in a table from no text file."""
     if source is None or source.format == "csv" or not source.raw:
         return table
     back = []
@@ -276,7 +276,7 @@ def check_target(target: Path, format: str | None = None) -> None:  # noqa: A002
 
 @contextmanager
 def to_stdout() -> Iterator[Path]:
-    """Give the path of a file to be made, which goes to standard output when it is whole."""
+    """Yield a temporary path whose file goes to standard output when complete."""
     with passing_folder() as folder:
         path = folder / "release.csv"
         yield path
@@ -286,7 +286,7 @@ def to_stdout() -> Iterator[Path]:
 
 
 def _clear_of(column: nw.Series[Any], ranges: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether no published number is one of the codes that a file declares missing: then they still are."""
+    """Whether no published number equals a code declared missing: then the codes stay valid."""
     values = column.drop_nulls()
     if not values.dtype.is_numeric():
         return False
@@ -363,7 +363,7 @@ def _write(
 
 
 def _count(path: Path, kind: str, keys: list[str], how: How) -> tuple[int, int]:
-    """Count in the file, by code that shares nothing with what wrote it."""
+    """Count in the file, with code that shares nothing with the writer."""
     return FORMATS[kind].count(path, keys, how)  # type: ignore[misc]
 
 

@@ -159,7 +159,7 @@ def release_parts(
 def completed(
     request: Request, files: Sequence[Path], reading: Mapping[str, Any] | None
 ) -> tuple[Request, tuple[Added, ...]]:
-    """Complete a request by what its policy asks and nobody chose, from what is counted in all files."""
+    """Add to a request what its policy demands and the user did not choose, by counts over all files."""
     if request.release.policy is None:
         return request, ()
     policy = Policy.load(request.release.policy)
@@ -207,7 +207,7 @@ def job_of(
     style: Mapping[str, Any] | None = None,
     report: bool = False,
 ) -> Job:
-    """Write down what is asked for, as every worker will read it."""
+    """Write down the request in the form that every worker reads."""
     text = not is_parquet(files[0]) and not is_database(files[0])
     plan: ReleaseChoices = request.release if recipe is None else recipe
     own = {name: getattr(request.release, name) or getattr(plan, name) for name in ("leaf", "rounds")}
@@ -234,7 +234,7 @@ def job_of(
 
 
 def engine_of(request: Request, recipe: Recipe | None) -> str:
-    """Return who does the work: whom somebody asks for now, or whom the recipe names."""
+    """Return the engine: the requested one, or that of the recipe."""
     return request.release.engine if recipe is None or "engine" in request.asked else recipe.engine
 
 
@@ -275,7 +275,7 @@ def _refuse_changed(job: Job) -> None:
 
 
 def _enter(job: Job, before: Job | None) -> None:
-    """Write the job down, or find that the one that is there is the same."""
+    """Write the job down, or check that an existing one is the same."""
     if before is None:
         spill.keep(job.work / spill.JOB, job)
     elif before != job:
@@ -303,7 +303,7 @@ def bytes_of(memory: int | str) -> int:
 
 
 def crew_of(name: str, workers: int | None, memory: int | str, leaf: int, address: str | None) -> Runner:
-    """Start who does the work: as many as there are processors, and memory for."""
+    """Start the workers: as many as there are processors, and memory for."""
     held = bytes_of(memory)
     most = max(1, held // needed(leaf))
     wanted = (os.cpu_count() or 1) if workers is None else workers
@@ -383,7 +383,7 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
 
 
 def _of_leaves(notes: Sequence[Sequence[str]], *, partly: bool = True) -> list[str]:
-    """Return what was said of all leaves; what was said of some, with how many these are."""
+    """Return the notes about all leaves; notes about some, with their number."""
     often = Counter(note for leaf in notes for note in dict.fromkeys(leaf))
     shared = [note for note, many in often.items() if many == len(notes)]
     some = [f"in {many} of {len(notes)} leaves: {note}" for note, many in often.most_common(MOST_NOTES)
@@ -392,4 +392,4 @@ def _of_leaves(notes: Sequence[Sequence[str]], *, partly: bool = True) -> list[s
 
 
 MOST_NOTES = 8
-"""Notes about some leaves that are shown, at most."""
+"""Most notes about single leaves that are shown."""

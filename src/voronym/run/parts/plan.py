@@ -1,4 +1,4 @@
-"""What a run would do and cost, found out without doing it."""
+"""Estimate what a run would do and cost, without doing it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from voronym.run.parts.source import find, is_parquet
 from voronym.table.table import Table
 
 PROBE = 20_000
-"""Records of the leaf on which the time is tried."""
+"""Records of the leaf on which the time is measured."""
 COORDINATE = 36
 """Bytes that a coordinate of a record of the sample takes while it is cut, with all copies."""
 CODE = 4
@@ -138,7 +138,7 @@ def plan_parts(
     rows: int | None = None,
     price: float | None = None,
 ) -> Plan:
-    """Say what a run over many parts would do, and what it would cost.
+    """Estimate what a run over many parts would do, and its cost.
 
     Nothing is written but to a temporary folder, which is removed.
 
@@ -245,7 +245,7 @@ def _size(column: pl.Series) -> float:
 
 
 def _probe(table: Table, recipe: Recipe) -> tuple[int, float]:
-    """Group some records as a leaf would be; return coordinates, and processor microseconds a record."""
+    """Group some records as in a leaf; return coordinates, and processor microseconds per record."""
     some = np.linspace(0, table.n - 1, min(table.n, PROBE)).astype(np.int64)
     keys = Coordinates.of(table.rows(np.unique(some)))
     kinds = [np.arange(block.start, block.stop) for block in keys.codec.blocks if block.kind == "nominal"]

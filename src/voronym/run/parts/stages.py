@@ -1,4 +1,4 @@
-"""The stages of a job: tasks that are not done yet, how far they are, and what they leave behind."""
+"""The stages of a job: open tasks, progress, and results."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from voronym.steps.effect import Effect
 
 WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, "spread": 3.0, "round": 10.0,
            "write": 2.0, "sort": 1.0, "count": 1.0}  # fmt: skip
-"""What a row costs in each stage, about, for the share that is done."""
+"""Approximate cost of a row in each stage, for the share done."""
 
 
 @dataclass
 class Course:
-    """What happened on the way, for whoever asks."""
+    """The history of a run."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     rows: int = 0
@@ -41,7 +41,7 @@ class Course:
 
 
 class Stages:
-    """A job, those who do its tasks, and what happened on the way."""
+    """A job, its workers, and its history."""
 
     def __init__(self, job: Job, runner: Runner, ctx: Context, watch: Watch | None = None) -> None:
         self.job, self.runner, self.ctx = job, runner, ctx
@@ -96,7 +96,7 @@ class Stages:
         return [answers[number] for number in range(tasks)]
 
     def _picture(self, name: str, done: int, tasks: int) -> str:
-        """Say what is going on, in a few words."""
+        """Describe the present work in a few words."""
         words = {"convert": "reading text", "look": "looking", "scan": "reading", "cut": "cutting",
                  "spread": "sharing out", "whole": "grouping", "write": "writing", "sort": "reading back",
                  "count": "counting", "measure": "measuring", "draw": "sampling", "bars": "drawing",
