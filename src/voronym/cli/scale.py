@@ -116,17 +116,22 @@ def measure(
     """Measure a data set of many parts."""
     from voronym.cli import recipes
     from voronym.run.parts.measuring import measure_parts
+    from voronym.run.source import as_files
 
     refuse(refused)
-    names = columns_of(source, reading[0])
-    if recipe is not None:
-        models = [*map(str, recipe.required), *models]
-    about = recipes.columns(recipe, columns(names), names)
-    with common.ticker(not json) as bar:
+    with (
+        common.ticker(not json) as bar,
+        as_files(source, None, reading[0]) as files,
+        as_files(original, None, reading[1]) as before,
+    ):
         bar.begin("looking", 0.0)
+        names = columns_of(files, reading[0])
+        if recipe is not None:
+            models = [*map(str, recipe.required), *models]
+        about = recipes.columns(recipe, columns(names), names)
         return measure_parts(
-            source,
-            original=original,
+            files,
+            original=before,
             models=models,
             reading=reading[0] or None,
             original_reading=reading[1] or None,
@@ -143,8 +148,10 @@ SAMPLE = 20_000
 def sampled(source: str, reading: Mapping[str, Any], seed: int, *, quiet: bool) -> Any:
     """Return a random sample of a data set of many files, and say so."""
     from voronym.run.parts.measuring import take
+    from voronym.run.source import as_files
 
-    frame = take(source, SAMPLE, seed, reading or None)
+    with as_files(source, None, reading) as files:
+        frame = take(files, SAMPLE, seed, reading or None)
     if not quiet:
         common.print_lines(
             f"Compared on {len(frame):,} records drawn at random; with all of them every method loses less."
