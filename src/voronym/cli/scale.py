@@ -15,15 +15,14 @@ if TYPE_CHECKING:
     from voronym.cli.anonymize import Asked, Outputs
     from voronym.release import Release
 
-SCALING = ("engine", "address", "workers", "memory", "leaf", "rounds", "work", "resume")
-"""Options that ask for a run over parts even if the source is a single file."""
-
 
 def many(source: str, typed: Mapping[str, Any]) -> bool:
     """Whether a source is a data set of many parts: a folder, a pattern, or one with an engine."""
+    from voronym.request.choices import PARTS
+    from voronym.request.wording import DECLARED
     from voronym.run.source import has_parts
 
-    return any(name in typed for name in SCALING) or has_parts(source)
+    return any(name in DECLARED and DECLARED[name].purpose == PARTS for name in typed) or has_parts(source)
 
 
 def reading_of(asked: Asked) -> dict[str, Any]:
