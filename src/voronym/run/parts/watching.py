@@ -40,7 +40,7 @@ HELP = {
 class Watch:
     """Takes note of what happens in a run; a run that nobody watches has one without a file."""
 
-    metrics: Path | None = None
+    file: Path | None = None
     figures: dict[str, float] = field(default_factory=lambda: {"voronym_up": 1.0, "voronym_failed": 0.0})
     stages: dict[str, list[float]] = field(default_factory=dict)
     """Of each stage: tasks, tasks done, when it began, seconds that it took."""
@@ -71,10 +71,10 @@ class Watch:
 
     def write(self, *, force: bool = False) -> None:
         """Write the figures, where somebody wants them, and not too often."""
-        if self.metrics is None or (not force and now() < self._written + OFTEN):
+        if self.file is None or (not force and now() < self._written + OFTEN):
             return
         self._written = now()
-        with contextlib.suppress(WriteError, OSError), at_once(), placed(self.metrics) as file:
+        with contextlib.suppress(WriteError, OSError), at_once(), placed(self.file) as file:
             file.write_text(self.text(), encoding="utf-8")  # a run does not end for want of its figures
 
     def text(self) -> str:
@@ -94,17 +94,14 @@ class Watch:
             "voronym_updated_seconds": time.time(),
         }
         for name, value in values.items():
-            lines += [
-                *_head(name),
-                f"{name} {value:g}" if name != "voronym_updated_seconds" else f"{name} {value:.0f}",
-            ]
+            lines += [*_head(name), f"{name} {value:.10g}"]
         for at, name in enumerate(
             ("voronym_stage_tasks", "voronym_stage_tasks_done", "voronym_stage_seconds")
         ):
             lines += _head(name)
             for stage, (tasks, done, began, took) in self.stages.items():
                 value = (tasks, done, now() - began if took < 0 else took)[at]
-                lines.append(f'{name}{{stage="{stage}"}} {value:g}')
+                lines.append(f'{name}{{stage="{stage}"}} {value:.10g}')
         return "\n".join([*lines, ""])
 
 
@@ -130,7 +127,8 @@ losses = Losses()
 @contextlib.contextmanager
 def watched(run: RunChoices, engine: str) -> Iterator[Watch]:
     """Give what takes note of a run, with the log and the figures that its choices name."""
-    watch, handler = Watch(None if run.metrics is None else Path(run.metrics)), None
+    watch = Watch(None if run.prometheus is None else Path(run.prometheus))
+    handler = None
     losses.times = 0
     if run.log is not None:
         try:

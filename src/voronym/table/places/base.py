@@ -193,8 +193,8 @@ def place_of(path: object) -> tuple[Place, str] | None:
 
 def shown(path: object) -> str:
     """Return where a table went, as people may read it: without a password."""
-    found = place_of(path)
-    return str(path) if found is None else found[0].shown(found[1])
+    place = place_of(path)
+    return str(path) if place is None else place[0].shown(place[1])
 
 
 def passing_till_the_end(home: Path | None = None) -> Path:
