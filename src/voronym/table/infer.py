@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -88,7 +88,7 @@ def infer(frame: Any) -> Proposal:
     doubts = [
         entry for entry in early if several.get(entry) not in schema.units
     ]  # advice that was taken is none
-    doubts += _joined(table, schema)
+    doubts += _joined(table, schema, [name for name, why in reasons.items() if why.startswith(WEIGHT)])
     endless = list(_find_infinite(table, schema))
     warnings += [*check_kinds(table, schema), *(member for _, _, member in endless), *map(str, doubts)]
     shapes = {name: shape(table[name]) for name in table.columns}
@@ -164,9 +164,12 @@ def _with_units(schema: Schema, early: Sequence[Doubt], reasons: dict[str, str])
     return schema
 
 
-def _joined(table: Columns, schema: Schema) -> list[Doubt]:
-    """Return doubts about columns, with one line, ready to be pasted, about all that ask the same."""
-    doubts = list(about_columns(table, schema))
+def _joined(table: Columns, schema: Schema, averaged: Collection[str]) -> list[Doubt]:
+    """Return doubts about columns, with one line, ready to be pasted, about all that ask the same.
+
+    Weights are averaged where few people share them: nothing is asked about these.
+    """
+    doubts = [item for item in about_columns(table, schema) if item.column not in averaged]
     few, last = (
         [doubt.column for doubt in doubts if doubt.name == name and "," not in doubt.column]
         for name in ("few-numbers", "coded-gaps")
