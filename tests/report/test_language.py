@@ -16,8 +16,8 @@ ENGLISH = {  # stories and sections that are in English yet
     "words/channel.html", "words/records.html", "words/dp.html", "words/other.html", "sections/matrices.html",
     "sections/noise.html", "sections/rules.html", "sections/risk-stirred.html",
     "sections/sizes-clusters.html", "sections/changed.html", "sections/epsilon.html", "sections/kept.html",
-    "sections/private.html", "sections/policy.html", "sections/frontier.html", "sections/attacks.html",
-    "sections/sampled.html", "sections/penalty.html", "sections/plane-shift.html",
+    "sections/private.html", "sections/policy.html", "sections/frontier.html",
+    "sections/sampled.html", "sections/plane-shift.html",
 }  # fmt: skip
 
 
