@@ -42,11 +42,11 @@ def optimum(codes, homes, k):
     for c in range(y):
         constrain([(e + y + at, 1) for (own, _), at in place.items() if own == c] + [(e + c, -k)], 0, np.inf)
     cost = np.concatenate([[price for _, _, price in entries], np.zeros(y + z)])
-    found = milp(
+    result = milp(
         cost, integrality=np.ones(len(cost)), bounds=Bounds(0, 1),
         constraints=LinearConstraint(np.array(rows), low, high),
     )  # fmt: skip
-    return round(found.fun)
+    return round(result.fun)
 
 
 def fewest_homes(labels, homes):
@@ -60,22 +60,22 @@ def test_no_choice_is_below_what_is_proven(seed):
     homes = np.sort(rng.integers(0, 6, 12))
     k = 2 + seed % 2
     best = optimum(codes, homes, k)
-    found = suppress_locally(codes, k, Context(seed=0), homes=homes)
+    result = suppress_locally(codes, k, Context(seed=0), homes=homes)
     plain = suppress_locally(codes, k, Context(seed=0), solve=False)
-    assert found.cost == found.least == best  # small: solved
+    assert result.cost == result.least == best  # small: solved
     searched = suppress_locally(codes, k, Context(seed=0), homes=homes, solve=False)
     assert best <= searched.cost <= best + 2
     assert plain.least - 1e-6 <= searched.least <= best + 1e-6  # households need no fewer gaps than records
     assert searched.least >= 0.85 * best
-    assert fewest_homes(found.labels, homes) >= k
+    assert fewest_homes(result.labels, homes) >= k
 
 
 def test_households_need_more_than_records_and_the_proof_knows():
     codes = np.array([[0, 0]] * 4 + [[1, 1]] * 4)
     homes = np.array([0, 0, 0, 0, 1, 1, 1, 1])  # one household has all records of a combination
-    found = suppress_locally(codes, 2, Context(seed=0), homes=homes)
-    assert found.cost == 16.0
-    assert found.least == pytest.approx(16.0)
+    result = suppress_locally(codes, 2, Context(seed=0), homes=homes)
+    assert result.cost == 16.0
+    assert result.least == pytest.approx(16.0)
     assert suppress_locally(codes, 2, Context(seed=0)).cost == 0.0
 
 

@@ -76,6 +76,7 @@ def test_comparison_of_real_methods(patients):
     assert f"{result.best(5).loss:.2f}\u202f%" in page
 
 
+@pytest.mark.filterwarnings("ignore:.*made missing")
 @pytest.mark.parametrize(
     ("how", "centred"),
     [

@@ -87,7 +87,7 @@ def people(n=300):
             "urban": rng.choice([1, 2], n),
             "stratum": [7] * n,
             "household_weights": rng.uniform(80, 400, n).round(2),
-            "age": [str(one) for one in rng.integers(18, 90, n)],
+            "age": [str(integer) for integer in rng.integers(18, 90, n)],
             "young": rng.choice([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 97, 97], n),
         }
     )
@@ -102,7 +102,7 @@ def test_inspect_proposes_codes_weights_and_constants():
     assert proposal.schema["stratum"].role == "other"
     assert "one value for everybody" in proposal.reasons["stratum"]
     assert proposal.schema["urban"].kind == "nominal"
-    assert any("missing='young=97'" in one for one in proposal.warnings)
+    assert any("missing='young=97'" in item for item in proposal.warnings)
 
 
 def test_a_body_has_a_weight_too():
@@ -112,9 +112,9 @@ def test_a_body_has_a_weight_too():
 
 def test_none_is_an_answer():
     frame = pl.DataFrame({"school": ["none", "basic", "high"] * 40, "age": list(range(120))})
-    assert not any("missing" in one for one in vr.Schema.infer(frame).warnings)
+    assert not any("missing" in item for item in vr.Schema.infer(frame).warnings)
     frame = pl.DataFrame({"school": ["?", "basic", "high"] * 40, "age": list(range(120))})
-    assert any("missing='school=?'" in one for one in vr.Schema.infer(frame).warnings)
+    assert any("missing='school=?'" in item for item in vr.Schema.infer(frame).warnings)
 
 
 def test_no_limit_is_no_number():

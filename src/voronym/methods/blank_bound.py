@@ -16,15 +16,15 @@ SMALL = 16_000
 LARGE = 200_000
 """Pairs up to which it is tried on request: the solver reads more of them for seconds, whatever its limit."""
 NODES = 2_000
-"""Of the integer programme, at most: a number and no time, so that the result is always the same."""
+"""Most nodes of the integer programme: a number instead of a time, so that the result is reproducible."""
 LONGEST = 600.0
-"""Seconds for the integer programme of a whole table, where no time limit is given."""
+"""Seconds for the integer programme of a whole table, if no time limit is given."""
 PARTS, PART, ENOUGH = 100, 80, 20
 """Parts of a large table that are solved, at most; combinations in each; parts without a gain that end it."""
 
 
 def least(choices: Choices, ctx: Context) -> tuple[float, Floats]:
-    """Return what any choice of missing values costs at least, and prices of the combinations that prove it.
+    """Return a lower bound on the cost of any choice of gaps, and the prices that prove it.
 
     Proof. Give every record r a price p_r so that in each class the k smallest of ``cost - p``, over all that
     could be in it, have a sum of 0 or more. Then whoever is in a class, k or more, costs there at least the
@@ -59,7 +59,7 @@ def _room(c: Choices, price: Floats) -> Floats:
 
 
 def polish(search: Search, ctx: Context, *, exact: bool = False) -> float | None:
-    """Solve a small table to the optimum and return what is proven.
+    """Solve a small table to the optimum and return the proof.
 
     A larger one is left as it is, unless ``exact`` is asked for: then parts of it are solved by themselves
     first, and all of it with the time that is left.
@@ -83,7 +83,7 @@ def polish(search: Search, ctx: Context, *, exact: bool = False) -> float | None
 
 
 def _neighbours(search: Search, rng: np.random.Generator) -> Ints:
-    """Return combinations that share much with one of those that cost something, drawn at random."""
+    """Return random combinations that share many values with a costly one."""
     c = search.choices
     costs = np.array([search.cost_of(row) for row in range(len(search.held))])
     if costs.sum() <= 0.0:
@@ -236,7 +236,7 @@ def _programme(
 
 
 def _take(search: Search, rows: Ints, pairs: Ints, records: Ints) -> None:
-    """Publish as a solution of the programme says, if it is better and keeps its rules."""
+    """Publish by a solution of the programme, if it is better and keeps its rules."""
     c = search.choices
     held = [(row, item, n) for row in rows.tolist() for item, n in search.held[row].items()]
     cost = sum(n * search.price(row, entry) for row, entry, n in held)

@@ -1,4 +1,4 @@
-"""How many gaps others need, who let a gap match everything: for comparison, and for nothing else.
+"""The gaps that tools need which let a gap match everything; only for comparison.
 
 A record is safe, as they count, when k records or more match it, itself counted: in every key the two have
 the same value, or one of them has a gap. Fewer gaps do, because every gap made for one record makes it match
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 def matches(codes: Ints, row: Ints, counts: Ints) -> int:
-    """Count the records that match one of them if a gap, -1, matches everything.
+    """Count the matches of a record if a gap, -1, matches everything.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def wildcard_gaps(codes: Ints, k: int, price: Sequence[float], homes: Ints | Non
 
 
 def _cheapest_first(prices: NDArray[np.float64]) -> list[NDArray[np.bool_]]:
-    """Return all sets of columns but the empty one, the cheapest first."""
+    """Return all non-empty sets of columns, the cheapest first."""
     d = len(prices)
     numbers = np.arange(1, 2**d)
     sets = ((numbers[:, None] >> np.arange(d)) & 1).astype(bool)

@@ -1,4 +1,4 @@
-"""Which values to make missing, so that records with gaps are alike: the classes there can be, and who is in.
+"""Choose values to blank so that records with gaps are alike: the possible classes and their members.
 
 A record is published with some of its keys and gaps for the others. A *class* is a set of columns that are
 kept and their values; all that are published in it look alike. A gap is a value of its own: a class with a
@@ -143,7 +143,7 @@ class Choices:
 
 @dataclass(eq=False)
 class Search:
-    """The class in which each record is published: each that is used has k records or more.
+    """The class of each record; every class in use has k records or more.
 
     Parameters
     ----------
@@ -176,11 +176,11 @@ class Search:
         return float(sum(n * self.price(row, item) for item, n in self.held[row].items()))
 
     def price(self, row: int, item: int) -> float:
-        """Return what a record costs in a class that fits it."""
+        """Return the cost of a record in a class that fits it."""
         return self._whole[row] - self._worth[item]
 
     def put(self, row: int, item: int, many: int) -> None:
-        """Publish some more records of a combination in a class; fewer, where many is negative."""
+        """Publish more records of a combination in a class; fewer if ``many`` is negative."""
         for outer, inner in ((self.held[row], item), (self.inside.setdefault(item, {}), row)):
             outer[inner] = outer.get(inner, 0) + many
             if not outer[inner]:
@@ -196,7 +196,7 @@ class Search:
             self.put(row, item, n)
 
     def labels(self, which: Ints, rng: np.random.Generator) -> Ints:
-        """Return the class of each record; which of several equal ones is published how is drawn."""
+        """Return the class of each record; equal records are assigned at random."""
         out = np.empty(len(which), np.int64)
         order = rng.permutation(len(which))
         order = order[np.argsort(which[order], kind="stable")]

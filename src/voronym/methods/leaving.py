@@ -1,4 +1,4 @@
-"""Records that are left out, so that the others lose least.
+"""Leave out records so that the others lose least.
 
 A few people who are like nobody else cost a table most of its loss: whatever group they are in, its centre is
 far from everybody. With a budget, ``suppress = 1 %``, they stay out. Which ones is a search: records far from
@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SEARCHED = 20_000
-"""Records up to which trial groups are searched for, not only made."""
+"""Records up to which trial groups are improved by search."""
 ROUNDS = 6
 """Times that exchanges and new groups follow each other."""
 
@@ -97,8 +97,8 @@ class Left:
             f"{head}{again}those that cost most"
             f"{f' in each of {self.strata} strata' if self.strata else ''}: groups "
             f"of the others lose {less:.0f} % less than groups of all; no choice within the budget"
-            f"{' of each' if self.strata else ''} would have "
-            f"gained more than {most:.0f} %. All comparisons are with those that stayed"
+            f"{' of each' if self.strata else ''} could have saved more than {most:.0f} %. All "
+            f"comparisons are with those that stayed"
         )
 
 
@@ -222,7 +222,7 @@ def who_compares(
 
 
 def least(near: Floats, k: int, many: int, columns: int) -> float:
-    """Return what the groups of the others cost at least, whichever ``many`` records are left out.
+    """Return a lower bound on the cost of the others' groups, for any ``many`` records left out.
 
     Proof. Prices ``N_i / 2k``, N_i the squared distances of record i to its k-1 nearest of all, summed, are
     at most the cost of any group of k or more records (see `voronym.certify.neighbours`). So groups of those
@@ -239,7 +239,7 @@ def _groups(problem: Problem, ctx: Context) -> Partition:
 
 
 def _lonely(X: Floats, k: int, many: int, near: Floats, ctx: Context, may: Bools) -> Ints:
-    """Leave out the records farthest from their nearest, some at a time: those who go were near to others."""
+    """Leave out the records farthest from their nearest, a few at a time, because distances change."""
     here = np.arange(len(X))
     out: list[Ints] = []
     rounds = 4 if many >= 4 else 1
@@ -266,7 +266,7 @@ def _costly(X: Floats, part: Partition, many: int, may: Bools) -> Ints:
 
 
 def _search(problem: Problem, outside: Ints, may: Bools, ctx: Context) -> tuple[float, Ints]:
-    """Exchange records outside for records inside while that helps; return the cost and who is outside."""
+    """Exchange records outside and inside while that helps; return the cost and the records outside."""
     best: tuple[float, Ints] | None = None
     for number in range(ROUNDS):
         ctx.tell(number / ROUNDS, whole=True)
@@ -284,7 +284,7 @@ def _search(problem: Problem, outside: Ints, may: Bools, ctx: Context) -> tuple[
 
 
 def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints, may: Bools) -> Ints:
-    """Let each record outside, the nearest to a centre first, take the place of a worse one of that group.
+    """Let each record outside, the nearest to a centre first, replace a worse record of that group.
 
     A record i that leaves a group of s with mean c saves ``s/(s-1) |x_i - c|²``; one that joins the rest
     costs ``(s-1)/s |x_j - c'|²`` with c' its mean. Each group is changed once, so these are exact.
@@ -313,7 +313,7 @@ def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints, may: Boo
 
 @dataclass(frozen=True)
 class Known:
-    """What a ledger says of the rows: which were published before, and which were left out then."""
+    """A ledger's facts about the rows: which were published before, and which were left out."""
 
     published: Bools
     left_out: Bools
@@ -327,7 +327,7 @@ def stay(
     choices: ReleaseChoices,
     known: Known | None = None,
 ) -> Left:
-    """Choose who of a table is left out, as its recipe says.
+    """Choose the records to leave out, by the recipe.
 
     Nobody leaves who is in an earlier release of a ledger: what is lacking then would be theirs. Nobody comes
     in whom an earlier one left out, for the same reason.
@@ -348,5 +348,5 @@ def stay(
 
 
 def _people(rows: Bools, of_row: Ints | None, many: int) -> Bools:
-    """Say of whom a row is marked."""
+    """Return the people with a marked row."""
     return rows if of_row is None else np.bincount(of_row, rows, minlength=many) > 0

@@ -1,4 +1,4 @@
-"""Local suppression: every published value is true, and some are missing, so that k records look alike."""
+"""Local suppression: every published value is true, and some are blanked so that k records look alike."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from voronym.table.values import first_rows
 
 Ints = NDArray[np.int64]
 COLUMNS = 20
-"""Keys, at most: every set of them that k records share is looked at."""
+"""Most keys: every set of them that k records share is examined."""
 FATE = "its own value, or missing"
-"""What is published of a key."""
+"""How a key is published."""
 WILDCARD = (
     "If a gap matched everything, as other tools count, {:,} gaps would do: found by a greedy search, for "
     "comparison; records with gaps in unusual places would then stand alone."
 )
 NEARLY = 0.5
-"""Share of the values of a key from where a data holder is told to recode it first."""
+"""Share of a key's blanked values above which the data holder is advised to recode it first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def suppress_locally(
     enforce: str = "auto",
     lots: np.random.Generator | None = None,
 ) -> Gaps:
-    """Choose values to make missing so that each record looks like k or more, gaps included.
+    """Choose values to blank so that each record looks like k or more, gaps included.
 
     Minimise the price of the values that are made missing, over all ways to publish every record with gaps so
     that k or more records have the same values and the same gaps.
@@ -156,7 +156,7 @@ def suppress_locally(
 
 
 def _rounded(bound: float, prices: NDArray[np.float64]) -> float:
-    """Return a bound of the cost, rounded up where all costs are whole numbers."""
+    """Return a bound of the cost, rounded up if all costs are whole numbers."""
     whole = bool((prices == np.rint(prices)).all())
     return max(0.0, float(np.ceil(bound - 1e-6)) if whole else bound)
 
@@ -186,7 +186,7 @@ def scattered(choices: Choices, which: Ints, labels: Ints, lots: np.random.Gener
 
 
 def unveiled(codes: Ints, labels: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return classes that publish all that their records share, and which keys of each record they publish.
+    """Return classes that publish everything their records share, and each record's published keys.
 
     So every gap stands for several values. Classes that publish the same are one.
     """
@@ -226,7 +226,7 @@ def local_suppression(
     k: int,
     models: Sequence[Model],
 ) -> Grouped:
-    """Make as few single values of the keys missing as k allows, and publish all others as they are.
+    """Blank as few single values of the keys as k allows, and publish all others as they are.
 
     A gap counts as a value of its own: k records or more have the same values *and* the same gaps. That is
     more than if a gap matched everything, as others count, and it holds for an intruder of either mind.
@@ -272,7 +272,7 @@ def local_suppression(
 
 
 def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
-    """Return the keys of those who are published, as numbers; whose each row is; and their households.
+    """Return the keys of published people as numbers, the person of each row, and the households.
 
     Where several rows are of one person, a key that is not the same in all of them counts as missing.
     """
@@ -324,17 +324,17 @@ def _masked(
 def _said(
     table: Table, many: Mapping[str, int], touched: int, gaps: Gaps, k: int, *, more: bool
 ) -> tuple[str, ...]:
-    """Say what was made missing; ``more`` was asked for than k."""
+    """Report which values were blanked; ``more`` models than k were requested."""
     n, heads = table.n, "records" if table.units is None else table.units.counted
     listed = ", ".join(f"{name} {count:,} ({100 * count / n:.3g} %)" for name, count in many.items())
     near = (
-        "no choice makes less missing"
+        "no choice blanks less"
         if gaps.gap == 0.0
         else f"without the models, k needs a cost of at least {gaps.least:,.6g}"
         if more
         else f"any other choice would cost {gaps.least:,.6g} at least: a gap of {gaps.gap:.1f} % at most"
         if np.isfinite(gaps.gap)
-        else "how few would do is not known"
+        else "the minimum is not known"
     )
     once = (
         ""

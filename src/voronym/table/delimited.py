@@ -1,4 +1,4 @@
-"""Delimited text: any delimiter, types inferred from the whole file, codes such as "08001" left alone."""
+"""Delimited text: any delimiter, types inferred from the whole file, codes such as "08001" kept as text."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _without_footer(text: str, lines: int) -> str:
 
 
 def _newline(text: str) -> str:
-    """Return what most lines end with."""
+    """Return the most frequent line ending."""
     if "\r" not in text:
         return "\n"
     both = text.count("\r\n")
@@ -217,7 +217,7 @@ def _survey(name: str, text: str, dialect: Dialect, quick: int = 0) -> _Survey:
 
 
 def _what_to_try(ragged: int, first: int, count: int, dialect: Dialect) -> str:
-    """Return what to do about rows that have more or fewer cells: those at the end are a footer."""
+    """Return the advice for rows with more or fewer cells: those at the end are a footer."""
     if first == count - ragged + 1 and ragged < count / 2:
         lines = "the last line is no record" if ragged == 1 else f"the last {ragged} lines are no records"
         skip = "it" if ragged == 1 else "them"
@@ -229,7 +229,7 @@ def _what_to_try(ragged: int, first: int, count: int, dialect: Dialect) -> str:
 
 
 def _quick(text: str, dialect: Dialect) -> int:
-    """Return the number of rows below the first line where that is plain to see; 0 where it is not.
+    """Return the number of rows below the first line if it is obvious; otherwise 0.
 
     Without quotes, lone carriage returns and blank lines a file has as many cells as delimiters and lines
     say; that no line has more of them than another, Polars finds out.
@@ -245,7 +245,7 @@ def _quick(text: str, dialect: Dialect) -> int:
 
 
 def _parse(text: str, dialect: Dialect, *, quotes: bool) -> pl.DataFrame | None:
-    """Return the cells below the header as text; None where Polars cannot."""
+    """Return the cells below the header as text; None if Polars cannot."""
     try:
         frame = pl.read_csv(
             io.BytesIO(text.encode()),
@@ -273,7 +273,7 @@ def _rewritten(text: str, dialect: Dialect, *, alone: bool) -> str:
 def _typed(
     waiting: list[pl.Series], dialect: Dialect, reading: Reading, quoting: dict[str, Quoted]
 ) -> tuple[pl.DataFrame, Source]:
-    """Return the columns in the narrowest types that take all their values, and how they are written."""
+    """Return the columns in the narrowest types for all their values, and how they are written."""
     comma = DECIMAL_COMMA.get(dialect.delimiter, "never")
     hints = Hints(comma, reading.decimal, reading.thousands, reading.date_format, reading.missing)
     result, raw, parted, mixed = {}, {}, [], []
@@ -332,11 +332,11 @@ def _notes(result: dict[str, tuple[pl.Series, Spelling]], raw: dict[str, pl.Seri
         values, spelling = result[name]
         if spelling.form is None and not column.filter(values.is_not_null()).equals(values.drop_nulls()):
             spaced.append(name)
-    return (f"spaces around values of {listing(spaced)} do not count",) if spaced else ()
+    return (f"spaces around values of {listing(spaced)} are ignored",) if spaced else ()
 
 
 def _quoting(text: str, dialect: Dialect, header: list[str], reading: Reading) -> dict[str, Quoted]:
-    """Say which cells of each column have quotes, by the first rows; under "" which names have."""
+    """Return which cells of each column have quotes, by the first rows; under "" which names have."""
     mark = re.escape(dialect.delimiter)
     cell = re.compile(rf'[ ]*("(?:[^"]|"")*"|[^{mark}\r\n]*)({mark}|\r\n|\n|\r|$)')
     needs = re.compile(rf'[{mark}"\r\n]')

@@ -82,7 +82,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Hints:
-    """What is known about a file before its columns are read.
+    """The known facts about a file before its columns are read.
 
     Parameters
     ----------
@@ -158,13 +158,13 @@ class Spelling:
 
 
 def gaps(column: pl.Series, codes: Sequence[str] = ()) -> pl.Series:
-    """Return the texts without spaces around them, null where they are empty or spell a gap."""
+    """Return the texts without surrounding spaces, null if they are empty or mean "missing"."""
     plain = column.str.strip_chars()
     return plain.set(plain.str.to_lowercase().is_in([*MISSING, ""]) | _coded(plain, codes), None)
 
 
 def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
-    """Say where a declared code stands, as a text or as the number that it is: -999, -999.0 and -999,0."""
+    """Return where a declared code occurs, as a text or as a number: -999, -999.0 and -999,0."""
     result = plain.is_in(list(codes))
     with_comma = plain.str.contains(r",(?:\d{1,2}|\d{4,})$")  # three digits may be thousands
     points = plain.str.replace(",", ".", literal=True).zip_with(with_comma, plain)
@@ -178,7 +178,7 @@ def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
 
 
 def _coded_as(form: Number, plain: pl.Series, codes: Sequence[str]) -> pl.Series:
-    """Say where a declared code stands in a column of numbers of a known form: -9 is no -9.000 of thousands.
+    """Return where a declared code occurs in a column of numbers of a known form: -9 is not -9.000.
 
     Texts that are not of the form are compared as they are without one.
     """
@@ -188,7 +188,7 @@ def _coded_as(form: Number, plain: pl.Series, codes: Sequence[str]) -> pl.Series
 
 
 def spell(column: pl.Series, hints: Hints) -> tuple[pl.Series, Spelling]:
-    """Return a column of texts in the narrowest type that takes all its values, and how it is spelled.
+    """Return a column of texts in the narrowest type for all its values, and its spelling.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def may_be_grouped(spelling: Spelling) -> bool:
 
 
 def by_threes(column: pl.Series) -> bool:
-    """Whether every point of a column stands before three last digits, as one that parts thousands does."""
+    """Whether every point of a column precedes exactly three last digits, like a thousands separator."""
     parted = column.filter(column.str.contains(".", literal=True))
     return len(parted) > 1 and all_match(parted.str.strip_chars(), _BY_THREES)
 
@@ -266,7 +266,7 @@ def _form(plain: pl.Series, hints: Hints, *, codes: bool = False) -> Number | Mo
 
 
 def _gap(column: pl.Series, values: pl.Series) -> str:
-    """Return the commonest way in which the missing values of a column are written."""
+    """Return the commonest spelling of the missing values of a column."""
     if not values.null_count():
         return ""
     spelled = column.filter(values.is_null()).value_counts(sort=True)
@@ -274,7 +274,7 @@ def _gap(column: pl.Series, values: pl.Series) -> str:
 
 
 def declared_missing(frame: pl.DataFrame, hints: Hints) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
-    """Take the declared codes out of a table with types; return what stood there, by column."""
+    """Remove the declared codes from a typed table; return them by column."""
     raw, columns = {}, []
     for column in frame.get_columns():
         result = _coded(column.cast(pl.String), hints.codes(column.name)) if hints.missing else None

@@ -23,7 +23,7 @@ _BOTH = "unique in the table and in the population"
 
 @section("population", _TITLE, needs=("inside.population",), audience="internal", place=31)
 def population(_: Dossier, in_population: InPopulation) -> Data:
-    """Show correct matches to expect before and after, by each model, and what each key contributes."""
+    """Show expected correct matches before and after, by model, and the contribution of each key."""
     before, after = in_population.before, in_population.after
     lines = _lines(before, after)
     drawn = ranges(
@@ -63,13 +63,13 @@ def population(_: Dossier, in_population: InPopulation) -> Data:
 
 @section("population:public", _TITLE, needs=("public.population",), audience="public", place=31)
 def outlook(_: Dossier, result: Outlook) -> Data:
-    """Show what everybody may know: sums over all records of the release."""
+    """Show the public part: sums over all records of the release."""
     low, high = result.interval
     rows = [
         (term("records"), result.records),
         (term("people in the population"), round(result.population)),
         (term("correct matches to expect"), _people(result.expected)),
-        (term("its 95 % interval"), between(_people(low), _people(high))),
+        (term("its 95 % interval"), between(people(low), people(high))),
         (term("mean chance that a match is correct"), share(result.mean)),
     ]
     return {
@@ -80,7 +80,7 @@ def outlook(_: Dossier, result: Outlook) -> Data:
 
 
 def _lines(before: PopulationFigures, after: PopulationFigures) -> list[tuple[str, Matches, Matches]]:
-    """Return whom a chance is of, before and after."""
+    """Return the rows of probabilities, before and after."""
     both = [("records", before.matches, after.matches)]
     for label, name in (("households", "households"), ("members of these", "members")):
         old, new = getattr(before, name), getattr(after, name)
@@ -90,7 +90,7 @@ def _lines(before: PopulationFigures, after: PopulationFigures) -> list[tuple[st
 
 
 def _models(before: PopulationFigures) -> Table | None:
-    """Return what each model says of population uniques among the originals."""
+    """Return each model's estimate of population uniques among the originals."""
     rows: list[tuple[object, ...]] = []
     if before.known is not None:
         rows.append(
@@ -103,7 +103,7 @@ def _models(before: PopulationFigures) -> Table | None:
         )
     for fitted in before.columns:
         low, high = fitted.interval
-        sentence = between(_people(low), _people(high))
+        sentence = between(people(low), people(high))
         what = term(_BOTH)
         rows.append((f"log-linear, {fitted.model}", what, _people(fitted.population_uniques), sentence))
     for unique in before.uniques:
@@ -121,7 +121,7 @@ def _models(before: PopulationFigures) -> Table | None:
 
 
 def _keys(in_population: InPopulation) -> dict[str, object]:
-    """Return what each key does to single people out."""
+    """Return how much each key singles people out."""
     rows = [(column.key, share(column.score), column.unique_without) for column in in_population.columns]
     drawn = bars(
         [item.key for item in in_population.columns],
@@ -152,4 +152,4 @@ def _people(value: float) -> str:
 
 
 def _between(matches: Matches) -> str:
-    return between(*map(_people, matches.interval))
+    return between(*map(people, matches.interval))
