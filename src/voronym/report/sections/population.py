@@ -111,7 +111,7 @@ def _models(before: PopulationFigures) -> Table | None:
         sentence = (
             ""
             if unique.interval is None
-            else between(_people(unique.interval[0]), _people(unique.interval[1]))
+            else between(*map(people, unique.interval))
         )
         many = None if unique.uniques is None else _people(unique.uniques)
         rows.append((_NAMES[unique.model] + chosen, term("unique in the population"), many, sentence))
