@@ -108,11 +108,7 @@ def _models(before: PopulationFigures) -> Table | None:
         rows.append((f"log-linear, {fitted.model}", what, _people(fitted.population_uniques), sentence))
     for unique in before.uniques:
         chosen = f" ({term('by the decision rule')})" if unique.model == before.rule else ""
-        sentence = (
-            ""
-            if unique.interval is None
-            else between(*map(people, unique.interval))
-        )
+        sentence = "" if unique.interval is None else between(*map(people, unique.interval))
         many = None if unique.uniques is None else _people(unique.uniques)
         rows.append((_NAMES[unique.model] + chosen, term("unique in the population"), many, sentence))
     if not rows:
