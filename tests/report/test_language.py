@@ -20,7 +20,7 @@ ENGLISH = {  # stories and sections that are in English yet
     "sections/noise.html", "sections/rules.html", "sections/risk-stirred.html",
     "sections/sizes-clusters.html", "sections/changed.html", "sections/epsilon.html", "sections/kept.html",
     "sections/private.html", "sections/policy.html", "sections/frontier.html",
-    "sections/sampled.html", "sections/penalty.html", "sections/plane-shift.html",
+    "sections/sampled.html", "sections/plane-shift.html",
 }  # fmt: skip
 
 

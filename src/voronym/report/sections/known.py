@@ -12,6 +12,7 @@ from voronym.errors import hint, spoken, worded
 from voronym.evaluate.disclosed import Disclosed
 from voronym.privacy.base import beyond_sizes
 from voronym.report.bars import Range, ranges
+from voronym.report.language import phrase
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.write import Table, names, plural, share
@@ -90,8 +91,13 @@ def _attacked(d: Dossier) -> Advice | None:
     if rung.outcome.presence:
         return None
     return (
-        f"The attack “{rung.outcome.attack}” is right about {share(rung.outcome.success)} of the people. "
-        f"What would help: {rung.remedy}. Then attack the release again, also by what takes minutes:",
+        phrase(
+            "The attack “{attack}” is right about {share} of the people. What would help: {remedy}. Then "
+            "attack the release again, also by what takes minutes:",
+            attack=rung.outcome.attack,
+            share=share(rung.outcome.success),
+            remedy=rung.helps(phrase=phrase),
+        ),
         "“Judge a release” on the first screen"
         if spoken() == "page"
         else "voronym attack OUTPUT --original INPUT --recipe recipe.toml",
@@ -104,8 +110,12 @@ def _vary(d: Dossier) -> Advice | None:
     if d.public.story != "groups" or worst is None or worst.share < _MANY:
         return None
     return (
-        f"The {worst.column} of {plural(worst.people, 'person', 'people')} is certain to whoever knows their "
-        "keys. Ask for at least two values in every group:",
+        phrase(
+            "The {column} of {people} is certain to whoever knows their keys. Ask for at least two values in "
+            "every group:",
+            column=worst.column,
+            people=plural(worst.people, "person", "people"),
+        ),
         command(d, models=[f"p-sensitive=2,column={worst.column}"]),
     )
 
