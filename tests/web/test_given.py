@@ -10,7 +10,6 @@ import sqlite3
 import time
 import tomllib
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +40,11 @@ source = "1"
 ROLES = {"age": "key", "sex": "key", "diagnosis": "confidential"}
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("given")
+@pytest.fixture(scope="module", autouse=True)
+def files(running: House) -> None:
     people = vr.datasets.hospital(600, seed=4).select("age", "sex", "diagnosis")
-    people.select("age", "sex").write_csv(folder / "everybody.csv")
-    people.head(120).write_csv(folder / "people.csv")
-    with house(folder) as made:
-        yield made
-        assert "Traceback" not in made.printed
+    people.select("age", "sex").write_csv(running.folder / "everybody.csv")
+    people.head(120).write_csv(running.folder / "people.csv")
 
 
 def shown(client: httpx.Client, place: str) -> str:

@@ -84,3 +84,8 @@ def packed(folder: Path, release: str, label: str) -> None:
             archive.write(file, file.relative_to(folder))
         if label:
             archive.write(folder / NEW, NEW if label == release else label)
+
+
+def plain_book(book: Book | None) -> list[str] | None:
+    """Return what a worker is told of a ledger: its place and its name."""
+    return None if book is None else [book.path, book.label]
