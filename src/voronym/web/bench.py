@@ -251,6 +251,10 @@ class Bench:
         many = self._over_parts(chosen)
         with copied(ledger[0]) if ledger else contextlib.nullcontext() as book:
             refuse_files(chosen, self.given)
+            if many is not None:
+                given = {**chosen.choices, "models": split_models(chosen.models)}
+                lines = str(plan(many.path, **given, reading=many.reading or None)).splitlines()
+                wishes.tell({"plan": [re.split(r"\s{2,}", line, maxsplit=1) for line in lines]})
             rows = None if many is None else many.rows
             release, whole = preview(
                 self.frame, chosen, wishes.tell, wishes.check, book, rows, everything=everything
@@ -259,10 +263,6 @@ class Bench:
             whole and not ledger and release.recipe.makes_groups and release.recipe.private is None
         ):  # else each run draws again
             self._made = (chosen, release)
-        if many is not None:
-            given = {**chosen.choices, "models": split_models(chosen.models)}
-            lines = str(plan(many.path, **given, reading=many.reading or None)).splitlines()
-            wishes.tell({"plan": [re.split(r"\s{2,}", line, maxsplit=1) for line in lines]})
         return {}
 
     def _over_parts(self, chosen: Settings) -> Opened | None:
