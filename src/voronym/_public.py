@@ -1,4 +1,4 @@
-"""The public names of voronym; importing them loads every room, and so fills the registries."""
+"""The public names of voronym; importing them loads every package and fills the registries."""
 
 from importlib.metadata import version as _version
 

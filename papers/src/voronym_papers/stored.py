@@ -16,14 +16,14 @@ from typing import Any
 
 from voronym.errors import WriteError
 from voronym_papers.base import Outcome, Paper
-from voronym_papers.fingerprint import fingerprint, made, version_of
+from voronym_papers.fingerprint import current, made, version_of
 from voronym_papers.items import Item, dump, load
 from voronym_papers.marks import Mark
 
 FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("voronym", "numpy", "scipy", "numba")
-UNKNOWN = 200.0
-"""Seconds that a run is taken for which was never kept: it is begun early."""
+UNKNOWN = {True: 600.0, False: 20.0}
+"""Seconds that a full or quick run is taken for which was never kept: it is begun early."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,6 @@ class Kept:
 def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]:
     """Return the runs that were kept, by experiment and whether they were full; none without a file."""
     runs = _read(folder / f"{entry.name}.json").get("runs", {})
-    today = fingerprint(entry.code) if runs else ""
     return {
         (name, mode == "full"): Kept(
             tuple(Mark.from_dict(mark) for mark in run["marks"]),
@@ -50,7 +49,7 @@ def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]
             run["seconds"],
             run["versions"],
             run.get("made", {}),
-            run.get("made", {}).get("fingerprint") != today,
+            not current(run.get("made", {}), entry.code),
         )
         for name, modes in runs.items()
         for mode, run in modes.items()
@@ -67,7 +66,7 @@ def wanted(entry: Paper, folder: Path = FOLDER) -> list[tuple[str, bool, float]]
     """Return the runs that are stale or lacking: experiment, whether full, and seconds of the last one."""
     kept = results(entry, folder)
     return [
-        (name, full, kept[name, full].seconds if (name, full) in kept else UNKNOWN)
+        (name, full, kept[name, full].seconds if (name, full) in kept else UNKNOWN[full])
         for name, experiment in entry.experiments.items()
         for full in ((True,) if experiment.literal else (True, False))
         if (name, full) not in kept or kept[name, full].stale
@@ -94,7 +93,7 @@ def plain(entry: Paper, outcome: Outcome) -> dict[str, Any]:
     run: dict[str, Any] = {
         "seconds": round(outcome.seconds, 1),
         "versions": _versions(),
-        "made": made(entry.code),
+        "made": made(entry.code, outcome.called),
         "marks": [mark.to_dict() for mark in outcome.marks],
     }
     if outcome.full:

@@ -77,7 +77,7 @@ def ends(scene: Scene, ctx: Context) -> Found:
 
 
 def _ends(texts: pl.Series, times: bool) -> tuple[Floats, Floats]:
-    """Return the two ends of every released row; infinite where they are not told."""
+    """Return the two ends of every released row; infinite if the release does not give them."""
     low, high = {}, {}
     for text in texts.drop_nulls().unique().to_list():
         result, other = read(text, times=times) or (None, None)

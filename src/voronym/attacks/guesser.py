@@ -1,4 +1,4 @@
-"""A learned guesser: what can be learned about *these* people, beyond what is true of anybody."""
+"""A learned guesser: what can be learned about *these* people, beyond what holds for anybody."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def forest(
 
 
 def _some(rng: np.random.Generator, m: int, needed: Ints) -> Ints:
-    """Return the rows to learn from: those needed, and others up to the most."""
+    """Return the rows to learn from: the needed ones, and others up to the maximum."""
     if m <= MOST:
         return np.arange(m)
     others = np.setdiff1d(np.arange(m), needed)
@@ -135,7 +135,7 @@ def _some(rng: np.random.Generator, m: int, needed: Ints) -> Ints:
 
 
 def _strangers(scene: Scene) -> Floats:
-    """Return the keys of people who are not in the table, encoded as those of the others are."""
+    """Return the keys of people outside the table, encoded like the others."""
     others = scene.control
     lacking = [n for n in (*scene.keys, *scene.confidential) if others is None or n not in others.columns]
     if others is None or lacking:

@@ -1,4 +1,4 @@
-"""Linkage by keys: an intruder says whose record it is.
+"""Linkage by keys: an intruder claims whose record it is.
 
 The intruder knows the keys of somebody exactly and claims a released record: one with the same keys, one of
 the nearest, or the one that an assignment of all people to all records gives.
@@ -24,7 +24,7 @@ cdist = later.called("scipy.spatial.distance", "cdist")
 _KNOWS = "the exact keys of the people they look for"
 _DOMINGO = "Domingo-Ferrer, Torra, in: Confidentiality, Disclosure and Data Access, 2001"
 BLOCK = 500
-"""People who are assigned to records at once: the time grows with the cube of it."""
+"""People assigned to records in one block: time grows with its cube."""
 
 
 def _said(what: Sentence, right: float, guess: float, scene: Scene) -> str:

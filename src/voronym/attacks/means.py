@@ -13,7 +13,7 @@ from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 CLOSE = 0.01
-"""Of a standard deviation: a key that is known so closely counts as found."""
+"""Share of a standard deviation: a key estimated this closely counts as found."""
 
 
 @attack(
@@ -61,7 +61,7 @@ def means(scene: Scene, ctx: Context) -> Found:
 
 
 def _solved(x: Floats, y: Floats, group: Ints, known: Ints, labels: Ints, sizes: Ints) -> Floats:
-    """Return, for each person, the key that makes the group's mean what was published."""
+    """Return, for each person, the key that explains the group's published mean."""
     m = len(sizes)
     here = known[~np.isnan(x[known])]
     total = np.bincount(group[here], x[here], m)

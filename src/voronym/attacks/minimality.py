@@ -15,7 +15,7 @@ from voronym.core.sentence import Sentence
 special = later.module("scipy.special")
 
 MOST_PEOPLE = 60
-"""People beyond whom a walk through the worlds would say nothing within minutes."""
+"""Number of people above which a walk through the worlds is too short to tell anything."""
 
 
 @attack(

@@ -1,4 +1,4 @@
-"""Row order: the place of a row betrays whose it is, where the release kept the order of the original."""
+"""Row order: a row's place betrays its owner if the release kept the original's order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voronym.core.context import Context
 from voronym.core.sentence import Sentence
 
 LEAST = 20
-"""People without whom no order is seen."""
+"""Smallest number of people in which an order can be seen."""
 
 
 @attack(

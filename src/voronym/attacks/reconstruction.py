@@ -27,11 +27,11 @@ from voronym.table.frame import as_frame
 from voronym.table.table import Table
 
 PEOPLE = 12
-"""People whose cells are reconstructed, of each column; those at its ends are looked at besides."""
+"""People per column whose cells are reconstructed, besides those at its ends."""
 VALUES = 12
 """Values tried in a cell: the true one, and others of the column, drawn at random."""
 MOST, BRIEF = 5_000, 150
-"""Records of which releases are made again, at most; the second where time is short."""
+"""Most records of which releases are made again; the second if time is short."""
 _FEW = 5  # people, and values, where time is short
 
 
@@ -138,7 +138,7 @@ def _sample(scene: Scene, table: Table, ctx: Context) -> Table:
 
 
 def _in_time(tool: _Tool, cells: list[Cell], seconds: float | None, ctx: Context) -> list[Fits]:
-    """Try the cells, one of each column first, as long as the time lasts."""
+    """Try the cells, one of each column first, until time is up."""
     if seconds is None:
         return ctx.map(tool.fits, cells)
     turns: dict[str, int] = {}
@@ -206,7 +206,7 @@ class Fits:
 
     @property
     def many(self) -> float:
-        """How many values of the column fit, the true one among them; estimated from those tried."""
+        """Number of the column's values that fit, the true one included; estimated from those tried."""
         return 1.0 + self.share * (self.cell.domain - 1)
 
     @property
@@ -217,7 +217,7 @@ class Fits:
 
 
 def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
-    """Draw people, and other values of a column for each; those at its ends are taken as well."""
+    """Draw people, and other values of a column for each; include the people at its ends."""
     column = tool.frame[name]
     counted = column.drop_nulls().value_counts(sort=True, name="count").sort(name)
     values, often = counted[name].to_list(), counted["count"].to_numpy().astype(np.float64)
@@ -245,7 +245,7 @@ def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
 
 
 class _Tool:
-    """The method, as a function of what stands in one cell."""
+    """The method as a function of the content of one cell."""
 
     def __init__(self, scene: Scene, table: Table) -> None:
         self.frame = pl.DataFrame([plain(table.frame[name]) for name in table.columns])
@@ -263,7 +263,7 @@ class _Tool:
             )
 
     def _published(self, table: Table) -> object:
-        """Return what a reader sees of the release of a table: its rows in no order, and public figures."""
+        """Return a reader's view of the release of a table: unordered rows, and public figures."""
         try:
             frame, figures = self._remake(table)
         except VoronymError:
@@ -271,7 +271,7 @@ class _Tool:
         return fingerprint(as_frame(frame)), figures
 
     def fits(self, cell: Cell) -> Fits:
-        """Put other values into a cell, and see which give the same release."""
+        """Put other values into a cell, and return which give the same release."""
         column = self.frame[cell.name]
         fit = []
         for at, value in enumerate(cell.others):

@@ -1,4 +1,4 @@
-"""All attacks on one release, and what they came to."""
+"""Run all attacks on one release and summarise them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voronym.errors import MissingExtraError
 
 @dataclass(frozen=True)
 class Exposure(Plain):
-    """What intruders get out of a release, those first who know least. Not for publication.
+    """What intruders get out of a release, ordered by how little they know. Not for publication.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Exposure(Plain):
         return self.text()
 
     def text(self, wide: int = 100) -> str:
-        """Return all of it as lines of text that are no longer than a terminal is wide."""
+        """Return everything as lines of text that fit the terminal."""
         room = max(40, min(wide, 100))
         lines = wrap(self.summary, room)
         for level, knows in enumerate(KNOWLEDGE):
@@ -140,7 +140,7 @@ def _head(room: int) -> str:
 
 
 def _figures(outcome: Outcome, room: int) -> list[str]:
-    """Return the figures of an outcome in columns; where these do not fit, the last two on a line below."""
+    """Return the figures of an outcome in columns; the last two go below if they do not fit."""
     right = f"{'<=' if outcome.kind == 'at most' else ''}{outcome.success:.1%}"
     span = f"{outcome.interval[0]:.1%} to {outcome.interval[1]:.1%}"
     mark = "!" if outcome.claims else " "
@@ -151,7 +151,7 @@ def _figures(outcome: Outcome, room: int) -> list[str]:
 
 
 def _wrapped(text: str, room: int, first: str, rest: str | None = None) -> list[str]:
-    """Return a text in lines that break between words alone."""
+    """Return a text in lines that break only between words."""
     return wrap(
         text,
         room,

@@ -1,4 +1,4 @@
-"""What the page shows of a column before anything is chosen: its values, and how many there are."""
+"""What the page shows of a column before any choice: its values and their number."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def _bars(column: pl.Series) -> list[int]:
 
 
 def shown_text(value: object) -> str:
-    """Return a cell as it is shown, cut where it is long."""
+    """Return a cell as shown, cut if it is long."""
     result = "–" if value is None else str(value)
     return result if len(result) <= WIDE else result[: WIDE - 1] + "…"
 
 
 def stand_alone(frame: pl.DataFrame, keys: list[str], units: Units | None) -> tuple[int, int]:
-    """Return how many stand alone by some keys, in one row at least, and how many there are."""
+    """Return the number of unique units by some keys, and the number of units."""
     if units is None:
         result = risk(frame, keys)
         return result.unique, result.records
