@@ -350,7 +350,7 @@ class RunChoices(Options):
         "info", "How much the log tells.", check=one_of("debug", "info", "warning", "error"), purpose=PARTS,
         value="LEVEL",
     )  # fmt: skip
-    metrics: str | None = option(
+    prometheus: str | None = option(
         None, "A file for figures of the run in the text form of Prometheus, replaced as it goes on.",
         check=path, purpose=PARTS, value="FILE", accepts="str | Path | None",
     )  # fmt: skip

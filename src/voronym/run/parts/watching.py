@@ -40,7 +40,7 @@ HELP = {
 class Watch:
     """Takes note of what happens in a run; a run that nobody watches has one without a file."""
 
-    metrics: Path | None = None
+    file: Path | None = None
     figures: dict[str, float] = field(default_factory=lambda: {"voronym_up": 1.0, "voronym_failed": 0.0})
     stages: dict[str, list[float]] = field(default_factory=dict)
     """Of each stage: tasks, tasks done, when it began, seconds that it took."""
@@ -71,10 +71,10 @@ class Watch:
 
     def write(self, *, force: bool = False) -> None:
         """Write the figures, where somebody wants them, and not too often."""
-        if self.metrics is None or (not force and now() < self._written + OFTEN):
+        if self.file is None or (not force and now() < self._written + OFTEN):
             return
         self._written = now()
-        with contextlib.suppress(WriteError, OSError), at_once(), placed(self.metrics) as file:
+        with contextlib.suppress(WriteError, OSError), at_once(), placed(self.file) as file:
             file.write_text(self.text(), encoding="utf-8")  # a run does not end for want of its figures
 
     def text(self) -> str:
@@ -130,7 +130,8 @@ losses = Losses()
 @contextlib.contextmanager
 def watched(run: RunChoices, engine: str) -> Iterator[Watch]:
     """Give what takes note of a run, with the log and the figures that its choices name."""
-    watch, handler = Watch(None if run.metrics is None else Path(run.metrics)), None
+    watch = Watch(None if run.prometheus is None else Path(run.prometheus))
+    handler = None
     losses.times = 0
     if run.log is not None:
         try:
