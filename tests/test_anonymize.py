@@ -106,7 +106,7 @@ def test_wrong_arguments(changes, error, says):
 
 def test_a_recipe_excludes_other_arguments():
     recipe = release().recipe
-    for said in (
+    for text in (
         {"k": 4},
         {"k": 5},
         {"seed": 0},
@@ -115,7 +115,7 @@ def test_a_recipe_excludes_other_arguments():
         {"drop_undeclared": True},
     ):
         with pytest.raises(vr.InputError, match="give it alone"):
-            vr.anonymize(patients(), recipe=recipe, **said)
+            vr.anonymize(patients(), recipe=recipe, **text)
 
 
 def test_a_recipe_for_another_table():
@@ -137,8 +137,8 @@ def test_degenerate_tables():
     made = vr.anonymize(same, keys=["a", "b"], k=4)
     assert made.table.equals(same)
     assert made.information_loss == 0.0
-    one = vr.anonymize(pl.DataFrame({"a": range(20)}), keys=["a"], k=3)
-    assert one.table["a"].dtype == pl.Int64
+    single = vr.anonymize(pl.DataFrame({"a": range(20)}), keys=["a"], k=3)
+    assert single.table["a"].dtype == pl.Int64
 
 
 @pytest.mark.parametrize(
@@ -231,12 +231,12 @@ def test_wide_tables():
 
 
 def test_progress_is_told_and_may_stop():
-    told = []
-    release(progress=told.append, models=["t-closeness=0.3,column=days"])
-    stages = [step.stage for step in told]
+    messages = []
+    release(progress=messages.append, models=["t-closeness=0.3,column=days"])
+    stages = [step.stage for step in messages]
     wanted = {"grouping", "enforcing t-closeness=0.3,column=days", "measuring"}
     assert wanted <= set(stages) <= wanted | {"reading", "improving", "proving"}
-    shares = [step.done for step in told]
+    shares = [step.done for step in messages]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert shares.count(1.0) == 1  # never at the end while work goes on
@@ -353,5 +353,5 @@ def test_a_mask_keeps_its_noise_to_itself():
     assert release.recipe.seed is None
     assert "seed" not in release.recipe.to_dict()
     assert vr.Recipe.from_toml(release.recipe.to_toml()) == release.recipe
-    with pytest.warns(UserWarning, match="drawn from a seed that was given"):
+    with pytest.warns(UserWarning, match="drawn from the given seed"):
         vr.anonymize(PAIRS, **NOISE, seed=1)

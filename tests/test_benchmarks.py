@@ -82,7 +82,7 @@ def test_answers_to_limits_and_wishes_are_timed(monkeypatch):
 def test_the_bound_of_pairs_is_the_best_of_all_ways():
     def least(left):  # the first of them with each of the others
         first, *others = left
-        ways = ((other, [one for one in others if one != other]) for other in others)
+        ways = ((other, [item for item in others if item != other]) for other in others)
         return min(
             ((X[first] - X[other]) ** 2).sum() / 2 + (least(rest) if rest else 0.0) for other, rest in ways
         )

@@ -21,37 +21,37 @@ def table(n=60):
 
 
 def test_every_method_and_k_once_with_loss_and_linkage():
-    found = vr.compare(table(), keys=["a", "b"], k=[3, 5])
+    result = vr.compare(table(), keys=["a", "b"], k=[3, 5])
     methods = {name for name, method in vr.algorithms().items() if name != "auto" and not method.univariate}
-    assert {(row.method, row.k) for row in found.rows} == {(m, k) for m in methods for k in (3, 5)}
+    assert {(row.method, row.k) for row in result.rows} == {(m, k) for m in methods for k in (3, 5)}
     assert all(
-        0 < row.loss < 100 and row.linkage_low <= row.linkage <= row.linkage_high for row in found.rows
+        0 < row.loss < 100 and row.linkage_low <= row.linkage <= row.linkage_high for row in result.rows
     )
-    assert all(row.linkage <= 1 / row.k + 1e-12 for row in found.rows)
-    assert found.best(3).loss == min(row.loss for row in found.rows if row.k == 3)
+    assert all(row.linkage <= 1 / row.k + 1e-12 for row in result.rows)
+    assert result.best(3).loss == min(row.loss for row in result.rows if row.k == 3)
 
 
 def test_one_column_has_the_exact_method_and_none_beats_it():
-    found = vr.compare(table(), keys=["a"], k=4)
-    assert found.best(4).loss == pytest.approx(
-        min(row.loss for row in found.rows if row.method == "univariate")
+    result = vr.compare(table(), keys=["a"], k=4)
+    assert result.best(4).loss == pytest.approx(
+        min(row.loss for row in result.rows if row.method == "univariate")
     )
 
 
 def test_methods_that_take_long_are_left_out_unless_named(monkeypatch):
     # Which methods run is the question, not what they do.
     monkeypatch.setattr(Method, "run", lambda _, problem, ctx, *__: mdav(problem, ctx))
-    found = vr.compare(table(6000), keys=["a", "b"], k=50, methods=None)
-    assert "icsm" in found.skipped
-    assert "icsm" not in {row.method for row in found.rows}
+    result = vr.compare(table(6000), keys=["a", "b"], k=50, methods=None)
+    assert "icsm" in result.skipped
+    assert "icsm" not in {row.method for row in result.rows}
 
 
 def test_a_figure_is_that_of_the_partition():
-    found = vr.compare(table(), keys=["a", "b"], k=3, methods=["mdav"])
+    result = vr.compare(table(), keys=["a", "b"], k=3, methods=["mdav"])
     X = vr.standardize(table().select("a", "b").to_numpy())
     part = vr.microaggregate(X, 3, method="mdav")
-    assert found.rows[0].loss == pytest.approx(vr.information_loss(X, part))
-    assert found.rows[0].groups == part.n_cells
+    assert result.rows[0].loss == pytest.approx(vr.information_loss(X, part))
+    assert result.rows[0].groups == part.n_cells
 
 
 def test_wrong_uses():
@@ -63,7 +63,7 @@ def test_wrong_uses():
         vr.compare(table(), keys=["a"], k=61)
 
 
-def told(**options):
+def messages_of(**options):
     rng = np.random.default_rng(1)
     frame = table(120).with_columns(w=pl.col("a") + rng.standard_normal(120))
     given = {"keys": ["a", "b"], "k": [3, 20], "methods": ["mdav", "md"], **options}
@@ -71,23 +71,23 @@ def told(**options):
 
 
 def test_mutual_information_is_that_of_the_cells():
-    frame, found = told()
+    frame, result = messages_of()
     X = vr.standardize(frame.select("a", "b").to_numpy())
-    for row in found.rows:
+    for row in result.rows:
         part = vr.microaggregate(X, row.k, method=row.method)
         released = pl.DataFrame({"cell": part.labels, "w": frame["w"]})
         measured = vr.measure(released, keys=["cell"], confidential=["w"])
-        finding = next(one for one in measured.findings if one.model == "mutual-information")
+        finding = next(item for item in measured.findings if item.model == "mutual-information")
         assert row.information.plug_in == pytest.approx(finding.detail["columns"]["w"]["nats"])
         assert row.limits["floor"] <= row.information.plug_in
         assert row.limits["reached"] <= row.information.plug_in + 1e-12
-        assert row.limits["by_lot"] == pytest.approx((1 - row.loss / 100) * found.plane.unchanged.plug_in)
-    small, large = ([r.information.plug_in for r in found.rows if r.k == k] for k in (3, 20))
+        assert row.limits["by_lot"] == pytest.approx((1 - row.loss / 100) * result.plane.unchanged.plug_in)
+    small, large = ([r.information.plug_in for r in result.rows if r.k == k] for k in (3, 20))
     assert max(large) < min(small)
 
 
 def test_plain_data_has_points_and_curves_only_where_they_were_asked_for():
-    plain = json.loads(json.dumps(told()[1].to_dict()))
+    plain = json.loads(json.dumps(messages_of()[1].to_dict()))
     assert {curve["kind"] for curve in plain["plane"]["curves"]} == {"floor", "reached", "normal"}
     assert all({"information", "limits"} <= set(row) for row in plain["rows"])
     without = vr.compare(table(), keys=["a"], k=3, methods=["mdav"])
@@ -113,12 +113,12 @@ def test_wrong_uses_of_risk(options, message):
 
 
 def test_a_frame_has_a_row_for_each_and_a_column_for_each_figure():
-    found = told()[1]
-    frame = found.to_frame()
-    assert frame.height == len(found.rows)
-    assert frame["loss"].to_list() == [row.loss for row in found.rows]
-    assert frame["information_plug_in"].to_list() == [row.information.plug_in for row in found.rows]
-    assert frame["limits_floor"].to_list() == [row.limits["floor"] for row in found.rows]
+    result = messages_of()[1]
+    frame = result.to_frame()
+    assert frame.height == len(result.rows)
+    assert frame["loss"].to_list() == [row.loss for row in result.rows]
+    assert frame["information_plug_in"].to_list() == [row.information.plug_in for row in result.rows]
+    assert frame["limits_floor"].to_list() == [row.limits["floor"] for row in result.rows]
     plain = vr.compare(table(), keys=["a"], k=3, methods=["mdav"]).to_frame()
     assert plain.columns == [
         "method", "k", "loss", "linkage", "linkage_low", "linkage_high", "groups", "largest", "seconds",
@@ -127,9 +127,9 @@ def test_a_frame_has_a_row_for_each_and_a_column_for_each_figure():
 
 
 def test_it_reads_as_a_table():
-    found = vr.compare(table(), keys=["a", "b"], k=[3, 5], methods=["mdav", "univariate"])
-    assert repr(found) == "Comparison(mdav at k=3, 5 on 60 records, keys a, b)"
-    lines = str(found).splitlines()
+    result = vr.compare(table(), keys=["a", "b"], k=[3, 5], methods=["mdav", "univariate"])
+    assert repr(result) == "Comparison(mdav at k=3, 5 on 60 records, keys a, b)"
+    lines = str(result).splitlines()
     heads = "k method loss % published % linked % groups largest seconds"
     assert lines[1].split() == heads.split()
     assert lines[2].split()[:2] == ["3", "mdav"]
@@ -138,9 +138,9 @@ def test_it_reads_as_a_table():
 
 def test_options_go_to_their_method():
     given = {"keys": ["a", "b"], "k": 3, "methods": ["mdav", "vmdav"]}
-    found = vr.compare(table(), options={"vmdav": {"gamma": 1.0}}, **given)
+    result = vr.compare(table(), options={"vmdav": {"gamma": 1.0}}, **given)
     X = vr.standardize(table().select("a", "b").to_numpy())
-    losses = {row.method: row.loss for row in found.rows}
+    losses = {row.method: row.loss for row in result.rows}
     part = vr.microaggregate(X, 3, method="vmdav", gamma=1.0)
     assert losses["vmdav"] == pytest.approx(vr.information_loss(X, part))
     assert losses["vmdav"] != {row.method: row.loss for row in vr.compare(table(), **given).rows}["vmdav"]
@@ -176,9 +176,9 @@ def test_finishing_returns_the_rows_so_far():
         raise vr.FinishEarly
 
     progress, heard = watch("grouping by md, k=5", stop)
-    found = vr.compare(table(), keys=["a", "b"], k=[3, 5], methods=["mdav", "md"], progress=progress)
-    assert [(row.method, row.k) for row in found.rows] == [("mdav", 3), ("md", 3), ("mdav", 5)]
-    assert found.skipped == {"md, k=5": "the comparison was finished before its turn"}
+    result = vr.compare(table(), keys=["a", "b"], k=[3, 5], methods=["mdav", "md"], progress=progress)
+    assert [(row.method, row.k) for row in result.rows] == [("mdav", 3), ("md", 3), ("mdav", 5)]
+    assert result.skipped == {"md, k=5": "the comparison was finished before its turn"}
     assert heard[-1].done == 1.0
 
 
@@ -194,6 +194,6 @@ def test_finishing_before_the_first_row_and_cancelling():
 
 
 def test_the_best_at_a_k_that_was_not_compared():
-    found = vr.compare(table(), keys=["a"], k=3, methods=["mdav"])
+    result = vr.compare(table(), keys=["a"], k=3, methods=["mdav"])
     with pytest.raises(vr.InputError, match="no method was compared at k=4; there is: 3"):
-        found.best(4)
+        result.best(4)

@@ -13,22 +13,22 @@ from voronym.errors import Cancelled, InputError, Unfinished
 
 
 def test_parts_are_shares_of_the_whole():
-    told: list[Progress] = []
-    ctx = Context(progress=told.append)
+    messages: list[Progress] = []
+    ctx = Context(progress=messages.append)
     second = ctx.part(0.5, 1.0, stage="proving")
     second.part(0.0, 0.5).tell(0.5, loss=3.0)
-    assert told == [Progress("proving", 0.625, 3.0)]
+    assert messages == [Progress("proving", 0.625, 3.0)]
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(-1, 2)), max_size=30))
 def test_progress_never_goes_back_and_ends_at_the_end(steps):
-    told: list[Progress] = []
-    ctx = Context(progress=told.append)
+    messages: list[Progress] = []
+    ctx = Context(progress=messages.append)
     for start, stop, done in steps:
         ctx.part(min(start, stop), max(start, stop)).tell(done)
-    assert all(a.done <= b.done < 1.0 for a, b in pairwise(told))
+    assert all(a.done <= b.done < 1.0 for a, b in pairwise(messages))
     ctx.done()
-    assert told[-1].done == 1.0
+    assert messages[-1].done == 1.0
 
 
 def test_a_share_of_the_time():

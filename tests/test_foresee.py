@@ -36,7 +36,7 @@ def test_the_estimate_follows_the_growth(power, monkeypatch):
 def test_long_work_is_announced_and_short_work_is_not(monkeypatch):
     monkeypatch.setattr(method_module, "PROBED", 1_000)
     problem = Problem.of(np.arange(2_000.0)[:, None], 5)
-    for seconds, said in ((1.0, True), (0.0, False)):
+    for seconds, text in ((1.0, True), (0.0, False)):
         method = sleepy(0.0, 1)
         monkeypatch.setattr(Method, "foresee", lambda *_, s=seconds: 300.0 * s)
         stages = []
@@ -47,7 +47,7 @@ def test_long_work_is_announced_and_short_work_is_not(monkeypatch):
 
         object.__setattr__(method, "function", seen)
         method.partition(problem, Context().part(0.0, 1.0, stage="grouping"))
-        assert stages == ["grouping, about 5 min" if said else "grouping"]
+        assert stages == ["grouping, about 5 min" if text else "grouping"]
         method.partition(problem, Context(time_limit=5).part(0.0, 1.0, stage="grouping"))  # that says it all
         assert stages[1] == "grouping"
 
@@ -74,7 +74,7 @@ def test_a_comparison_that_is_ended_early_has_the_yardstick():
             wish.append(True)
             raise FinishEarly
 
-    found = vr.compare(
+    result = vr.compare(
         vr.datasets.hospital(80),
         keys=["age", "height"] if "height" in vr.datasets.hospital(5).columns else ["age"],
         k=[3],
@@ -84,8 +84,8 @@ def test_a_comparison_that_is_ended_early_has_the_yardstick():
     assert wish
     assert order[0] == "mdav"
     assert order[-1] == "icsm"
-    assert {row.method for row in found.rows} >= {"mdav"}
-    assert "icsm" in " ".join(found.skipped)
+    assert {row.method for row in result.rows} >= {"mdav"}
+    assert "icsm" in " ".join(result.skipped)
 
 
 def test_large_groups_need_no_probe():

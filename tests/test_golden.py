@@ -280,7 +280,7 @@ MASKS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def cases() -> dict[str, Case]:
     """Return everything that can be run today, by name; what a method has no use for is left out here."""
-    found: dict[str, Case] = {}
+    results: dict[str, Case] = {}
     known = vr.algorithms()
     methods = {name: (name, OWN.get(name, {})) for name in known} | VARIANTS
     for label, (method, options) in methods.items():
@@ -291,7 +291,7 @@ def cases() -> dict[str, Case]:
             def cells(seed, X=X, k=k, method=method, options=options):
                 return of_partition(X, vr.microaggregate(X, k, method=method, seed=seed, **options))
 
-            found[f"partition / {table} / {label}"] = Case(cells, method, k)
+            results[f"partition / {table} / {label}"] = Case(cells, method, k)
         for table, (k, frame) in FRAMES.items():
             if known[method].univariate:
                 continue
@@ -300,14 +300,14 @@ def cases() -> dict[str, Case]:
                 def release(seed, frame=frame, k=k, method=method, options=options, space=space):
                     return released(frame, k=k, method=method, seed=seed, options=options, space=space)
 
-                found[f"{space} release / {table} / {label}"] = Case(release, method, k)
+                results[f"{space} release / {table} / {label}"] = Case(release, method, k)
     own = {"metrics": {"age": "nominal"}, "importance": {"income": 2.0}}
     for table, (k, frame) in FRAMES.items():
 
         def weighed(seed, frame=frame, k=k):
             return released(frame, k=k, method="mdav", seed=seed, **own, space="mixed")
 
-        found[f"mixed release / {table} / mdav metrics, weights"] = Case(weighed, "mdav", k)
+        results[f"mixed release / {table} / mdav metrics, weights"] = Case(weighed, "mdav", k)
     for method, (table, (k, X)) in itertools.product(REFINERS, NUMBERS.items()):
         for start, size in (("from mdav", None), ("from large cells", 3 * k)):
 
@@ -318,21 +318,21 @@ def cases() -> dict[str, Case]:
                     part = vr.Partition(np.minimum(np.arange(len(X)) // size, len(X) // size - 1), k=k)
                 return of_partition(X, vr.refine(X, part, k=k, method=method, seed=seed))
 
-            found[f"refine {start} / {table} / {method}"] = Case(better, f"refine {method}", k)
+            results[f"refine {start} / {table} / {method}"] = Case(better, f"refine {method}", k)
     for model, method, (table, (k, frame)) in itertools.product(MODELS, ("mdav", "auto"), FRAMES.items()):
 
         def obey(seed, frame=frame, k=k, method=method, model=model):
             return obeying(frame, model, k=k, method=method, seed=seed)
 
-        found[f"{model} / {table} / {method}"] = Case(obey, f"{model} {method}", k)
+        results[f"{model} / {table} / {method}"] = Case(obey, f"{model} {method}", k)
     for (label, (method, asked)), (table, (_, frame)) in itertools.product(MASKS.items(), FRAMES.items()):
 
         def mask(seed, frame=frame, method=method, asked=asked):
             return masked(frame, method, seed, asked)
 
         only = range(MASK_SEED, MASK_SEED + 1)
-        found[f"mask / {table} / {label}"] = Case(mask, f"mask {label}", None, only)
-    return found
+        results[f"mask / {table} / {label}"] = Case(mask, f"mask {label}", None, only)
+    return results
 
 
 def record() -> dict[str, dict[str, Any]]:
@@ -344,12 +344,12 @@ def record() -> dict[str, dict[str, Any]]:
         outcomes[name] = [case.run(seed) for seed in case.seeds]
         if case.run(case.seeds[0]).hash != outcomes[name][0].hash:
             raise RuntimeError(f"{name}: the same seed gave two answers")
-        if len({one.hash for one in outcomes[name]}) > 1:
+        if len({item.hash for item in outcomes[name]}) > 1:
             searches.add(case.family)
     golden: dict[str, dict[str, Any]] = {"hash": {}, "loss": {}}
     for name, case in listed.items():
         if case.family in searches:
-            golden["loss"][name] = max(one.loss for one in outcomes[name])
+            golden["loss"][name] = max(item.loss for item in outcomes[name])
         else:
             golden["hash"][name] = outcomes[name][0].hash
     return golden

@@ -39,13 +39,13 @@ def sentences(path: Path) -> list[ast.Constant]:
 
 
 def test_nothing_below_the_command_line_names_a_flag() -> None:
-    found: dict[str, int] = {}
+    results: dict[str, int] = {}
     for path in ROOT.rglob("*.py"):
         room = path.relative_to(ROOT).as_posix()
         named = [node for node in sentences(path) if FLAG.search(node.value)]
         if named and not room.startswith(SPEAK_FLAGS):
-            found[room] = len(named)
-    assert found == COMMANDS
+            results[room] = len(named)
+    assert results == COMMANDS
 
 
 def test_hints_name_choices_that_there_are() -> None:

@@ -69,8 +69,8 @@ def test_a_small_release_loads_nothing_that_it_does_not_use(tmp_path):
 
 def test_a_command_and_its_workers_have_every_method():
     """The command line loads the rest when it begins; a worker that has its arguments loads it at once."""
-    told = "import sys; sys.argv[0] = 'voronym'; from voronym.method import METHODS; print(len(METHODS))"
-    for command in (["-c", told], ["-m", "voronym", "methods", "--json"]):
+    output = "import sys; sys.argv[0] = 'voronym'; from voronym.method import METHODS; print(len(METHODS))"
+    for command in (["-c", output], ["-m", "voronym", "methods", "--json"]):
         out = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True).stdout
         assert (int(out) if command[0] == "-c" else len(json.loads(out))) == len(METHODS)
 

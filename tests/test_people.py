@@ -29,19 +29,19 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*column 'mark'.*")
 def release(rows, tmp_path, **options):
     """Anonymize and write; return the release and the rows of the file."""
     made_of = {"k": 5, "method": "mdav", **ROLES, **options}
-    found = vr.anonymize(pl.DataFrame(rows), **made_of)
-    receipt = found.write(tmp_path / "out.csv", overwrite=True)
-    return found, receipt, made.read_rows(tmp_path / "out.csv")
+    result = vr.anonymize(pl.DataFrame(rows), **made_of)
+    receipt = result.write(tmp_path / "out.csv", overwrite=True)
+    return result, receipt, made.read_rows(tmp_path / "out.csv")
 
 
 @pytest.mark.parametrize("drift", [False, True])
 @pytest.mark.parametrize("options", [{}, {"space": "mixed"}, {"k": 3, "method": "auto"}, {"method": "vmdav"}])
 def test_k_people_behind_every_combination(tmp_path, drift, options):
     rows = made.visits(drift=drift)
-    found, receipt, out = release(rows, tmp_path, person="patient", **options)
+    result, receipt, out = release(rows, tmp_path, person="patient", **options)
     k = options.get("k", 5)
     assert made.least_heads(out, KEYS) >= k
-    assert receipt.k_counted == found.risk.k == made.least_heads(out, KEYS)
+    assert receipt.k_counted == result.risk.k == made.least_heads(out, KEYS)
     assert "patient" not in out[0]
     assert sorted(row["mark"] for row in out) == sorted(row["mark"] for row in rows)
     # whoever knows several rows of somebody is led to one group
@@ -71,10 +71,10 @@ def test_fewer_people_than_k(tmp_path):
 
 
 def test_a_person_with_many_rows_weighs_as_much_as_another():
-    rows = [{"id": "a", "age": 20}] * 50 + [{"id": one, "age": 80} for one in "bcde"]
+    rows = [{"id": "a", "age": 20}] * 50 + [{"id": item, "age": 80} for item in "bcde"]
     with pytest.warns(UserWarning, match="single group"):
-        found = vr.anonymize(pl.DataFrame(rows), keys=["age"], person="id", k=5)
-    assert found.table["age"].unique().to_list() == [68]
+        result = vr.anonymize(pl.DataFrame(rows), keys=["age"], person="id", k=5)
+    assert result.table["age"].unique().to_list() == [68]
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,10 @@ def test_a_person_with_many_rows_weighs_as_much_as_another():
     ],
 )
 def test_models_count_people(tmp_path, model, check, good):
-    found, _, out = release(made.visits(80, 3), tmp_path, person="patient", models=[model])
+    result, _, out = release(made.visits(80, 3), tmp_path, person="patient", models=[model])
     assert made.least_heads(out, KEYS) >= 5
     assert good(check(out, KEYS, "ill"))
-    assert found.findings[1].value == pytest.approx(check(out, KEYS, "ill"))
+    assert result.findings[1].value == pytest.approx(check(out, KEYS, "ill"))
 
 
 def test_what_everybody_in_a_class_has_is_known_of_them():
@@ -126,9 +126,9 @@ def test_pseudonyms_join_rows_and_nothing_else(tmp_path):
 
 def test_every_group_has_people_of_k_households(tmp_path):
     rows = made.households()
-    found, receipt, out = release(rows, tmp_path, household="hid", **HOME_ROLES)
+    result, receipt, out = release(rows, tmp_path, household="hid", **HOME_ROLES)
     assert made.least_heads(out, HOME) >= 5
-    assert receipt.k_counted == found.risk.k >= 5
+    assert receipt.k_counted == result.risk.k >= 5
     assert "hid" not in out[0]
 
 
@@ -157,8 +157,8 @@ def test_people_in_households(tmp_path):
     ]
     table = pl.DataFrame(rows)
     for more in ({}, {"pseudonyms": True}):
-        found = vr.anonymize(table, k=4, method="mdav", person="pid", household="hid", **HOME_ROLES, **more)
-        found.write(tmp_path / "out.csv", overwrite=True)
+        result = vr.anonymize(table, k=4, method="mdav", person="pid", household="hid", **HOME_ROLES, **more)
+        result.write(tmp_path / "out.csv", overwrite=True)
         assert made.least_heads(made.read_rows(tmp_path / "out.csv"), HOME) >= 4
 
 
@@ -181,11 +181,11 @@ def test_rare_sizes_get_no_pseudonym(tmp_path):
         {**row, "hid": "big", "hhsize": 11, "mark": f"99-{i}"}
         for i, row in enumerate(made.households(30, 5)[:11])
     ]
-    found, _, out = release(rows, tmp_path, household="hid", pseudonyms=True, **HOME_ROLES)
+    result, _, out = release(rows, tmp_path, household="hid", pseudonyms=True, **HOME_ROLES)
     assert made.least_heads(out, HOME) >= 5
     assert made.least_pattern(out, HOME, "hid") >= 5
     assert all(not row["hid"] for row in out if made.owner(row) == "99")
-    assert any("got no pseudonym" in step for step in found.log)
+    assert any("got no pseudonym" in step for step in result.log)
 
 
 def test_a_key_that_changes_within_people_is_told(tmp_path):
@@ -196,10 +196,10 @@ def test_a_key_that_changes_within_people_is_told(tmp_path):
 
 def test_recipes_know_people(tmp_path):
     rows = made.visits()
-    found, _, _ = release(rows, tmp_path, person="patient")
-    again = vr.anonymize(pl.DataFrame(rows), recipe=vr.Recipe.from_toml(found.recipe.to_toml()))
+    result, _, _ = release(rows, tmp_path, person="patient")
+    again = vr.anonymize(pl.DataFrame(rows), recipe=vr.Recipe.from_toml(result.recipe.to_toml()))
     assert again.schema.person == "patient"
-    assert sorted(again.table.rows()) == sorted(found.table.rows())
+    assert sorted(again.table.rows()) == sorted(result.table.rows())
 
 
 @pytest.mark.parametrize(
@@ -223,10 +223,10 @@ def test_rows_without_a_person_are_refused(tmp_path):
 
 
 def test_a_stored_release_joins_no_rows(tmp_path):
-    found, _, _ = release(made.visits(), tmp_path, person="patient")
-    back = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own
+    result, _, _ = release(made.visits(), tmp_path, person="patient")
+    back = pickle.loads(pickle.dumps(result))  # noqa: S301 - our own
     assert back._table.units is None
-    assert back.risk.k == found.risk.k >= 5
+    assert back.risk.k == result.risk.k >= 5
     with pytest.raises(WriteError, match="which rows belong together"):
         back.write(tmp_path / "again.csv")
 
@@ -234,7 +234,7 @@ def test_a_stored_release_joins_no_rows(tmp_path):
 def test_distinct_counts_pairs():
     rng = np.random.default_rng(0)
     labels, codes = rng.integers(0, 7, 200), rng.integers(0, 30, 200)
-    expected = [len(set(codes[labels == one].tolist())) for one in range(7)]
+    expected = [len(set(codes[labels == item].tolist())) for item in range(7)]
     assert distinct(labels, codes, 7).tolist() == expected
 
 

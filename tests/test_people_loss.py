@@ -41,17 +41,17 @@ def release(frame: pl.DataFrame, keys: list[str], **given):
 @pytest.mark.parametrize(("k", "method"), [(3, "mdav"), (12, "kd"), (5, "auto")])
 def test_the_forecast_is_what_the_release_loses(whose, k, method):
     frame = stays()
-    found = release(frame, KEYS, k=k, method=method, **whose)
+    result = release(frame, KEYS, k=k, method=method, **whose)
     row = vr.compare(frame, keys=KEYS, k=k, methods=[method], **whose).rows[0]
-    assert row.published == pytest.approx(found.information_loss, rel=1e-9)
-    assert row.loss == pytest.approx(found.group_loss, rel=1e-9)
-    assert found.costs[-1].loss == found.group_loss
+    assert row.published == pytest.approx(result.information_loss, rel=1e-9)
+    assert row.loss == pytest.approx(result.group_loss, rel=1e-9)
+    assert result.costs[-1].loss == result.group_loss
 
 
 def test_lost_is_what_the_rows_lose_counted_by_hand():
     frame = stays(40)
-    found = release(frame.with_row_index("mark"), ["age", "weight"], other=["mark"], person="patient", k=4)
-    out = pl.DataFrame(found.table).sort("mark")
+    result = release(frame.with_row_index("mark"), ["age", "weight"], other=["mark"], person="patient", k=4)
+    out = pl.DataFrame(result.table).sort("mark")
     lost = total = own = 0.0
     for name in ("age", "weight"):
         values = frame[name].to_list()
@@ -62,17 +62,17 @@ def test_lost_is_what_the_rows_lose_counted_by_hand():
         inside = zip(values, frame["patient"], strict=True)
         own += math.fsum((value - means[who]) ** 2 for value, who in inside) / spread
         total += 1.0
-    assert found.information_loss == pytest.approx(100 * lost / total, rel=1e-6)
+    assert result.information_loss == pytest.approx(100 * lost / total, rel=1e-6)
     # Whoever is in a group, all that changes from row to row of a person is lost.
-    assert found.group_loss >= 100 * own / total > 25.0
-    losses = {one.key: one.groups for one in found.dossier().inside.losses}
-    assert np.mean(list(losses.values())) == pytest.approx(found.group_loss, rel=1e-9)
+    assert result.group_loss >= 100 * own / total > 25.0
+    losses = {loss.key: loss.groups for loss in result.dossier().inside.losses}
+    assert np.mean(list(losses.values())) == pytest.approx(result.group_loss, rel=1e-9)
 
 
 def test_people_whose_rows_are_alike_lose_as_much_as_their_one_row():
-    one = stays().group_by("patient", maintain_order=True).first()
-    twice = pl.concat([one, one])
-    alone = release(one, KEYS, k=5)
+    first = stays().group_by("patient", maintain_order=True).first()
+    twice = pl.concat([first, first])
+    alone = release(first, KEYS, k=5)
     both = release(twice, KEYS, k=5, person="patient")
     assert both.information_loss == pytest.approx(alone.information_loss)
     assert both.group_loss == pytest.approx(alone.group_loss)
@@ -93,13 +93,13 @@ def bench(tmp_path):
 
 def drawn(bench: Bench, **given) -> tuple[dict[int, dict], dict]:
     """Return the last point that the page draws at each k, and the last figures that it shows."""
-    told: list[dict] = []
+    messages: list[dict] = []
     chosen = Settings({"keys": list(KEYS), "person": "patient", "drop_undeclared": True, **given})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        bench.preview(Wishes(told.append), settings=chosen.plain())
-    points = {step["point"]["k"]: step["point"] for step in told if "point" in step}
-    return points, [step["shown"] for step in told if "shown" in step][-1]
+        bench.preview(Wishes(messages.append), settings=chosen.plain())
+    points = {step["point"]["k"]: step["point"] for step in messages if "point" in step}
+    return points, [step["shown"] for step in messages if "shown" in step][-1]
 
 
 def test_the_picture_on_the_page_is_what_the_release_loses(bench):
@@ -126,19 +126,19 @@ def test_the_picture_of_fewer_people_than_the_largest_k(bench, tmp_path):
 
 def test_the_page_counts_people_who_stand_alone_not_their_rows(bench):
     chosen = Settings({"keys": list(KEYS), "person": "patient"})
-    found = bench.alone(Wishes(lambda _: None), settings=chosen.plain())
+    result = bench.alone(Wishes(lambda _: None), settings=chosen.plain())
     owners: dict[tuple, set[str]] = {}
     for row in stays().to_dicts():
         owners.setdefault(tuple(row[name] for name in KEYS), set()).add(row["patient"])
     alone = set().union(*(own for own in owners.values() if len(own) == 1))
-    assert (found["alone"], found["records"], found["counted"]) == (len(alone), 50, "people")
+    assert (result["alone"], result["records"], result["counted"]) == (len(alone), 50, "people")
 
 
 @pytest.mark.parametrize("whose", [{}, {"person": "patient"}])
 def test_the_progress_says_whose_loss_it_tells(whose):
-    told = []
-    release(stays(), KEYS, k=5, method="auto", time_limit=0.5, progress=told.append, **whose)
-    vr.compare(stays(), keys=KEYS, k=5, methods=["exchange"], progress=told.append, **whose)
-    stages = {step.stage for step in told if step.loss is not None}
+    messages = []
+    release(stays(), KEYS, k=5, method="auto", time_limit=0.5, progress=messages.append, **whose)
+    vr.compare(stays(), keys=KEYS, k=5, methods=["exchange"], progress=messages.append, **whose)
+    stages = {step.stage for step in messages if step.loss is not None}
     assert stages
     assert all(("people's means" in stage) is bool(whose) for stage in stages), stages

@@ -109,20 +109,20 @@ def parsed(words: list[str]) -> tuple[str, dict]:
     above = click.Context(group, **group.context_settings)
     command = group.get_command(above, words[1])
     context = command.make_context(words[1], words[2:], parent=above)
-    said = {name: value for name, value in context.params.items() if value not in (None, False, (), [])}
+    text = {name: value for name, value in context.params.items() if value not in (None, False, (), [])}
     of_choices = DECLARED if words[1] == "anonymize" else ColumnChoices.names()
-    choices = declared.choices_of({name: said.pop(name) for name in [*said] if name in of_choices}, COLUMNS)
+    choices = declared.choices_of({name: text.pop(name) for name in [*text] if name in of_choices}, COLUMNS)
     if words[1] == "anonymize":
-        flags = [flag for one in command.params for flag in one.opts]
-        said["source"], own = common.words([said["source"], *context.args], flags)
+        flags = [flag for param in command.params for flag in param.opts]
+        text["source"], own = common.words([text["source"], *context.args], flags)
         method = choices.get("method", "auto")
         given = method_options(method, choices.pop("options", {}), own, COLUMNS, flags)
-        said |= {f"option {name}": value for name, value in given.items()}
+        text |= {f"option {name}": value for name, value in given.items()}
         choices.setdefault("k", 5 if method != "records" else None)
     checked = Request.of(choices).given
     assert not {*choices} - {*checked, "k", "seed"}, "a default was typed"
-    said |= {name: sorted(value) if name in ROLES.values() else value for name, value in checked.items()}
-    return words[1], said
+    text |= {name: sorted(value) if name in ROLES.values() else value for name, value in checked.items()}
+    return words[1], text
 
 
 PARAMS = [pytest.param(one, marks=[pytest.mark.slow] * (one in SLOW)) for one in CASES]
@@ -142,54 +142,56 @@ def asked(request, tmp_path_factory) -> tuple[str, dict, str, Recipe]:
             patch.setattr(known, name, value)
         answer = CliRunner().invoke(app, words[1:] + more)
     assert answer.exit_code == 0, answer.exception
-    _, said = parsed(words)
-    return case, said, (folder / "r.html").read_text("utf-8"), Recipe.load(folder / "r.toml")
+    _, text = parsed(words)
+    return case, text, (folder / "r.html").read_text("utf-8"), Recipe.load(folder / "r.toml")
 
 
 def proposals(page: str) -> list[list[str]]:
     codes = [
-        html.unescape(re.sub(r"<[^>]+>", "", one)) for one in re.findall(r"<code>(.*?)</code>", page, re.S)
+        html.unescape(re.sub(r"<[^>]+>", "", item)) for item in re.findall(r"<code>(.*?)</code>", page, re.S)
     ]
-    found = [shlex.split(one.replace("\\\n", " ")) for one in codes if one.startswith("voronym ")]
-    return [words for words in found if "--recipe" not in words]  # which has all in its file
+    results = [shlex.split(item.replace("\\\n", " ")) for item in codes if item.startswith("voronym ")]
+    return [words for words in results if "--recipe" not in words]  # which has all in its file
 
 
-def same(proposed: dict, said: dict, *, added: set[str] = frozenset()) -> None:
+def same(proposed: dict, message: dict, *, added: set[str] = frozenset()) -> None:
     left = {
-        name for name in (*proposed, *said) if name not in OUTPUTS and proposed.get(name) != said.get(name)
+        name
+        for name in (*proposed, *message)
+        if name not in OUTPUTS and proposed.get(name) != message.get(name)
     }
-    assert left <= added, {name: (said.get(name), proposed.get(name)) for name in left}
+    assert left <= added, {name: (message.get(name), proposed.get(name)) for name in left}
 
 
 def test_a_report_proposes_what_was_said_and_one_thing_more(asked):
-    case, said, page, _ = asked
+    case, text, page, _ = asked
     verbs = set()
     for words in proposals(page):
         verb, proposed = parsed(words)
         verbs.add(verb)
-        if "ledger" in proposed and "ledger" in said:
-            proposed["ledger"] = said["ledger"]  # its name is not known
+        if "ledger" in proposed and "ledger" in text:
+            proposed["ledger"] = text["ledger"]  # its name is not known
         if verb == "compare":
-            wanted = {name: said[name] for name in COMPARED if name in said}
-            same(proposed, wanted, added={"k", "risk"} | ({"seed"} if "seed" not in said else set()))
+            wanted = {name: text[name] for name in COMPARED if name in text}
+            same(proposed, wanted, added={"k", "risk"} | ({"seed"} if "seed" not in text else set()))
         elif "--method" not in words:  # groups instead
             assert words[-2:] == ["-k", "5"]
-            own = {name for name in said if name.startswith("option ")}
-            same(proposed, said, added={"k", "method", "seed", *own})
+            own = {name for name in text if name.startswith("option ")}
+            same(proposed, text, added={"k", "method", "seed", *own})
         else:
-            same(proposed, said, added={MORE[words[-2]]})
-            before = said.get("models") or ()
+            same(proposed, text, added={MORE[words[-2]]})
+            before = text.get("models") or ()
             assert (proposed.get("models") or ())[: len(before)] == before
     assert "anonymize" in verbs
     assert "compare" in verbs or case not in ("people", "households")
 
 
 def test_the_page_says_the_same_on_the_command_line(asked):
-    case, said, _, recipe = asked
+    case, text, _, recipe = asked
     if case == "ledger":  # the page keeps none
         return
     _, proposed = parsed(shlex.split(Settings.of_recipe(recipe).command("INPUT", recipe.reading, "OUTPUT")))
-    same(proposed, said, added={"seed"} if "seed" not in said else set())
+    same(proposed, text, added={"seed"} if "seed" not in text else set())
 
 
 def test_inspect_proposes_how_the_table_was_read(tmp_path):
@@ -220,5 +222,5 @@ def test_inspect_proposes_the_query(tmp_path):
 def test_groups_that_are_kept_stay_kept():
     schema = Schema.build(pl.DataFrame({"id": ["a", "b"], "age": [31, 32]}), keys=["age"], identifiers=["id"])
     words = anonymize_words(Recipe(schema, k=2, keep_groups=True, headroom=2), ledger=True)
-    _, said = parsed(words)
-    assert (said["keep_groups"], Path(said["ledger"]).name, said["headroom"]) == (True, "LEDGER", 2)
+    _, text = parsed(words)
+    assert (text["keep_groups"], Path(text["ledger"]).name, text["headroom"]) == (True, "LEDGER", 2)

@@ -26,8 +26,8 @@ def test_without_successes_it_is_clopper_pearson(n):
 def test_it_contains_clopper_pearson(n, data):
     # The exact interval for counts keeps each tail at alpha/2 as tightly as can be; ours must contain it.
     hits = data.draw(st.integers(0, n))
-    found = rate([1.0] * hits + [0.0] * (n - hits), population=n)
-    low, high = found.low, found.high
+    result = rate([1.0] * hits + [0.0] * (n - hits), population=n)
+    low, high = result.low, result.high
     if hits > 0:
         assert low <= beta.ppf(0.025, hits, n - hits + 1) + 1e-12
     if hits < n:
@@ -43,8 +43,8 @@ def test_coverage_of_fractional_credits(replace, ceiling):
     truth = people.mean()
     missed = 0
     for _ in range(1000):
-        found = rate(rng.choice(people, 60, replace=replace), population=400, ceiling=ceiling)
-        missed += not found.low <= truth <= found.high
+        result = rate(rng.choice(people, 60, replace=replace), population=400, ceiling=ceiling)
+        missed += not result.low <= truth <= result.high
     # At most 5 % may miss; 1000 trials at exactly 5 % stay below 72 with probability 0.999.
     assert missed <= 72
 
@@ -60,9 +60,9 @@ def test_people_who_stand_and_fall_together_widen_it():
 
 
 def test_the_interval_is_no_wider_than_it_must_be():
-    found = rate([0.0, 1.0] * 5_000, population=10_000)
+    result = rate([0.0, 1.0] * 5_000, population=10_000)
     normal = 2 * 1.96 * 0.5 / 100
-    assert normal < found.high - found.low < 1.02 * normal
+    assert normal < result.high - result.low < 1.02 * normal
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(1, 50))
@@ -74,10 +74,10 @@ def test_a_ceiling_scales_the_interval(values, k):
 
 
 def test_a_rate_says_what_it_is():
-    found = rate([0.0, 1.0], population=10)
-    assert not found.exact
-    assert "2 of 10 records" in str(found)
-    assert json.loads(json.dumps(found.to_dict()))["interval"] == "Korn-Graubard"
+    result = rate([0.0, 1.0], population=10)
+    assert not result.exact
+    assert "2 of 10 records" in str(result)
+    assert json.loads(json.dumps(result.to_dict()))["interval"] == "Korn-Graubard"
     assert rate([0.5], population=1).exact
 
 

@@ -163,9 +163,9 @@ def test_a_choice_is_a_documented_argument(name):
     about = re.search(rf"^    {name} : (.*)\n((?:        .*\n)+)", vr.anonymize.__doc__ or "", re.MULTILINE)
     assert about is not None, f"{name} is not in the documentation of voronym.anonymize"
     assert about[1] == choice.accepts
-    told = " ".join(about[2].split())
-    assert told.startswith(choice.text)
-    assert choice.usual in told
+    output = " ".join(about[2].split())
+    assert output.startswith(choice.text)
+    assert choice.usual in output
     assert choice.text[0].isupper()
     assert choice.text.endswith(".")
 
@@ -196,10 +196,10 @@ def test_a_choice_is_a_flag_with_help(name, page):
     )
     assert head is not None, f"{choice.flag} is not in the help"
     below = page[head.end() :]
-    told = " ".join(re.split(r"^  -|^\S", below, maxsplit=1, flags=re.MULTILINE)[0].split())
-    assert told.startswith(choice.text)
+    output = " ".join(re.split(r"^  -|^\S", below, maxsplit=1, flags=re.MULTILINE)[0].split())
+    assert output.startswith(choice.text)
     usual = choice.usual or ("" if choice.default in (None, (), False, 0, 0.0) else str(choice.default))
-    assert f"Default: {usual}." in told if usual else "Default" not in told.removeprefix(choice.text)
+    assert f"Default: {usual}." in output if usual else "Default" not in output.removeprefix(choice.text)
     heads = re.findall(r"^\S.*$", page[: head.start()], re.MULTILINE)
     assert heads[-1] == choice.purpose
     assert choice.purpose in PURPOSES

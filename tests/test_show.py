@@ -62,8 +62,8 @@ def shown(release):
 
 
 def test_html_is_whole_and_escaped(release):
-    for one in shown(release):
-        html = one._repr_html_()
+    for item in shown(release):
+        html = item._repr_html_()
         assert type(html) is str  # Markup would escape what it is added to
         assert NASTY not in html
         assert Checked(html).texts

@@ -28,12 +28,12 @@ EXTRAS = {"voronym.sklearn", "voronym_papers.solvers"}  # loaded only where they
 
 def documented() -> dict[str, object]:
     """Return what the reference documents, by path; all members of a module that says so."""
-    found: dict[str, object] = {}
+    results: dict[str, object] = {}
     for path, (kind, members) in ENTRIES.items():
-        found[path] = resolve(path)
+        results[path] = resolve(path)
         if kind == "module" and members:
-            found |= {f"{path}.{name}": getattr(found[path], name) for name in found[path].__all__}
-    return found
+            results |= {f"{path}.{name}": getattr(results[path], name) for name in results[path].__all__}
+    return results
 
 
 def resolve(path: str) -> object:
@@ -64,18 +64,18 @@ def test_the_reference_names_public_paths(path):
 
 def public_modules() -> list[ModuleType]:
     """Return voronym and the modules among its public names, and theirs."""
-    found = [vr]
-    for module in found:
+    results = [vr]
+    for module in results:
         inner = (getattr(module, name) for name in module.__all__)
-        found += [one for one in inner if isinstance(one, ModuleType) and one not in found]
-    return found
+        results += [item for item in inner if isinstance(item, ModuleType) and item not in results]
+    return results
 
 
 @pytest.mark.parametrize("module", public_modules(), ids=lambda module: module.__name__)
 def test_every_public_name_is_in_the_reference(module):
     """Under its own path; or the same thing under another, as metrics in voronym.records are."""
     listed = documented()
-    things = [one for one in listed.values() if callable(one)]
+    things = [value for value in listed.values() if callable(value)]
     lacking = [
         name
         for name in module.__all__

@@ -34,7 +34,7 @@ def calls(monkeypatch):
 
     for where, name in FUNCTIONS.items():
         plain = getattr(sys.modules[f"voronym.table.{name}"], where)
-        for module in [one for key, one in sys.modules.items() if key.startswith("voronym")]:
+        for module in [first for key, first in sys.modules.items() if key.startswith("voronym")]:
             if getattr(module, where, None) is plain:
                 monkeypatch.setattr(module, where, counted(where, plain))
     monkeypatch.setattr(Codec, "fit", staticmethod(counted("fit", Codec.fit)))
@@ -93,8 +93,8 @@ def test_one_report(calls):
         method="mdav",
     )
     calls.clear()
-    found = release.dossier()
-    assert "reached" not in found.inside.told.curves  # convex programmes, which nobody asked for
+    result = release.dossier()
+    assert "reached" not in result.inside.told.curves  # convex programmes, which nobody asked for
     nominal = 3
     # columns of both tables, the originals, and the confidential values, once each
     assert calls["equivalence_classes"] <= nominal + 2
@@ -115,9 +115,9 @@ def test_the_report_of_a_model_of_information_has_the_limits():
 def test_a_recipe_is_built_once_for_a_dossier():
     patients = vr.datasets.hospital(80, seed=1)
     release = vr.anonymize(patients, keys=["age", "sex"], drop_undeclared=True, k=5, method="mdav")
-    found = release.dossier()
-    assert found.own_recipe is found.own_recipe
-    assert found.own_recipe.k == 5
+    result = release.dossier()
+    assert result.own_recipe is result.own_recipe
+    assert result.own_recipe.k == 5
 
 
 def test_how_far_a_report_walks():

@@ -62,8 +62,8 @@ def keeps_k(release: vr.Release, least: int) -> bool:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_without_a_wish_progress_only_rises(name):
-    release, told = run(name, None, 0)
-    assert told
+    release, output = run(name, None, 0)
+    assert output
     if release.recipe.k is not None:
         assert keeps_k(release, 3)
 
@@ -71,13 +71,13 @@ def test_without_a_wish_progress_only_rises(name):
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(RECIPES)), st.integers(1, 40))
 def test_finish_at_any_moment(name, moment):
-    told: list[Progress] = []
+    messages: list[Progress] = []
     try:
-        release, _ = run(name, "finish", moment, told)
+        release, _ = run(name, "finish", moment, messages)
     except Unfinished as error:
         assert "no result yet" in str(error)  # noqa: PT017 - either outcome is right
         # Whoever told a loss had a partition to return, unless a model was to be enforced after that.
-        assert name == "t-closeness" or all(step.loss is None for step in told)
+        assert name == "t-closeness" or all(step.loss is None for step in messages)
         return
     assert all(finding.holds for finding in release.findings)
     if release.recipe.k is not None:
@@ -87,12 +87,12 @@ def test_finish_at_any_moment(name, moment):
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(RECIPES)), st.integers(1, 40))
 def test_cancel_at_any_moment(name, moment):
-    told: list[Progress] = []
+    messages: list[Progress] = []
     try:
-        _, told = run(name, "cancel", moment)
+        _, messages = run(name, "cancel", moment)
     except Cancelled:
         return
-    assert len(told) < moment  # the work was over before anybody wished
+    assert len(messages) < moment  # the work was over before anybody wished
 
 
 def test_cancel_is_heeded_at_the_first_word():

@@ -17,6 +17,7 @@ _HOMES = {
     "Bound": "voronym.certify",
     "lower_bound": "voronym.certify",
     "Comparison": "voronym.evaluate.comparison",
+    "choose": "voronym.report.chooser",
     "compare": "voronym.comparison",
     "Context": "voronym.core.context",
     "FinishEarly": "voronym.core.context",
@@ -76,7 +77,7 @@ _HOMES = {
     "Schema": "voronym.table",
     "read": "voronym.table",
 }
-"""The module of each public name: it is loaded when the name is used, with what it needs and no more."""
+"""The module of each public name; a module is loaded when one of its names is first used."""
 
 _ROOMS = frozenset(
     (
@@ -96,7 +97,7 @@ _ROOMS = frozenset(
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is used; what reads or writes no table is not waited for."""
+    """Load a public name on first use, so that importing voronym stays fast."""
     if name in _HOMES:
         value = getattr(import_module(_HOMES[name]), name)
     elif name in _ROOMS:
@@ -114,7 +115,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _module(name: str) -> Any:
-    """Return another module of the package, as where it has been imported before."""
+    """Import another module of the package."""
     missing = AttributeError(f"module 'voronym' has no attribute {name!r}")
     if name.startswith("_"):
         raise missing
@@ -127,5 +128,5 @@ def _module(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names, whether they are loaded or not."""
+    """List the public names, loaded or not."""
     return sorted([*_HOMES, *_ROOMS, "__version__"])

@@ -1,4 +1,4 @@
-"""The public names of voronym; importing them loads every room, and so fills the registries."""
+"""The public names of voronym; importing them loads every package and fills the registries."""
 
 from importlib.metadata import version as _version
 
@@ -59,6 +59,7 @@ from voronym.problem import Problem
 from voronym.quantize.quantizer import Quantizer
 from voronym.refiners import refine
 from voronym.release import Release
+from voronym.report.chooser import choose
 from voronym.request.recipe import Recipe
 from voronym.run.door import anonymize, plan
 from voronym.run.measure import measure
@@ -116,6 +117,7 @@ __all__ = [
     "attack",
     "attacks",
     "channel",
+    "choose",
     "compare",
     "datasets",
     "frontier",

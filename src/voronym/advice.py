@@ -1,4 +1,4 @@
-"""Releases that satisfy a policy at different prices: what to keep in detail, found by a bounded search."""
+"""Find releases that satisfy a policy at different prices, by a bounded search."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ from voronym.table.table import Table
 __all__ = ["Advice", "Alternative", "advise"]
 
 Groups = Sequence[tuple[str, tuple[str, ...]]]
-"""What somebody may want in detail: names, and the keys of each."""
+"""The columns somebody may want in detail: names, and the keys of each."""
 IMPORTANCE = (4, 16, 2, 64)
-"""How many times the differences of favoured keys count, in the order in which they are tried."""
+"""How much favoured keys count, in the order of trial."""
 LEFT_OUT = (0.01, 0.02, 0.05)
 """Shares of the records that may be left out, as far as the policy allows."""
 SCREEN = 3_000
-"""Records on which candidates of larger tables are looked at first; the best are then made in full."""
+"""Sample size on which candidates for larger tables are screened; the best are then run in full."""
 SHARE = 8.0
-"""Of the time for the search, one over this is what a run on a larger table may take to make groups."""
+"""A run on a larger table may use one over this of the search time to make groups."""
 LOOK = 0.25
-"""The share of the time for the search in which candidates of larger tables are looked at on a sample."""
+"""The share of the search time spent on screening candidates for larger tables."""
 LONGER = 1.5
 """How many times longer the search may take while it lacks three releases that differ from the plain one."""
 LARGER = (1.5, 2.0, 3.0)
-"""Multiples of k that are tried where the plain run is refused."""
+"""Multiples of k to try if the plain run is refused."""
 FAVOURS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("ages", ("age", "birth")),
     ("places", ("zip", "place")),
     ("dates", ("date",)),
     ("amounts of money", ("income",)),
 )
-"""What somebody may want in detail, by what columns hold; then numbers, and categories."""
+"""The columns somebody may want in detail, by content; then numbers, and categories."""
 
 
 class _Late(Cancelled):
@@ -154,7 +154,7 @@ class _Search:
     def attempt(
         self, more: Mapping[str, Any], share: tuple[float, float], stage: str, until: float | None = None
     ) -> _Made:
-        """Make a release with further choices; raises where the policy refuses it, or time is over."""
+        """Make a release with further choices; raise if the policy refuses it or time is up."""
         here = self.ctx.part(*share, stage=stage)
         here.tell(0.0, whole=True)
         self.tried += 1
@@ -177,7 +177,7 @@ class _Search:
         return _Made(dict(more), release, {} if result is None else dict(result.by_key))
 
     def plain(self) -> tuple[_Made, str]:
-        """Make the plain run; where the policy refuses it, the one with the smallest k that passes."""
+        """Make the plain run; if the policy refuses it, the run with the smallest k that passes."""
         try:
             made = self.attempt({}, (0.0, 0.2), "the plain run")
             self.made.append(made)
@@ -199,7 +199,7 @@ class _Search:
         raise why
 
     def run(self, plain: _Made, groups: Groups) -> None:
-        """Try candidates while there is time; those of large tables on a sample first."""
+        """Try candidates while time remains; screen those for large tables on a sample."""
         begun, waiting = now(), list(self.candidates(plain, groups))
         if len(as_frame(self.frame)) > SCREEN:
             waiting = self.screened(plain, groups, waiting, begun + LOOK * self.seconds)
@@ -222,7 +222,7 @@ class _Search:
     def screened(
         self, plain: _Made, groups: Groups, waiting: list[dict[str, Any]], until: float
     ) -> list[dict[str, Any]]:
-        """Return the candidates, those first that do best on a sample for each wish."""
+        """Return the candidates, ordered by how they do on a sample for each wish."""
         limit = {} if "time_limit" in plain.choices else {"time_limit": 1.0}
         small = replace(self, frame=self.sample(), made=[])
         small.ctx = self.ctx
@@ -248,7 +248,7 @@ class _Search:
         return [item.choices for item in ranked] + waiting[looked:]
 
     def sample(self) -> Any:
-        """Return some records, drawn at random; all rows of a person together."""
+        """Return a random sample of records, with all rows of each person."""
         frame = as_frame(self.frame)
         rng = np.random.default_rng(0)
         person = self.choices.get("household") or self.choices.get("person")
@@ -261,7 +261,7 @@ class _Search:
         return frame[rows].to_native()
 
     def candidates(self, plain: _Made, groups: Groups) -> Iterator[dict[str, Any]]:
-        """Return further choices to try, those first that promise most."""
+        """Return further choices to try, the most promising first."""
         least = self._least(plain)
         small = {} if least is None else {"k": least}
         most = min(
@@ -284,7 +284,7 @@ class _Search:
                     yield {**small, **more}
 
     def _least(self, plain: _Made) -> int | None:
-        """Return the smallest k that the policy allows, where the plain run has a larger one by itself."""
+        """Return the smallest k that the policy allows, if the plain run has a larger one."""
         if "k" in self.choices or "k" in plain.choices:
             return None
         from voronym.policy.groups import GroupRisk, K
@@ -299,7 +299,7 @@ class _Search:
         return least if least is not None and least < plain.release.recipe.required_k else None
 
     def chosen(self, plain: _Made, groups: Groups) -> list[tuple[str, tuple[str, ...], _Made]]:
-        """Return the best run for each wish; different ones where there are."""
+        """Return the best run for each wish, different ones if possible."""
         keys = plain.release.recipe.schema.keys
         out: list[tuple[str, tuple[str, ...], _Made]] = []
         taken: list[_Made] = []
@@ -322,7 +322,7 @@ class _Search:
 
 
 def favoured(frame: Any, release: Release, policy: Policy) -> list[tuple[str, tuple[str, ...]]]:
-    """Return what somebody may want in detail: names, and the keys of each."""
+    """Return the columns somebody may want in detail: names, and the keys of each."""
     keys, schema = release.recipe.schema.keys, release.recipe.schema
     table = as_frame(frame)
     known = {name: what for name, what in policy.recognise.items() if name in table.columns}

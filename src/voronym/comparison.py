@@ -1,4 +1,4 @@
-"""Every method on one table: what each loses, what it risks, how long it takes."""
+"""Compare every method on one table: loss, risk and time."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def compare_methods(
 
 
 def _rank(name: str) -> int:
-    """Return when a method has its turn: the yardstick first, then those that take a moment, slow ones last.
+    """Return the turn of a method: the yardstick first, then quick ones, slow ones last.
 
     Whoever ends the comparison early, or gives it a minute, has as many rows as there can be.
     """
@@ -210,7 +210,7 @@ def _rank(name: str) -> int:
 
 
 def _choose(methods: Sequence[str] | None, problems: list[Problem]) -> tuple[list[str], dict[str, str]]:
-    """Return the methods to run, and those that are left out, at some k or at all, with the reason."""
+    """Return the methods to run, and those left out (for some k or all) with the reason."""
     if methods is not None:
         return [METHODS[name].name for name in methods], {}
     names, skipped = [], {}
@@ -247,7 +247,7 @@ def _read_options(names: Sequence[str], given: Mapping[str, Mapping[str, Any]]) 
 def _row(
     name: str, problem: Problem, options: Options, ctx: Context, seed: int, plane: Plane | None, crowd: Crowd,
 ) -> Row:  # fmt: skip
-    """Run one method as if it had been called alone, and measure what came out."""
+    """Run one method as if called alone, and measure its result."""
     grouping, measuring = ctx.part(0.0, 0.8), ctx.part(0.8, 1.0)
     grouping.rng, measuring.rng = check_seed(seed), check_seed(seed)  # the same targets for every method
     grouping.tell(0.0, whole=True)
@@ -283,7 +283,7 @@ def _mask(
     name: str, problem: Problem, table: Table, given: Mapping[str, Any], rows: Sequence[Row], ctx: Context,
     seed: int, plane: Plane | None,
 ) -> Row:  # fmt: skip
-    """Run a method that makes no groups, at the size or the loss of those that do."""
+    """Run a method without groups, at the size or the loss of those with groups."""
     ctx.rng = check_seed(seed)
     least = min((row.loss for row in rows if row.k == problem.k), default=None)
     options = own_options(name, problem, given, least, ctx)
@@ -292,7 +292,7 @@ def _mask(
 
 
 def _with_limits(rows: list[Row], plane: Plane | None) -> tuple[Plane | None, list[Row]]:
-    """Add the limits at the loss of each row; what the rows reach counts as reached."""
+    """Add the limits at the loss of each row; the rows themselves count as reached."""
     if plane is None:
         return None, rows
     points = [(row.loss / 100, row.information.plug_in) for row in rows if row.information is not None]

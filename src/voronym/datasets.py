@@ -164,7 +164,7 @@ def hospital_taxonomy() -> dict[str, tuple[str, ...]]:
 
 
 def _plant(table: pl.DataFrame, rows: NDArray[np.int64]) -> pl.DataFrame:
-    """Put outliers into rows of the hospital; nothing is drawn, so that the other rows stay as they are."""
+    """Put outliers into rows of the hospital, without draws, so that the other rows stay the same."""
     order = np.arange(len(rows))
     changed: dict[str, list[Any]] = {
         "age": (103 + order % 8).tolist(),
@@ -215,7 +215,7 @@ def adult() -> pl.DataFrame:
 
 
 def available() -> bool:
-    """Say whether a place for the reference files is configured."""
+    """Return whether a folder for the reference files is configured."""
     return bool(os.environ.get("VORONYM_DATA"))
 
 
@@ -246,7 +246,7 @@ def _find(name: str) -> Path:
 
 
 def _fetch(address: str, path: Path) -> None:
-    """Download beside the target, then rename: a broken download leaves nothing."""
+    """Download to a temporary name, then rename: a broken download leaves nothing."""
     from urllib.request import urlopen  # takes longer to load than the generators
 
     path.parent.mkdir(parents=True, exist_ok=True)

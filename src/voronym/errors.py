@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Surface = Literal["command", "python", "page", "marks"]
-"""Who reads; "marks" leaves hints as they are, for whoever words them later."""
+"""The reader of a message; "marks" leaves hints for later wording."""
 WORDINGS: dict[str, Callable[[Hint], str]] = {}
 """How each surface words a hint; `voronym.request.wording` fills it."""
 _MARK = re.compile("\ue000([a-z_]+)=([^\ue000\ue001]*)\ue001")
@@ -41,7 +41,7 @@ class Hint:
 
 
 def hint(choice: str, value: object = None) -> str:
-    """Return a mark that stands for a hint within a sentence; `worded` turns it into words.
+    """Return a mark for a hint within a sentence; `worded` turns it into words.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def speaking(surface: Surface) -> Iterator[None]:
 
 
 def spoken() -> Surface:
-    """Return for whom this process words its hints."""
+    """Return the surface for which this process words its hints."""
     return _spoken[-1]
 
 
@@ -110,7 +110,7 @@ class VoronymError(Exception):
 
     @property
     def hints(self) -> tuple[Hint, ...]:
-        """What would help: choices and their values."""
+        """The remedies: choices and their values."""
         return hints_in(super().__str__())
 
 
@@ -139,7 +139,7 @@ class MissingExtraError(VoronymError, ImportError):
 
 
 class Cancelled(VoronymError):  # noqa: N818 - a wish that was granted
-    """Somebody cancelled the work. Nothing was made and nothing was left behind."""
+    """The work was cancelled. Nothing was made and nothing was left behind."""
 
 
 class Unfinished(VoronymError):  # noqa: N818 - a wish that could not be granted

@@ -29,7 +29,7 @@ from voronym.table.table import Table
 FIRST = ("membership", "reconstruction")
 """Attacks whose figures are in every internal report."""
 SECONDS = 4.0
-"""What each of them may take there, or little more."""
+"""About how many seconds each of them may take."""
 _FEW = 100  # people attacked there
 
 
@@ -157,7 +157,7 @@ def rerun_of(recipe: Recipe) -> Rerun:
 
 
 def remake_of(recipe: Recipe) -> Remake:
-    """Return the tool with a recipe and the figures that its public report tells beside the table."""
+    """Return the tool with a recipe and the figures of its public report."""
 
     def remake(table: Table) -> tuple[nw.DataFrame[Any], str]:
         made = _again(table, recipe)
@@ -170,14 +170,14 @@ def remake_of(recipe: Recipe) -> Remake:
 
 
 def _again(table: Table, recipe: Recipe) -> Release:
-    """Make a release of another table; what the holder would look at twice in it is allowed."""
+    """Make a release of another table, and allow what the holder would otherwise have to confirm."""
     keys = recipe.schema.keys
     lenient = replace(recipe, allow_loss=keys, allow_near_unique=keys)
     return make_release(table, lenient, Context(seed=recipe.seed, threads=1))
 
 
 def _in_order(made: Release) -> nw.DataFrame[Any]:
-    """Return what is published of each person, in the order of the original, without pseudonyms."""
+    """Return the published rows of people in the original's order, without pseudonyms."""
     evidence = made._evidence
     assert evidence is not None  # noqa: S101 - made just now
     return made.unnamed.rows(np.argsort(evidence.order)).frame
@@ -190,7 +190,7 @@ def _ours(
     recipe: Recipe | None,
     beside: dict[str, Any],
 ) -> Scene:
-    """Lay out a release of ours, with the originals that it has in memory or those given."""
+    """Build a scene from a release of voronym, with its originals in memory or those given."""
     evidence = release._evidence
     if original is not None or evidence is None:
         return _theirs(
@@ -239,7 +239,7 @@ def _theirs(
 
 
 def _path(given: Any) -> Path | None:
-    """Return the file, where one was given."""
+    """Return the file, if one was given."""
     return Path(given) if isinstance(given, (str, Path)) and Path(given).is_file() else None
 
 

@@ -1,4 +1,4 @@
-"""The keys of a table as records of a space, and the way back: what a group publishes.
+"""The keys of a table as records of a space, and back: what a group publishes.
 
 A *space of keys* is a function ``(table, ctx, choices) -> Keys`` under the decorator `key_space`; from then
 on it has a name in recipes and on the command line. "euclidean", where keys become numbers, is made here;
@@ -35,7 +35,7 @@ from voronym.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """What groups publish.
+    """The published values of groups.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Published:
 
 
 class Keys(ABC):
-    """The keys of a table as records of a space, and what groups of them publish."""
+    """The keys of a table as records of a space, and the published values of groups."""
 
     records: Records
     notes: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class Coordinates(Keys):
 
     @classmethod
     def given(cls, table: Table, X: NDArray[np.float64]) -> Coordinates:
-        """Return, and remember, the coordinates of a part of a data set, which are known."""
+        """Return, and remember, the known coordinates of a part of a data set."""
         made = cls.__new__(cls)
         assert table.totals is not None  # noqa: S101 - a part
         made.codec, made.X = table.totals.codec.bound(table), X
@@ -165,12 +165,12 @@ class Coordinates(Keys):
         return numerics.error(self.X, Y)
 
     def percent(self, errors: NDArray[np.float64]) -> float:
-        """Return the loss in percent of the variance from what `errors` gives."""
+        """Return the loss in percent of the variance, from the result of `errors`."""
         error, total = float(errors.sum()), float(numerics.spread(self.X).sum())
         return 100 * error / total if total else 100.0 * bool(error)  # constant keys: nothing to lose
 
     def losses(self, errors: NDArray[np.float64], table: Table) -> dict[str, tuple[float, float]]:
-        """Return two losses of each key, in percent: of its variance, and of what can be lost at all.
+        """Return two losses of each key, in percent: of its variance, and of the most it can lose.
 
         No category is a mean, so a key may lose more than its variance. What can be lost at all is what one
         record for everybody loses: the mean of every number and the most frequent of every category. It is
@@ -195,7 +195,7 @@ class Coordinates(Keys):
 
 
 class Weighed(Keys):
-    """Coordinates in which some keys, or some records, count more than others.
+    """Coordinates in which some keys or records count more than others.
 
     What groups publish is the mean, of records with weights the weighted one: then weighted totals are kept,
     but for rounding to values that can occur.
@@ -246,11 +246,11 @@ class Weighed(Keys):
 
 
 DOMINANCE = 0.1
-"""How large all but the two largest weights of a group are together, at least, as a share of the largest."""
+"""Least sum of all but the two largest weights of a group, as a share of the largest."""
 
 
 def dominated(weights: NDArray[np.float64], part: Partition) -> NDArray[np.bool_]:
-    """Return whether the weighted mean of a group would tell the values of its heaviest record.
+    """Return whether the weighted mean of a group would reveal the values of its heaviest record.
 
     The rule of p percent, p = 10, for records that are alike, as those of a group are: whoever has the second
     largest weight takes their own part off, and what is left has to be off by a tenth.
@@ -280,7 +280,7 @@ def euclidean(table: Table, ctx: Context, choices: ReleaseChoices) -> Keys:  # n
 
 
 def importance_of(table: Table, choices: ReleaseChoices, *, zero: bool = True) -> dict[str, float]:
-    """Return how much each key counts, where it is not once; refuse columns that are no keys.
+    """Return the importance of each key, 1 by default; refuse columns that are no keys.
 
     ``zero`` says whether a key may count nothing.
     """
@@ -300,7 +300,7 @@ def importance_of(table: Table, choices: ReleaseChoices, *, zero: bool = True) -
 
 
 def weights_of(table: Table, name: str | None) -> NDArray[np.float64] | None:
-    """Return the weights of the records of a table, or say what is wrong with them."""
+    """Return the weights of the records of a table; raise if they are invalid."""
     if name is None:
         return None
     if name not in table.columns:

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Masked]")
 
 PROBED, LONG = 20_000, 10.0
-"""Records beyond which a method is tried on parts of them first, and seconds worth a word."""
+"""Records above which a method is tried on a part of them first, and seconds worth a remark."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A registered method: its name, what it promises, what it costs and where it comes from."""
+    """A registered method: its name, promise, cost and source."""
 
     name: str
     function: Callable[..., Any]
@@ -48,7 +48,8 @@ class Method:
     options: type[Options] = Options
     makes: Literal["groups", "table", "release"] = "groups"
     """Whether it divides the records into groups, masks the table record by record, or does both: makes
-    groups of a table and says itself what they publish."""
+    groups of a table and decides what they publish.
+    """
     timed: bool = False
     """Whether it makes use of a time limit."""
     anywhere: bool = False
@@ -63,10 +64,10 @@ class Method:
     squares: bool = False
     """Whether a group must cost its squares about the mean: then not on a sphere, whose groups do not."""
     needs: str = ""
-    """The privacy model without which it cannot run."""
+    """The privacy model that it requires."""
 
     def most(self, k: int) -> float:
-        """Return the number of records beyond which the method takes minutes, without end where none does."""
+        """Return the number of records above which the method takes minutes; infinite if it never does."""
         if self.practical is None:
             return math.inf
         return self.practical if isinstance(self.practical, int) else self.practical(k)
@@ -78,7 +79,7 @@ class Method:
 
     @property
     def keeps_k(self) -> bool:
-        """Whether what it publishes are groups of k."""
+        """Whether it publishes groups of k."""
         return self.makes != "table"
 
     @property
@@ -92,7 +93,7 @@ class Method:
             raise InputError(f"method {self.name!r} masks whole tables and makes no groups")
 
     def run(self, what: Any, ctx: Context, options: Options | None = None) -> Any:
-        """Call the function, with its options where it takes some."""
+        """Call the function, with its options if it takes any."""
         if self.options is Options:
             return self.function(what, ctx)
         return self.function(what, ctx, self.options() if options is None else options)
@@ -107,7 +108,7 @@ class Method:
         return problem.checked(result)
 
     def _announced(self, problem: Problem, ctx: Context, options: Options | None) -> Context:
-        """Return the context, its stage with the time that the method will take where that is long."""
+        """Return the context; its stage includes the expected time if that is long."""
         probe = max(PROBED // 10, problem.n // 64)
         if self.timed or ctx.timed or not ctx.stage or problem.n <= PROBED or probe < 4 * problem.k:
             return ctx
@@ -229,7 +230,7 @@ def release_method(
     options: type[Options] = Options,
     timed: bool = False,
 ) -> Callable[[F], F]:
-    """Register a method that makes groups of a table and says what they publish.
+    """Register a method that makes groups of a table and decides what they publish.
 
     It is a function ``(table, ctx, options, *, k, models) -> Grouped``; ``timed`` where a time limit is of
     use to it.
@@ -275,7 +276,7 @@ def algorithms() -> Mapping[str, Method]:
 
 
 class Listing(dict[str, Method]):
-    """Methods by name, which shows as a table."""
+    """Methods by name; displayed as a table."""
 
     def __repr__(self) -> str:
         return text_table(["method", "guarantee"], [[m.name, m.guarantee] for m in self.values()])

@@ -13,7 +13,7 @@ from voronym.errors import GuaranteeError, InputError
 
 
 class Centring(Protocol):
-    """What a partition asks of a space (see `voronym.space.Space`), to speak of centroids and costs."""
+    """A partition's demands on a space (see `voronym.space.Space`): centroids and costs."""
 
     def centroids(self, X: NDArray[np.float64], labels: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
         """Return the centroid of each group."""
@@ -92,7 +92,7 @@ class Partition:
         return np.split(order, np.cumsum(self.sizes)[:-1])
 
     def centroids(self, X: ArrayLike, space: Centring | None = None) -> NDArray[np.float64]:
-        """Return the centroid of each group, shape (m, d): the mean, or what another space takes for it."""
+        """Return the centroid of each group, shape (m, d): the mean, or the counterpart of another space."""
         X = self._points(X)
         if space is not None:
             return space.centroids(X, self.labels, self.n_cells)

@@ -1,4 +1,4 @@
-"""The problem: records in a space, the least size of a group, and what else groups must obey."""
+"""The problem: records in a space, the least size of a group, and further demands on groups."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Problem:
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
-        """How much each record counts in centroids and costs; None where all count alike."""
+        """The weight of each record in centroids and costs; None if all are equal."""
         return self.records.weights
 
     @property
@@ -113,11 +113,11 @@ class Problem:
         return 100.0 * self.cost(part) / self.total if self.total > 0.0 else 0.0
 
     def centroids(self, part: Partition) -> NDArray[Any]:
-        """Return what the groups publish, in the coordinates of the space, shape (m, d)."""
+        """Return the published centroids of the groups, in coordinates of the space, shape (m, d)."""
         return self.records.centroids(part)
 
     def neighbours(self, width: int, ctx: Context) -> NDArray[np.int64] | None:
-        """Return near records of each, shape (n, width); None where the time was up before."""
+        """Return near records of each, shape (n, width); None if time ran out."""
         return self.records.neighbours(width, ctx)
 
     def subset(self, rows: NDArray[np.int64], *, k: int | None = None) -> Problem:
@@ -139,22 +139,22 @@ class Problem:
         return Partition(np.zeros(self.n, np.int64), k=self.k)
 
     def checked(self, part: Partition) -> Partition:
-        """Return a partition that states k, and so was counted."""
+        """Return a partition that states k, which it verifies."""
         return part if part.k == self.k else Partition(part.labels, k=self.k)
 
     def better(self, part: Partition, labels: NDArray[np.int64]) -> Partition:
-        """Return the partition with these labels, or the given one where it is no worse."""
+        """Return the partition with these labels, or the given one if it is no worse."""
         partition = Partition(labels, k=self.k)
         return partition if self.cost(partition) < self.cost(part) else part
 
     def check_method(self, method: Method) -> None:
-        """Refuse a method that does not work on these records, and say which do."""
+        """Refuse a method that does not work on these records, and name those that do."""
         if not method.model_free and not self.records.modelled:
             from voronym.method import algorithms
 
             serving = [name for name, item in algorithms().items() if item.model_free]
             raise InputError(
-                f"method {method.name!r} does not serve in {self.space!r}; these do: {', '.join(serving)}"
+                f"method {method.name!r} does not work in {self.space!r}; these do: {', '.join(serving)}"
             )
         if method.squares and self.records.points is not None and not self.records.by_squares:
             raise InputError(
@@ -184,7 +184,7 @@ class Problem:
 
 
 def check_points(X: ArrayLike) -> NDArray[np.float64]:
-    """Return X as an (n, d) float64 array in C order, or say what is wrong with it."""
+    """Return X as an (n, d) float64 array in C order; raise if it is invalid."""
     try:
         points = np.ascontiguousarray(X, dtype=np.float64)
     except (TypeError, ValueError):
@@ -211,7 +211,7 @@ def check_points(X: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_k(k: object, n: int) -> int:
-    """Return k as an int between 2 and n, or say why it cannot be."""
+    """Return k as an int between 2 and n; raise otherwise."""
     if isinstance(k, bool) or not isinstance(k, Integral):
         raise InputError(f"k must be a whole number, not {k!r}")
     k = int(k)

@@ -1,4 +1,4 @@
-"""What every method returns: a masked table, and what can be said about it."""
+"""The result of every method: a masked table, and facts about it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voronym.table.schema import Schema
 
 @dataclass(frozen=True)
 class Masked:
-    """A masked table, row by row as the original, and what can be said about it.
+    """A masked table, row by row as the original, and facts about it.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Masked:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a guarantee cost: the percent that is lost once it holds, with all those before it.
+    """The cost of a guarantee: the percent lost once it holds, with all those before it.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Stratum:
-    """A part of the records that groups do not cross, and what became of it.
+    """A part of the records that groups do not cross, and its result.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Grouped(Masked):
 
 @dataclass(frozen=True)
 class Folder:
-    """Where a release in many files lies, and what its run read and wrote.
+    """The folder of a release in many files, and what its run read and wrote.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ class Microaggregation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _seed(random_state: Any) -> int | np.random.Generator | None:
-    """Return what voronym takes; a ``RandomState`` gives the next number that it would draw."""
+    """Return voronym's seed; a ``RandomState`` gives its next number."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(np.iinfo(np.int32).max))
     return random_state  # type: ignore[no-any-return]

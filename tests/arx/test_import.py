@@ -40,27 +40,29 @@ def cells(rows, delimiter=";"):
 
 
 def definition(columns, extra=""):
-    said = "<definition>\n"
+    message = "<definition>\n"
     for name, role, datatype, tree in columns:
-        said += f"\t<assigment>\n\t\t<name>{escape(name)}</name>\n\t\t<type>{role}</type>\n"
-        said += f"\t\t<datatype>{datatype}</datatype>\n"
+        message += f"\t<assigment>\n\t\t<name>{escape(name)}</name>\n\t\t<type>{role}</type>\n"
+        message += f"\t\t<datatype>{datatype}</datatype>\n"
         if tree is not None:
-            said += f"\t\t<ref>hierarchies/{escape(name)}.csv</ref>\n\t\t<min>All</min>\n\t\t<max>All</max>\n"
-        said += "\t</assigment>\n"
-    return said + extra + "</definition>\n"
+            message += (
+                f"\t\t<ref>hierarchies/{escape(name)}.csv</ref>\n\t\t<min>All</min>\n\t\t<max>All</max>\n"
+            )
+        message += "\t</assigment>\n"
+    return message + extra + "</definition>\n"
 
 
 def config(criteria, outliers="0.05"):
-    said = "<config>\n\t<suppressTuplesInNonAnonymousOutput>true</suppressTuplesInNonAnonymousOutput>\n"
-    said += "\t<suppressedAttributeTypes>\n\t\t<type>QUASI_IDENTIFYING_ATTRIBUTE</type>\n"
-    said += f"\t</suppressedAttributeTypes>\n\t<relativeMaxOutliers>{outliers}</relativeMaxOutliers>\n"
-    said += "\t<metric>Loss</metric>\n\t<attributeWeights>\n"
+    message = "<config>\n\t<suppressTuplesInNonAnonymousOutput>true</suppressTuplesInNonAnonymousOutput>\n"
+    message += "\t<suppressedAttributeTypes>\n\t\t<type>QUASI_IDENTIFYING_ATTRIBUTE</type>\n"
+    message += f"\t</suppressedAttributeTypes>\n\t<relativeMaxOutliers>{outliers}</relativeMaxOutliers>\n"
+    message += "\t<metric>Loss</metric>\n\t<attributeWeights>\n"
     for name, weight in (("age", 0.9), ("zip", 0.3)):
-        said += f"\t\t<attributeWeight>\n\t\t\t<attribute>{name}</attribute>\n"
-        said += f"\t\t\t<weight>{weight}</weight>\n\t\t</attributeWeight>\n"
-    said += "\t</attributeWeights>\n\t<criteria>\n"
-    said += "".join(f"\t\t<criterion>{escape(one)}</criterion>\n" for one in criteria)
-    return said + "\t</criteria>\n</config>\n"
+        message += f"\t\t<attributeWeight>\n\t\t\t<attribute>{name}</attribute>\n"
+        message += f"\t\t\t<weight>{weight}</weight>\n\t\t</attributeWeight>\n"
+    message += "\t</attributeWeights>\n\t<criteria>\n"
+    message += "".join(f"\t\t<criterion>{escape(item)}</criterion>\n" for item in criteria)
+    return message + "\t</criteria>\n</config>\n"
 
 
 def table(n=300):
@@ -109,24 +111,24 @@ def test_a_project_becomes_a_recipe_that_makes_a_release(tmp_path, capsys, monke
         tmp_path / "clinic.deid",
         criteria=("4-anonymity", "distinct-2-diversity for attribute 'ill'", "(10)-map"),
     )
-    code, said = run(capsys, "import", "arx", file, "-o", "clinic", "--data")
-    assert code == 0, said.err
-    assert "not taken: (10)-map: k-map asks for a population" in said.err
-    assert "5 columns (1 identifier, 2 key, 1 confidential, 1 other), written by ARX 3.9.1" in said.err
-    command = said.out.strip().split()[1:]
+    code, message = run(capsys, "import", "arx", file, "-o", "clinic", "--data")
+    assert code == 0, message.err
+    assert "not taken: (10)-map: k-map asks for a population" in message.err
+    assert "5 columns (1 identifier, 2 key, 1 confidential, 1 other), written by ARX 3.9.1" in message.err
+    command = message.out.strip().split()[1:]
     recipe = vr.Recipe.load("clinic/recipe.toml")
     assert (recipe.k, recipe.method, recipe.models) == (4, "lattice", ("l-diversity=2,column=ill",))
     assert recipe.suppress == 0.05
     assert recipe.importance == {"age": 0.9, "zip": 0.3}
-    assert [(one.name, one.role, one.kind) for one in recipe.schema.columns] == [
+    assert [(column.name, column.role, column.kind) for column in recipe.schema.columns] == [
         ("name", "identifier", "nominal"),
         ("age", "key", "numeric"),
         ("zip", "key", "nominal"),
         ("ill", "confidential", "nominal"),
         ("note", "other", "nominal"),
     ]
-    code, said = run(capsys, *("out.csv" if word == "RELEASE" else word for word in command))
-    assert code == 0, said.err
+    code, message = run(capsys, *("out.csv" if word == "RELEASE" else word for word in command))
+    assert code == 0, message.err
     with Path("out.csv").open(encoding="utf-8", newline="") as out:  # counted without the library
         rows = list(csv.DictReader(out, delimiter=";"))
     assert len(rows) == 300
@@ -186,20 +188,20 @@ def test_what_differs_is_said(tmp_path):
     )
     made = import_project(project(tmp_path / "one.deid", criteria=criteria, outliers="1.0"))
     assert made.models[0].delta == pytest.approx(np.log(2))  # ARX takes logarithms to base 2
-    said = "\n".join(made.left)
+    message = "\n".join(made.left)
     for part in (
         "δ was turned from bits into nats",
         "(0.2)-avg-reidentification-risk: a limit on an average risk",
-        "differential privacy is not offered",
+        "ARX's differential privacy samples records",
         "which is no sensitive column",
         "something new: not known here",
         "asks for k = 2",
         "suppression limit of 100%",
     ):
-        assert part in said
+        assert part in message
     made.write(tmp_path / "one")
     recipe = vr.Recipe.load(tmp_path / "one" / "recipe.toml")
-    tree = next(one for one in recipe.required if one.name == "t-closeness")
+    tree = next(item for item in recipe.required if item.name == "t-closeness")
     assert (tree.t, tree.column, tree.distance) == (0.3, "ill", "hierarchical")
     assert recipe.suppress == 0.49
 
@@ -211,9 +213,9 @@ def test_names_of_columns_are_no_paths(tmp_path):
     assert made.schema.keys == wild
     place = tmp_path / "deep" / "down"
     paths = made.write(place)
-    assert {one.parent for one in paths} == {place}
+    assert {path.parent for path in paths} == {place}
     assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == sorted(
-        ["wild.deid", *(one.name for one in paths)]
+        ["wild.deid", *(path.name for path in paths)]
     )
     assert list(vr.Recipe.load(place / "recipe.toml").hierarchies) == list(wild)
 
@@ -280,24 +282,24 @@ def test_broken_bytes_give_a_sentence_and_nothing_else(tmp_path):
 def test_a_hierarchy_alone(tmp_path, capsys):
     file = tmp_path / "age.csv"
     file.write_text(cells(AGES), encoding="utf-8")
-    code, said = run(capsys, "import", "arx", file)
+    code, message = run(capsys, "import", "arx", file)
     assert code == 0
-    assert "60 values, 2 levels above them" in " ".join(said.out.split())
-    code, said = run(capsys, "import", "arx", file, "--json")
-    assert json.loads(said.out) == {"voronym": vr.__version__, "values": 60, "height": 2}
+    assert "60 values, 2 levels above them" in " ".join(message.out.split())
+    code, message = run(capsys, "import", "arx", file, "--json")
+    assert json.loads(message.out) == {"voronym": vr.__version__, "values": 60, "height": 2}
     for words, sentence in (
         ([tmp_path / "none.deid"], "there is no file"),
         ([file, "--data"], "this is a hierarchy alone"),
         ([file, "-o", "x"], "need not be written again"),
     ):
-        code, said = run(capsys, "import", "arx", *words)
+        code, message = run(capsys, "import", "arx", *words)
         assert code == 2
-        assert sentence in " ".join(said.err.split())
+        assert sentence in " ".join(message.err.split())
 
 
 def test_nothing_is_overwritten(tmp_path, capsys):
     file = project(tmp_path / "clinic.deid")
     assert run(capsys, "import", "arx", file, "--json")[0] == 0
-    code, said = run(capsys, "import", "arx", file)
+    code, message = run(capsys, "import", "arx", file)
     assert code == 1
-    assert "exists already" in said.err
+    assert "exists already" in message.err

@@ -15,10 +15,10 @@ def test_every_attack_keeps_the_contract(name):
     check_attack(ATTACKS[name], runs=5 if ATTACKS[name].cost == "instant" else 2)
 
 
-def toy(found: Found, **changes) -> Attack:
+def toy(result: Found, **changes) -> Attack:
     def function(scene, ctx):
         """Return what it was given."""
-        return found
+        return result
 
     made = Attack("toy", function, 0, "nothing", ("original",), "instant")
     return replace(made, **changes)

@@ -36,28 +36,28 @@ KNOWN = {
 
 
 def outcomes(name: str, runs: int, n: int, dial: float, folder) -> np.ndarray:
-    found = []
+    results = []
     for seed in range(runs):
         where = folder if name == "leftovers" else None
         drawn = scene(
             np.random.default_rng([seed, n]), n=n, dial=dial, noisy=name == "matrix-inversion", folder=where
         )
         try:
-            one = ATTACKS[name].run(drawn, Context(seed=seed, threads=1))
+            single = ATTACKS[name].run(drawn, Context(seed=seed, threads=1))
         except Inapplicable:
             continue
-        found.append((one.excess, *one.interval))
-    assert len(found) > 0.9 * runs
-    return np.array(found)
+        results.append((single.excess, *single.interval))
+    assert len(results) > 0.9 * runs
+    return np.array(results)
 
 
 def check(name: str, runs: int, n: int, dial: float, folder, least: float) -> float:
-    found = outcomes(name, runs, n, dial, folder)
-    truth = found[:, 0].mean()
+    result = outcomes(name, runs, n, dial, folder)
+    truth = result[:, 0].mean()
     if name in KNOWN:
-        assert truth == pytest.approx(KNOWN[name](n, dial), abs=4 * found[:, 0].std() / np.sqrt(runs) + 1e-3)
+        assert truth == pytest.approx(KNOWN[name](n, dial), abs=4 * result[:, 0].std() / np.sqrt(runs) + 1e-3)
         truth = KNOWN[name](n, dial)
-    covers = float(((found[:, 1] - 1e-9 <= truth) & (truth <= found[:, 2] + 1e-9)).mean())
+    covers = float(((result[:, 1] - 1e-9 <= truth) & (truth <= result[:, 2] + 1e-9)).mean())
     assert covers >= least, f"{name}: covers {truth:.4f} in {covers:.1%} of {runs} runs"
     return covers
 
@@ -130,11 +130,11 @@ def walked(seed: int, most: int = 400) -> tuple[float, Found]:
 
 
 def test_a_walk_through_the_worlds_says_how_sure_it_is():
-    inside = [found.low - 1e-9 <= truth <= found.high + 1e-9 for truth, found in map(walked, range(12))]
+    inside = [result.low - 1e-9 <= truth <= result.high + 1e-9 for truth, result in map(walked, range(12))]
     assert sum(inside) >= 9
 
 
 @pytest.mark.slow
 def test_walks_hold_the_truth():
-    inside = [found.low - 1e-9 <= truth <= found.high + 1e-9 for truth, found in map(walked, range(RUNS))]
+    inside = [result.low - 1e-9 <= truth <= result.high + 1e-9 for truth, result in map(walked, range(RUNS))]
     assert np.mean(inside) >= 0.93, np.mean(inside)

@@ -69,11 +69,11 @@ def test_an_allowed_rent_is_what_the_attack_finds():
     table = families()
     release = vr.anonymize(table, **ROLES, k=5, allow_unit_columns=["rent"], method="mdav")
     by_hand = recognised(table, release.table)
-    found = vr.attack(release, attacks=["household-pattern"])["household-pattern"]
+    result = vr.attack(release, attacks=["household-pattern"])["household-pattern"]
     assert by_hand > 0.3  # k promised 1 in 5
-    assert found.success >= by_hand - 0.1
-    assert found.claims
-    assert found.details["columns"] == ["rent"]
+    assert result.success >= by_hand - 0.1
+    assert result.claims
+    assert result.details["columns"] == ["rent"]
     assert release.recipe.allow_unit_columns == ("rent",)
 
 
@@ -174,8 +174,8 @@ def test_a_sample_of_the_rows_estimates_how_many_share():
     own, shared = rng.integers(0, 10**6, 20_000)[home], rng.integers(0, 400, 20_000)[home]
     rows = np.arange(4_000)
     table = Columns(as_frame(pl.DataFrame({"own": own[rows], "shared": shared[rows]})))
-    found = joining(table, ["own", "shared"], home[rows], 5, looked_at=0.1)
-    assert [one.columns for one in found] == [("own",)]  # 50 households share each of the others
+    result = joining(table, ["own", "shared"], home[rows], 5, looked_at=0.1)
+    assert [item.columns for item in result] == [("own",)]  # 50 households share each of the others
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -184,8 +184,8 @@ def test_files_of_any_tool_are_attacked(tmp_path):
     release = vr.anonymize(table, **ROLES, k=5, allow_unit_columns=["rent"], method="mdav")
     known = {"keys": ROLES["keys"], "confidential": ROLES["confidential"], "household": "hid"}
     order = np.asarray(release._evidence.order)
-    found = vr.attack(release.table, original=table, aligned=order, **known, attacks=["household-pattern"])[
+    result = vr.attack(release.table, original=table, aligned=order, **known, attacks=["household-pattern"])[
         "household-pattern"
     ]
     own = vr.attack(release, attacks=["household-pattern"])["household-pattern"]
-    assert found.success == pytest.approx(own.success)
+    assert result.success == pytest.approx(own.success)

@@ -49,6 +49,6 @@ def test_the_interval_covers_the_truth(classes, n, levels, noise):
         drawn = drawn[drawn.sum(axis=1) > 0][:, drawn.sum(axis=0) > 0]
         c, w = (np.repeat(at, drawn.ravel()) for at in np.divmod(np.arange(drawn.size), drawn.shape[1]))
         column = Levels("w", w.astype(np.int64), False, tuple(range(drawn.shape[1])))
-        found = estimate(count_runs(c.astype(np.int64), column.codes, len(drawn), column.size), column)
-        covered += found.low <= truth <= found.high
+        result = estimate(count_runs(c.astype(np.int64), column.codes, len(drawn), column.size), column)
+        covered += result.low <= truth <= result.high
     assert covered >= 0.93 * TRIALS

@@ -55,7 +55,7 @@ def test_an_invoice_number_is_a_date(people, release):
     told = found["linkage-columns"]
     assert told.success >= 0.8
     assert told.details["columns"][0] == "invoice"
-    assert "'invoice' (tells 'admitted')" in told.says
+    assert "'invoice' → 'admitted'" in told.says
     assert found["linkage"].success <= 1 / 5
     mended = vr.anonymize(people, keys=[*KEYS, "invoice"], confidential=["diagnosis"], k=5, method="mdav")
     left = vr.attack(mended, attacks=["linkage-columns"])["linkage-columns"]
@@ -68,12 +68,12 @@ def test_the_file_of_another_tool_is_attacked_without_knowing_whose_rows_are_who
     path = tmp_path / "release.csv"
     release.write(path)
     roles = {"keys": KEYS, "confidential": ["invoice", "diagnosis"]}
-    found = vr.attack(path, original=people, attacks=["linkage", "linkage-columns", "leftovers"], **roles)
+    outcome = vr.attack(path, original=people, attacks=["linkage", "linkage-columns", "leftovers"], **roles)
     ours = vr.attack(release, attacks=["linkage"])
-    assert found["linkage"].kind == "measured"
-    assert found["linkage"].success == pytest.approx(ours["linkage"].success)
-    assert found["linkage-columns"].success >= 0.8
-    assert not found["leftovers"].claims
+    assert outcome["linkage"].kind == "measured"
+    assert outcome["linkage"].success == pytest.approx(ours["linkage"].success)
+    assert outcome["linkage-columns"].success >= 0.8
+    assert not outcome["leftovers"].claims
     bare = vr.attack(release.table.drop("invoice"), original=people, keys=KEYS, attacks=["linkage"])
     assert bare["linkage"].kind == "at most"
     assert ours["linkage"].success <= bare["linkage"].success <= 1 / 5
@@ -85,17 +85,17 @@ def test_columns_that_tell_the_same_are_both_named(people):
     made = vr.anonymize(
         twice, keys=KEYS, confidential=["invoice", "receipt"], drop_undeclared=True, k=5, method="mdav"
     )
-    found = vr.attack(made, attacks=["linkage-columns"])["linkage-columns"]
-    assert set(found.details["columns"]) == {"invoice", "receipt"}
+    outcome = vr.attack(made, attacks=["linkage-columns"])["linkage-columns"]
+    assert set(outcome.details["columns"]) == {"invoice", "receipt"}
 
 
 def test_a_column_of_one_value_betrays_nobody(people):
     """The mean of all others is low where one's own key is high; that is no knowledge."""
     few = people.head(120).with_columns(ward=pl.lit("x")).sample(fraction=1.0, shuffle=True, seed=1)
-    found = vr.attack(
+    outcome = vr.attack(
         few.select(*KEYS, "ward"), original=few, keys=KEYS, attacks=["linkage-columns"], aligned=True
     )
-    assert found["linkage-columns"].details["columns"] == []
+    assert outcome["linkage-columns"].details["columns"] == []
 
 
 def scene(released: pl.DataFrame, original: pl.DataFrame, keys: list[str], **beside) -> Scene:
@@ -167,18 +167,18 @@ def test_extremes_are_published_with_their_row():
     original, released = groups(120, 4)
     pay = np.random.default_rng(1).permutation(120) * 1.5
     there = scene(released.with_columns(pay=pay), original.with_columns(pay=pay), ["age"], own=np.arange(120))
-    found = run("extremes", there)
-    assert found.details["columns"]["pay"] == 1.0
-    assert found.details["columns"]["age"] == pytest.approx(0.25)  # masked: one of four
-    assert "'pay'" in found.says
+    outcome = run("extremes", there)
+    assert outcome.details["columns"]["pay"] == 1.0
+    assert outcome.details["columns"]["age"] == pytest.approx(0.25)  # masked: one of four
+    assert "'pay'" in outcome.says
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_rows_that_were_not_shuffled(turned):
     original, released = groups(120, 4)
     own = np.arange(120)[::-1].copy() if turned else np.arange(120)
-    found = run("row-order", scene(released[own.tolist()], original, ["age"], own=own))
-    assert found.success == 1.0
+    outcome = run("row-order", scene(released[own.tolist()], original, ["age"], own=own))
+    assert outcome.success == 1.0
     own = np.random.default_rng(2).permutation(120)
     assert not run("row-order", scene(released[np.argsort(own).tolist()], original, ["age"], own=own)).claims
 
@@ -189,12 +189,14 @@ def test_new_records_belong_to_new_people():
     now = released.with_columns(number=number)
     before = now[:100].with_columns(age=pl.col("age") // 20)
     there = scene(now, original.with_columns(number=number), ["age"], own=np.arange(120), earlier=(before,))
-    found = run("differencing", there)
-    assert found.details["new_records"] == 20
-    assert found.people == 20
-    assert found.success >= 0.2
-    one = scene(now, original.with_columns(number=number), ["age"], own=np.arange(120), earlier=(now[:119],))
-    assert run("differencing", one).success == 1.0  # the one who is new has the one record that is
+    outcome = run("differencing", there)
+    assert outcome.details["new_records"] == 20
+    assert outcome.people == 20
+    assert outcome.success >= 0.2
+    single = scene(
+        now, original.with_columns(number=number), ["age"], own=np.arange(120), earlier=(now[:119],)
+    )
+    assert run("differencing", single).success == 1.0  # the one who is new has the one record that is
 
 
 def test_two_releases_leave_fewer():
@@ -210,10 +212,10 @@ def test_two_releases_leave_fewer():
     )
     by_age, by_height = original.with_columns(height=pl.lit(55.0)), original.with_columns(age=pl.lit(55.0))
     there = scene(by_age, original, ["age", "height"], earlier=(by_height,))
-    found = run("intersection", there)
-    assert found.success == 1.0
-    assert found.control < 0.2
-    assert found.details["one_left"] == 144
+    outcome = run("intersection", there)
+    assert outcome.success == 1.0
+    assert outcome.control < 0.2
+    assert outcome.details["one_left"] == 144
 
 
 def test_leftovers_in_the_bytes(tmp_path):
@@ -222,10 +224,10 @@ def test_leftovers_in_the_bytes(tmp_path):
     original = original.with_columns(name=pl.Series(names))
     path = tmp_path / "r.csv"
     path.write_text(released.write_csv() + "#" + ";".join(names[:30]))
-    found = run("leftovers", scene(released, original, ["age"], file=path))
-    assert found.success == pytest.approx(0.25)
-    assert found.details["columns"] == {"name": 30}
-    assert names[0] not in str(found.to_dict())
+    outcome = run("leftovers", scene(released, original, ["age"], file=path))
+    assert outcome.success == pytest.approx(0.25)
+    assert outcome.details["columns"] == {"name": 30}
+    assert names[0] not in str(outcome.to_dict())
 
 
 def test_categories_that_no_row_has_are_found_in_parquet(tmp_path):
@@ -249,11 +251,11 @@ def test_a_learned_guess_is_compared_with_people_who_are_not_in_the_table():
     ill, theirs = (np.where(rng.random(300) < 0.9, x < 50, x >= 50).astype(str) for x in (age, other))
     original = pl.DataFrame({"age": age, "ill": ill})
     strangers = pl.DataFrame({"age": other, "ill": theirs})
-    found = run("learned-guess", scene(original, original, ["age"], own=np.arange(300), control=strangers))
-    assert found.success > 0.97  # everybody's own row is there to be remembered
-    assert 0.75 < found.control < 0.93  # what is true of people in general
+    outcome = run("learned-guess", scene(original, original, ["age"], own=np.arange(300), control=strangers))
+    assert outcome.success > 0.97  # everybody's own row is there to be remembered
+    assert 0.75 < outcome.control < 0.93  # what is true of people in general
     crossed = run("learned-guess", scene(original, original, ["age"], own=np.arange(300)))
-    assert crossed.control == pytest.approx(found.control, abs=0.1)
+    assert crossed.control == pytest.approx(outcome.control, abs=0.1)
 
 
 def test_a_matrix_is_turned_around():
@@ -265,27 +267,27 @@ def test_a_matrix_is_turned_around():
 
     rule = Matrix(("town",), (("north",), ("south",)), np.array([[0.6, 0.4], [0.4, 0.6]]))
     original, released = (pl.DataFrame({"town": t, "n": np.arange(1000)}) for t in (town, shown))
-    found = run(
+    outcome = run(
         "matrix-inversion", scene(released, original, ["town"], own=np.arange(1000), matrices=(rule,))
     )
-    assert found.success == pytest.approx((town == "north").mean())  # always the frequent one
-    assert found.control == pytest.approx(1 - flip.mean())
+    assert outcome.success == pytest.approx((town == "north").mean())  # always the frequent one
+    assert outcome.control == pytest.approx(1 - flip.mean())
 
 
 def test_the_result_shows_itself(release):
-    found = vr.attack(release, attacks=["linkage", "row-order", "minimality"], targets=200)
-    text = str(found)
+    outcome = vr.attack(release, attacks=["linkage", "row-order", "minimality"], targets=200)
+    text = str(outcome)
     assert text.index(f"An intruder who knows {KNOWLEDGE[0]}") < text.index(
         f"An intruder who knows {KNOWLEDGE[1]}"
     )
     assert max(map(len, text.splitlines())) <= 100
     assert "Not tried" in text
-    assert "1 of 2 attacks" in found.summary
-    assert found.worst.attack == "linkage"
-    json.dumps(found.to_dict(), allow_nan=False)
-    assert "linkage" in found._repr_html_()
+    assert "1 of 2 attacks" in outcome.summary
+    assert outcome.worst.attack == "linkage"
+    json.dumps(outcome.to_dict(), allow_nan=False)
+    assert "linkage" in outcome._repr_html_()
     with pytest.raises(KeyError, match="too many"):
-        found["minimality"]
+        outcome["minimality"]
     assert (
         vr.attack(release, attacks=["linkage"], targets=200).to_dict()
         == vr.attack(release, attacks=["linkage"], targets=200).to_dict()
@@ -335,10 +337,10 @@ def run_all(release, ctx):
 
 
 def test_the_registry_is_ordered_by_what_the_intruder_knows():
-    levels = [one.level for one in attacks().values()]
+    levels = [single.level for single in attacks().values()]
     assert levels == sorted(levels)
     assert len(levels) == 20
-    assert {one.cost for one in attacks().values()} <= {"instant", "seconds", "minutes", "reruns"}
+    assert {single.cost for single in attacks().values()} <= {"instant", "seconds", "minutes", "reruns"}
 
 
 def test_the_verb_prints_json_and_a_table(people, release, tmp_path):
@@ -361,9 +363,9 @@ def test_the_verb_prints_json_and_a_table(people, release, tmp_path):
     shown = runner.invoke(app, words)
     assert shown.exit_code == 0, shown.output
     assert "An intruder who knows the keys of the people they look for" in shown.output
-    told = json.loads(runner.invoke(app, [*words, "--json"]).stdout)
-    assert [one["attack"] for one in told["outcomes"]] == ["extremes", "linkage"]
-    assert told["outcomes"][1]["success"] == pytest.approx(
+    output = json.loads(runner.invoke(app, [*words, "--json"]).stdout)
+    assert [single["attack"] for single in output["outcomes"]] == ["extremes", "linkage"]
+    assert output["outcomes"][1]["success"] == pytest.approx(
         vr.attack(release, attacks=["linkage"])["linkage"].success
     )
 
@@ -381,15 +383,15 @@ def test_an_invoice_number_in_order_of_dates_is_a_date():
     release = vr.anonymize(shuffled, keys=["day", "age"], other=["invoice"], k=5, method="mdav")
     rank_of_day = {value: at for at, value in enumerate(sorted(shuffled["day"]))}
     by_hand = np.mean([rank_of_day[d] == i for d, i in shuffled.select("day", "invoice").rows()])
-    found = vr.attack(release, attacks=["linkage-columns"])["linkage-columns"]
+    outcome = vr.attack(release, attacks=["linkage-columns"])["linkage-columns"]
     assert by_hand > 0.6
-    assert found.success > by_hand - 0.1
-    assert "order of 'invoice'" in found.details["by"]
+    assert outcome.success > by_hand - 0.1
+    assert "order of 'invoice'" in outcome.details["by"]
 
 
 def test_side_by_side_counts_ties():
     from voronym.attacks.columns import _side_by_side
 
-    found = _side_by_side(np.array([1.0, 1.0, 2.0]), np.array([5.0, 6.0, 7.0]))
-    assert found.tolist() == [0.5, 0.5, 1.0]
+    outcome = _side_by_side(np.array([1.0, 1.0, 2.0]), np.array([5.0, 6.0, 7.0]))
+    assert outcome.tolist() == [0.5, 0.5, 1.0]
     assert _side_by_side(np.array([1.0, 2.0]), np.array([9.0, 8.0])).tolist() == [0.0, 0.0]

@@ -36,7 +36,7 @@ def matrix_of(release):
 def as_printed(rule, letters):
     """Return a rule as the page prints it: letters by name, and all others as one row and column."""
     rest = [i for i in range(3) if "ABC"[i] not in letters]
-    groups = [["ABC".index(one)] for one in letters] + ([rest] if rest else [])
+    groups = [["ABC".index(item)] for item in letters] + ([rest] if rest else [])
     return np.array(
         [[(rule[np.ix_(a, b)].sum(axis=1) * WARDS[a]).sum() / WARDS[a].sum() for b in groups] for a in groups]
     )
@@ -95,14 +95,14 @@ def test_a_rule_is_a_function_of_noisy_counts_and_margins(monkeypatch):
 @pytest.mark.parametrize("mu", [BUDGET, 1.0])
 def test_the_best_guess_between_two_neighbours_is_no_better_than_stated(mu):
     """Somebody knows all but which of two tables it is, and sees the noisy counts themselves."""
-    one = np.array([[60, 12, 30], [640, 2, 256]])
-    other = one + np.array([[1, -1, 0], [-1, 1, 0]])  # two people exchanged their values
+    single = np.array([[60, 12, 30], [640, 2, 256]])
+    other = single + np.array([[1, -1, 0], [-1, 1, 0]])  # two people exchanged their values
     rng = np.random.default_rng(0)
     right = 0
     for _ in range(4000):
         truth = rng.integers(2)
-        seen = noisy_counts((one, other)[truth], mu, rng)
-        right += (np.square(seen - other).sum() < np.square(seen - one).sum()) == truth
+        seen = noisy_counts((single, other)[truth], mu, rng)
+        right += (np.square(seen - other).sum() < np.square(seen - single).sum()) == truth
     stated = budget.guess(mu)
     assert stated == pytest.approx(norm.cdf(mu / 2))
     assert right / 4000 == pytest.approx(stated, abs=0.03)  # no more, and no noise beyond need

@@ -58,12 +58,12 @@ def test_the_stated_figure_is_not_below_what_is_measured():
             options={"max_distortion": 0.0},
         )  # fmt: skip
     # The truth: the household says the diagnosis. Half of it is what pairs show by chance.
-    told = made.dossier().public.channel
-    assert told.measured.excess > 0.3 * math.log(4)
-    assert told.tells >= told.measured.excess
+    output = made.dossier().public.channel
+    assert output.measured.excess > 0.3 * math.log(4)
+    assert output.tells >= output.measured.excess
     page = render(made, audience="public")
     head = page[page.index("<h1>") : page.index("</h1>")]
-    assert f"{told.tells:.3g} nats" in head
+    assert f"{output.tells:.3g} nats" in head
 
 
 def test_independent_keys_are_released():

@@ -41,12 +41,12 @@ def about_nobody(table: Table) -> pl.DataFrame:
     return people(np.random.default_rng(99), table.n)
 
 
-def found(there: Scene, seed: int = 0):
+def outcome_of(there: Scene, seed: int = 0):
     return ATTACKS["membership"].run(there, Context(seed=seed))
 
 
 def test_a_table_published_as_it_is_hides_no_member():
-    out = found(scene(people(np.random.default_rng(0), 200), as_it_is))
+    out = outcome_of(scene(people(np.random.default_rng(0), 200), as_it_is))
     assert out.success == 1.0
     assert out.details["true_positives"] == 1.0
     assert out.interval[0] > 0.4
@@ -58,7 +58,7 @@ def test_a_release_about_nobody_tells_nobody():
     rng = np.random.default_rng(1)
     claims, covered, means = 0, 0, []
     for seed in range(40):
-        out = found(scene(people(rng, 120), about_nobody), seed)
+        out = outcome_of(scene(people(rng, 120), about_nobody), seed)
         claims += out.claims
         covered += out.interval[0] <= 0.0 <= out.interval[1]
         means.append(out.success)
@@ -72,8 +72,8 @@ def test_a_release_about_nobody_tells_nobody():
 def test_control_people_tell_the_same():
     rng = np.random.default_rng(2)
     table, strangers = people(rng, 300), people(rng, 300)
-    assert found(scene(table, as_it_is, control=strangers)).success == 1.0
-    nothing = found(scene(table, about_nobody, control=strangers))
+    assert outcome_of(scene(table, as_it_is, control=strangers)).success == 1.0
+    nothing = outcome_of(scene(table, about_nobody, control=strangers))
     assert not nothing.claims
     assert "not in the table" in nothing.details["basis"]
 
@@ -113,6 +113,6 @@ def test_what_it_needs_is_told():
     table = people(np.random.default_rng(0), 100)
     bare = Scene.of(table, Schema.build(table, **ROLES), original=table, own=np.arange(100))
     with pytest.raises(vr.errors.InputError, match="control='FILE'"):
-        found(bare)
+        outcome_of(bare)
     with pytest.raises(vr.errors.InputError, match="too few"):
-        found(scene(table[:30], as_it_is))
+        outcome_of(scene(table[:30], as_it_is))

@@ -53,20 +53,20 @@ def table_of(ages, ill) -> Table:
 @pytest.mark.parametrize("ill", [ILL, ["a", "b", "a", "a", "b"], ["a", "a", "a", "b", "b"]])
 def test_all_worlds_agree_with_the_oracle(ill):
     table = table_of(AGES, ill)
-    found = posteriors(table, merging)[0]
+    result = posteriors(table, merging)[0]
     names = list(dict.fromkeys(ill))  # codes are in order of appearance
     for i, chances in enumerate(oracle(merging, AGES, ill)):
-        assert found.posterior[i] == pytest.approx([chances.get(name, 0.0) for name in names])
-    assert found.exhaustive
-    assert found.truth.tolist() == [names.index(v) for v in ill]
+        assert result.posterior[i] == pytest.approx([chances.get(name, 0.0) for name in names])
+    assert result.exhaustive
+    assert result.truth.tolist() == [names.index(v) for v in ill]
 
 
 def test_the_tool_that_merges_gives_the_illness_away():
-    found = posteriors(table_of(AGES, ILL), merging)[0]
-    assert found.posterior[0, 0] == found.posterior[1, 0] == 1.0  # both young ones have HIV, for certain
-    assert found.counts[0, 0] == pytest.approx(2 / 5)
-    assert found.worst == pytest.approx(3 / 5)
-    assert found.certain == 2
+    result = posteriors(table_of(AGES, ILL), merging)[0]
+    assert result.posterior[0, 0] == result.posterior[1, 0] == 1.0  # both young ones have HIV, for certain
+    assert result.counts[0, 0] == pytest.approx(2 / 5)
+    assert result.worst == pytest.approx(3 / 5)
+    assert result.certain == 2
 
 
 def test_a_walk_through_the_worlds_comes_to_what_all_of_them_say():
@@ -93,7 +93,7 @@ def test_a_tool_that_draws_is_believed_in_proportion():
     """Published as one group always if the first two are alike, half the time otherwise."""
     rng = np.random.default_rng(5)
     table = table_of([30, 31, 50, 51], ["a", "a", "b", "b"])
-    one = table.frame.to_native().with_columns(age=pl.lit(40))
+    single = table.frame.to_native().with_columns(age=pl.lit(40))
 
     def tool(there: Table) -> pl.DataFrame:
         frame = there.frame.to_native()
@@ -101,12 +101,12 @@ def test_a_tool_that_draws_is_believed_in_proportion():
         merge = alike or rng.random() < 0.5
         return frame.with_columns(age=pl.lit(40)) if merge else frame.with_columns(age=pl.col("age") // 10)
 
-    found = posteriors(table, tool, released=one, draws=400)[0]
+    result = posteriors(table, tool, released=single, draws=400)[0]
     # worlds aabb and bbaa weigh 1, the four others 1/2: P(1 is alike 2) = 2 / (2 + 2)
-    assert found.posterior[0] == pytest.approx([0.5, 0.5], abs=0.03)
-    assert found.consistent == 6
+    assert result.posterior[0] == pytest.approx([0.5, 0.5], abs=0.03)
+    assert result.consistent == 6
     # who knows that person 0 has "a" would now say "a" of person 1 in half the worlds, not in a third
-    assert found.worlds == 6
+    assert result.worlds == 6
 
 
 def test_other_releases_and_refusals():
@@ -122,8 +122,8 @@ def test_other_releases_and_refusals():
             return frame.with_columns(age=pl.lit(1))
         raise GuaranteeError("no")
 
-    found = posteriors(table, refusing)[0]
-    assert found.posterior[0, 0] == found.posterior[2, 1] == 1.0
+    result = posteriors(table, refusing)[0]
+    assert result.posterior[0, 0] == result.posterior[2, 1] == 1.0
 
 
 def test_distinct_orders_are_all_and_once():
@@ -139,24 +139,24 @@ def test_the_attack_on_our_own_release(model):
     assert bare.excess == pytest.approx(0.0)
     assert bare.details["worst_excess"] == pytest.approx(0.0)
     release = vr.anonymize(people, **asked, models=[model], enforce="merge")
-    found = attack(release, attacks=["minimality"])["minimality"]
-    assert found.details["certain"] == 2
-    assert found.details["largest_posterior"] == 1.0
-    assert found.claims
-    assert "2 of 5 people" in found.says
+    result = attack(release, attacks=["minimality"])["minimality"]
+    assert result.details["certain"] == 2
+    assert result.details["largest_posterior"] == 1.0
+    assert result.claims
+    assert "2 of 5 people" in result.says
     # from the file and the recipe, without the Release
     again = attack(
         release.table, original=people, recipe=release.recipe, aligned=np.asarray(release._evidence.order),
         attacks=["minimality"],
     )["minimality"]  # fmt: skip
-    assert again.details == found.details
+    assert again.details == result.details
 
 
 def test_too_many_people_are_not_rerun():
     people = pl.DataFrame({"age": list(range(80)), "w": ["a", "b"] * 40})
     release = vr.anonymize(people, keys=["age"], confidential=["w"], k=2, method="mdav")
-    found = attack(release, attacks=["minimality"])
-    assert "too many" in found.skipped["minimality"]
+    result = attack(release, attacks=["minimality"])
+    assert "too many" in result.skipped["minimality"]
     assert rerun_of(release.recipe)(release._evidence.table)["age"].to_list()[:2] == [0, 0]
 
 
@@ -170,11 +170,11 @@ def nulls(tables: int) -> tuple[list[float], int]:
 
     for seed in range(tables):
         table = table_of(list(range(24)), rng.choice(["a", "b", "c"], 24).tolist())
-        found = posteriors(table, blind, most=80, ctx=Context(seed=seed))[0]
-        assert not found.exhaustive
-        assert found.fair
-        excess.append(found.success - found.control)
-        covered += abs(excess[-1]) <= 2.26 * found.error  # Student's t of ten walks, 95 %
+        result = posteriors(table, blind, most=80, ctx=Context(seed=seed))[0]
+        assert not result.exhaustive
+        assert result.fair
+        excess.append(result.success - result.control)
+        covered += abs(excess[-1]) <= 2.26 * result.error  # Student's t of ten walks, 95 %
     return excess, covered
 
 
@@ -202,6 +202,6 @@ def test_a_walk_that_has_to_begin_at_the_truth_says_so():
         same = there.frame.to_native()["ill"].to_list() == truth
         return there.frame.to_native().with_columns(age=pl.lit(1 if same else 2))
 
-    found = posteriors(table, only_the_truth, most=120, ctx=Context(seed=1))[0]
-    assert not found.fair
-    assert found.success == 1.0
+    result = posteriors(table, only_the_truth, most=120, ctx=Context(seed=1))[0]
+    assert not result.fair
+    assert result.success == 1.0

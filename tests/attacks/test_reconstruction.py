@@ -80,10 +80,10 @@ def test_a_method_that_depends_on_no_key_gives_nothing_away():
 def test_figures_of_a_public_report_are_looked_at():
     """The table tells nothing, the report the sum of all ages: one value fits."""
 
-    def told(table: Table):
+    def messages_of(table: Table):
         return nothing(table), str(table.frame["age"].sum())
 
-    assert run(nothing, remake=told).details["mean"] == 1.0
+    assert run(nothing, remake=messages_of).details["mean"] == 1.0
 
 
 def test_a_method_that_draws_is_not_made_again():

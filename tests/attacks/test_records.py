@@ -107,16 +107,16 @@ def test_columns_that_follow_from_keys_are_measured_and_named():
     table = insured()
     schema = vr.Schema.build(table, keys=["age", "sex", "zip"], confidential=["years_insured", "diagnosis"])
     made = anonymize_records(table, schema, m=4, seed=1)
-    told = made.figures.linkage.beyond
-    assert told.columns == ("years_insured",)
-    assert told.value >= found_by_years(table, made) - 0.02  # no attack of ours finds more
-    if told.low > 0.2:
+    output = made.figures.linkage.beyond
+    assert output.columns == ("years_insured",)
+    assert output.value >= found_by_years(table, made) - 0.02  # no attack of ours finds more
+    if output.low > 0.2:
         assert any("how 'years_insured' goes with the keys finds" in note for note in made.notes)
     # Shuffled like a key, the column leads nowhere.
     safe = anonymize_records(
         table, schema, m=4, seed=1, shuffle=["age", "sex", "zip", "years_insured"]
     ).figures.linkage.beyond
-    assert safe is None or safe.value < told.value
+    assert safe is None or safe.value < output.value
     assert "not how other columns go with them" in METHODS["records"].guarantee
 
 
@@ -141,9 +141,9 @@ def test_a_release_that_loses_more_than_mdav_is_refused_with_the_alternative_nam
         vr.anonymize(table, keys=keys, confidential=confidential, method="records", options={"m": 4})
     grouped = vr.anonymize(table, keys=keys, confidential=confidential, method="mdav", k=5)
     made = stir(table, keys, confidential)
-    told = made.figures.alternative
-    assert told.mdav == pytest.approx(grouped.information_loss, rel=1e-6)
-    assert told.loss == pytest.approx(made.information_loss, rel=1e-6)
+    output = made.figures.alternative
+    assert output.mdav == pytest.approx(grouped.information_loss, rel=1e-6)
+    assert output.loss == pytest.approx(made.information_loss, rel=1e-6)
     assert made.information_loss < 90  # it was 129 before clusters were cut
 
 

@@ -31,13 +31,13 @@ def test_the_stated_errors_cover_the_truth_on_solved_matrices():
         k, region, ill = random_table(rng)
         masked = pram(region, ill, max_distortion=float(rng.choice([0.05, 0.1, 0.2, 0.3])), seed=trial)
         try:
-            found = masked.recover()
+            result = masked.recover()
         except InputError:
             refused += 1
             continue
         answered += 1
-        away = np.abs(found.shares - shares(region, k))
-        off.extend((away / np.maximum(found.errors, 1e-12)).tolist())
+        away = np.abs(result.shares - shares(region, k))
+        off.extend((away / np.maximum(result.errors, 1e-12)).tolist())
     assert answered > 55
     # The table is given, only the randomisation is chance: errors are stated for both, so they are ample.
     assert max(off) < 5.0

@@ -117,9 +117,9 @@ def test_two_windows_do_not_undo_each_other(walk: Walk) -> None:
     other.fill("[name=seed]", "3")
     other.press("[name=seed]", "Tab")
     other.wait_for_selector('#saved:has-text("Kept")')
-    said = command(walk)
-    assert "-k 7" in said
-    assert "--seed 3" in said
+    message = command(walk)
+    assert "-k 7" in message
+    assert "--seed 3" in message
     other.evaluate("window.dispatchEvent(new Event('focus'))")
     sync_api.expect(other.locator("[name=k]")).to_have_value("7")
     other.close()
@@ -133,9 +133,9 @@ def test_steps_stay_lines_after_an_error_and_from_a_recipe(walk: Walk, tmp_path:
     walk.button("Make the release")
     tab.wait_for_selector("#error-steps:not(:empty)")
     assert tab.input_value("[name=steps]") == "tpo age=90\nround wieght=5"
-    told = tab.inner_text("#error-steps")
-    assert "tpo" in told
-    assert "wieght" in told, "both are told"
+    output = tab.inner_text("#error-steps")
+    assert "tpo" in output
+    assert "wieght" in output, "both are told"
     assert tab.evaluate("document.activeElement.classList.contains('summary')"), "the summary has the focus"
     (tmp_path / "recipe.toml").write_text(RECIPE)
     tab.goto(f"{walk.place}/roles")
@@ -194,7 +194,7 @@ def test_hexagons_grow_stronger_on_both_grounds(browser: Any, tmp_path: Path) ->
             ".map(e => [getComputedStyle(e).fill, +e.getAttribute('fill-opacity')])"
         )
         ground = tab.evaluate("getComputedStyle(document.querySelector('.fig .p')).fill")
-        low, high = min(marks, key=lambda one: one[1]), max(marks, key=lambda one: one[1])
+        low, high = min(marks, key=lambda single: single[1]), max(marks, key=lambda single: single[1])
         assert _apart(high, ground) > _apart(low, ground)
         tab.close()
 

@@ -26,9 +26,9 @@ LINES = """() => [...document.querySelectorAll('.verdicts th[scope="row"]')].map
 
 def page() -> str:
     """Make up a page with a long name of a figure and wide numbers."""
-    told = "gain over MDAV in the groups that contradict it, synthetic, k = 10, 400 rounds"
+    output = "gain over MDAV in the groups that contradict it, synthetic, k = 10, 400 rounds"
     marks = tuple(
-        Mark("Table 2", f"{told}, {number}", 14.9, 18.7 + number, ".1f", unit=" %", better="more",
+        Mark("Table 2", f"{output}, {number}", 14.9, 18.7 + number, ".1f", unit=" %", better="more",
              why="Because.") for number in range(3)
     )  # fmt: skip
     run = Experiment("toys", "Toys", lambda *_: iter(()), ("Table 2",))
@@ -57,14 +57,16 @@ def full_report() -> str:
         models=["p-sensitive=2"],
     )  # fmt: skip
     expose(release)
-    found = release.dossier(attacked=True)
-    inside = found.inside
+    result = release.dossier(attacked=True)
+    inside = result.inside
     assert inside is not None
     long = "A column looks like a code of a place, and nobody said what it is; say so, or leave it out. "
     losses = tuple(replace(inside.losses[0], key=f"a_rather_long_name_{number}") for number in range(12))
     inside = replace(inside, warnings=tuple(long * 2 for _ in range(7)), losses=losses, changes=())
-    public = replace(found.public, findings=tuple(found.public.findings[:1]) * 9)
-    return render(replace(found, inside=inside, public=public), title="Stays in hospital", publisher="Office")
+    public = replace(result.public, findings=tuple(result.public.findings[:1]) * 9)
+    return render(
+        replace(result, inside=inside, public=public), title="Stays in hospital", publisher="Office"
+    )
 
 
 def test_the_first_page_of_a_report_is_one_printed_page(tmp_path: Path) -> None:

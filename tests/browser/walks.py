@@ -28,13 +28,13 @@ class Walk:
         self.complaints: list[str] = []
         self.refused = {"422"}  # meant, though the browser complains, and perhaps much later
         self.steps = 0
-        self.tab.on("request", lambda one: self.requests.append(one.url))
-        self.tab.on("pageerror", lambda one: self.complaints.append(f"script: {one}"))
-        self.tab.on("console", lambda one: self._console(one))
+        self.tab.on("request", lambda single: self.requests.append(single.url))
+        self.tab.on("pageerror", lambda single: self.complaints.append(f"script: {single}"))
+        self.tab.on("console", lambda single: self._console(single))
 
-    def _console(self, said: Any) -> None:
-        if said.type == "error" and not any(f"status of {one} " in said.text for one in self.refused):
-            self.complaints.append(f"console: {said.text}")
+    def _console(self, text: Any) -> None:
+        if text.type == "error" and not any(f"status of {item} " in text.text for item in self.refused):
+            self.complaints.append(f"console: {text.text}")
 
     def step(self, name: str, *, axe: bool = True) -> None:
         """Look at what is there: no wider than the window, no complaint of axe, a picture."""
@@ -46,9 +46,9 @@ class Walk:
         if wide > self.width:
             self.complaints.append(f"{name}: {wide} pixels wide in {self.width}")
         if axe:
-            for one in Axe().run(self.tab).response["violations"]:
-                nodes = [node["html"][:120] for node in one["nodes"][:3]]
-                self.complaints.append(f"{name}, {self.scheme}: {one['id']}: {nodes}")
+            for item in Axe().run(self.tab).response["violations"]:
+                nodes = [node["html"][:120] for node in item["nodes"][:3]]
+                self.complaints.append(f"{name}, {self.scheme}: {item['id']}: {nodes}")
         folder = os.environ.get("VORONYM_SHOTS")
         if folder:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ class Walk:
         """Close the tab; nothing may have gone wrong in it, and nobody else was asked for anything."""
         self.context.close()
         assert not self.complaints, "\n".join(self.complaints)
-        assert {one.split("/")[2].split(":")[0] for one in self.requests} == {"127.0.0.1"}
+        assert {request.split("/")[2].split(":")[0] for request in self.requests} == {"127.0.0.1"}
 
 
 def people(folder: Path, rows: int = 300) -> Path:

@@ -44,11 +44,11 @@ def tables(count):
 def test_every_bound_is_below_the_optimum_and_that_below_every_method(X, k):
     best = by_subsets(X, k, Context())
     slack = 1e-4 * best.sse + 1e-12  # what the integer solver is not trusted with
-    found = columns(Problem.of(X, k), start(X, k), Context(time_limit=20))
-    assert found.optimal
-    assert found.sse <= best.partition.sse(X) + 1e-25
-    assert found.partition.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-9, abs=1e-12)
-    assert found.sse == pytest.approx(best.sse, abs=slack)
+    result = columns(Problem.of(X, k), start(X, k), Context(time_limit=20))
+    assert result.optimal
+    assert result.sse <= best.partition.sse(X) + 1e-25
+    assert result.partition.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-9, abs=1e-12)
+    assert result.sse == pytest.approx(best.sse, abs=slack)
     assert neighbours(X, k, Context()).sse <= best.sse + 1e-12
     for name, method in algorithms().items():
         if not method.univariate:
@@ -76,9 +76,9 @@ def test_stopped_at_any_step_it_proves_something_true(k):
     X = np.random.default_rng(k).normal(size=(60, 3))
     best = exact(X, k, Context(time_limit=30))
     assert best.optimal
-    told = []
-    columns(Problem.of(X, k), start(X, k), Context(progress=told.append))
-    proven = [step.bound for step in told]
+    messages = []
+    columns(Problem.of(X, k), start(X, k), Context(progress=messages.append))
+    proven = [step.bound for step in messages]
     assert proven == sorted(proven)
     previous = 0.0
     for level in sorted(set(proven))[:: max(1, len(set(proven)) // 12)]:
@@ -150,8 +150,8 @@ def test_degenerate_tables(k):
 
 def test_seeds_and_a_cell_of_2k_or_more_are_welcome():
     X = np.random.default_rng(4).normal(size=(24, 2))
-    one = vr.Partition(np.zeros(24, np.int64), k=3)
-    bound = columns(Problem.of(X, 3), one, Context(time_limit=10), seeds=[start(X, 3)])
+    single = vr.Partition(np.zeros(24, np.int64), k=3)
+    bound = columns(Problem.of(X, 3), single, Context(time_limit=10), seeds=[start(X, 3)])
     assert bound.partition.sse(X) <= start(X, 3).sse(X)
     assert bound.optimal
 
@@ -160,13 +160,13 @@ def test_seeds_and_a_cell_of_2k_or_more_are_welcome():
 def test_the_door():
     X = np.random.default_rng(4).normal(size=(40, 2))
     lower_bound(X[:20], 3, kind="columns", time_limit=None)  # compiled
-    told = []
-    kinds = {kind: lower_bound(X, 3, kind=kind, time_limit=10, progress=told.append) for kind in
+    messages = []
+    kinds = {kind: lower_bound(X, 3, kind=kind, time_limit=10, progress=messages.append) for kind in
              ("auto", "neighbours", "columns", "exact")}  # fmt: skip
     assert [bound.kind for bound in kinds.values()] == ["columns", "neighbours", "columns", "exact"]
     assert kinds["neighbours"].sse < kinds["columns"].sse
     assert kinds["exact"].optimal
-    assert any(step.bound is not None for step in told)
+    assert any(step.bound is not None for step in messages)
     given = start(X, 3)
     assert lower_bound(X, 3, kind="neighbours", partition=given).partition == given
     assert lower_bound(X, 3, time_limit=0, partition=given).sse >= kinds["neighbours"].sse * (1 - 1e-9)

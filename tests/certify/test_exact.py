@@ -54,8 +54,8 @@ def test_degenerate_tables(k):
     twice = np.repeat(rng.normal(size=(2, 3)), k, axis=0)
     assert exact(twice, k, Context()).partition.n_cells == 2
     assert exact(twice, k, Context()).sse == 0.0
-    one = rng.normal(size=(2 * k - 1, 3))
-    assert exact(one, k, Context()).partition.n_cells == 1
+    single = rng.normal(size=(2 * k - 1, 3))
+    assert exact(single, k, Context()).partition.n_cells == 1
 
 
 @given(st.integers(1, 80), st.integers(2, 6), st.floats(0, 1e9), st.integers(0, 99))

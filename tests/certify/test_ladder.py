@@ -48,8 +48,8 @@ def test_the_table_never_says_more_than_the_pairs_of_any_group_sum_to():
         better += state.near.sum() > before * (1 + 1e-6)
         for size in range(2, state.near.shape[1] + 1):
             for group in combinations(range(len(X)), size):
-                said = state.near[list(group), size - 1].sum()
-                assert said <= 2.0 * pairs_of(state.D2, group) * (1 + 1e-12) + 1e-12
+                text = state.near[list(group), size - 1].sum()
+                assert text <= 2.0 * pairs_of(state.D2, group) * (1 + 1e-12) + 1e-12
     assert better > 12
 
 

@@ -73,9 +73,9 @@ def test_the_lists_are_those_of_all_distances():
 
 def test_better_than_the_nearest_and_the_same_on_all_threads():
     X = np.random.default_rng(6).normal(size=(800, 4))
-    one, two = (local(X, 6, Context(threads=t)) for t in (1, 2))
-    assert one.sse == two.sse
-    assert one.sse > 1.1 * neighbours(X, 6, Context()).sse
+    first, second = (local(X, 6, Context(threads=t)) for t in (1, 2))
+    assert first.sse == second.sse
+    assert first.sse > 1.1 * neighbours(X, 6, Context()).sse
 
 
 def test_without_time_it_is_the_bound_by_the_nearest():

@@ -32,7 +32,7 @@ def partitions(records, k):
     first, rest = records[0], records[1:]
     for size in range(k - 1, min(2 * k - 1, len(rest) + 1)):
         for others in combinations(rest, size):
-            left = tuple(one for one in rest if one not in others)
+            left = tuple(item for item in rest if item not in others)
             if not left or len(left) >= k:
                 for more in partitions(left, k):
                     yield ((first, *others), *more)
@@ -71,7 +71,7 @@ def tiny(seed):
     n, k = (9, 3) if seed % 3 else (8, 2)
     columns = {"age": rng.normal(50.0, 20.0, n).tolist()}
     for number in range(1 + seed % 2):
-        columns[f"c{number}"] = [str(one) for one in rng.choice(list("abcd"), n, p=[0.5, 0.25, 0.15, 0.1])]
+        columns[f"c{number}"] = [str(item) for item in rng.choice(list("abcd"), n, p=[0.5, 0.25, 0.15, 0.1])]
     if seed % 5 == 0:
         columns["size"] = rng.normal(0.0, 1.0, n).tolist()
     return columns, n, k

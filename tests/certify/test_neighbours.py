@@ -16,10 +16,10 @@ from voronym.core.context import Context
 @given(records(), st.integers(2, 9))
 def test_it_is_the_sum_over_the_nearest(X, k):
     k = min(k, len(X))
-    found = neighbours(X, k, Context()).sse
+    result = neighbours(X, k, Context()).sse
     wanted = oracles.neighbour_bound(X, k)
-    assert found <= wanted
-    assert found >= wanted * (1 - 1e-12) - 1e-299
+    assert result <= wanted
+    assert result >= wanted * (1 - 1e-12) - 1e-299
 
 
 def test_it_is_below_every_partition():
@@ -47,13 +47,13 @@ def test_it_is_attained_by_cells_of_equidistant_records(k, seed):
 
 def test_blocks_change_nothing(monkeypatch):
     X = np.random.default_rng(1).normal(size=(500, 3))
-    told = []
+    messages = []
     whole = neighbours(X, 4, Context())
     monkeypatch.setattr("voronym.certify.neighbours.BLOCK", 64)
-    assert neighbours(X, 4, Context(progress=lambda step: told.append(step.done))).sse == whole.sse
+    assert neighbours(X, 4, Context(progress=lambda step: messages.append(step.done))).sse == whole.sse
     assert BLOCK > 64
-    assert told == sorted(told)
-    assert told[-1] > 0.99  # who made the context tells the end
+    assert messages == sorted(messages)
+    assert messages[-1] > 0.99  # who made the context tells the end
 
 
 @pytest.mark.data
@@ -67,5 +67,5 @@ def test_blocks_change_nothing(monkeypatch):
 )
 def test_reference_files(name, losses):
     X = vr.standardize(getattr(datasets, name)().to_numpy())
-    found = [neighbours(X, k, Context()).information_loss for k in (2, 3, 4, 5, 6, 10)]
-    assert found == pytest.approx(losses, abs=6e-4 if losses[0] > 1 else 6e-5)
+    results = [neighbours(X, k, Context()).information_loss for k in (2, 3, 4, 5, 6, 10)]
+    assert results == pytest.approx(losses, abs=6e-4 if losses[0] > 1 else 6e-5)

@@ -40,11 +40,11 @@ def test_every_group_below_the_limit_is_found():
     for X, k, prices, cuts, rng in cases(150):
         limit = float(rng.choice([0.0, 0.5]))
         wanted = {group: c for group, c in reduced_costs(X, k, prices, cuts) if c < limit - 1e-9}
-        found = pricer_of(distances(X, Context()), k)(prices, Context(), limit=limit, most=1000, cuts=cuts)
-        got = {tuple(g.tolist()): c for g, c in zip(found.groups, found.costs, strict=True)}
-        assert len(got) == len(found.groups)
-        assert found.complete
-        assert found.all_found
+        result = pricer_of(distances(X, Context()), k)(prices, Context(), limit=limit, most=1000, cuts=cuts)
+        got = {tuple(g.tolist()): c for g, c in zip(result.groups, result.costs, strict=True)}
+        assert len(got) == len(result.groups)
+        assert result.complete
+        assert result.all_found
         for group, cost in wanted.items():
             assert got[group] == pytest.approx(cost, abs=1e-9)
         assert all(cost < limit for cost in got.values())
@@ -71,11 +71,11 @@ def test_threads_change_nothing():
     X = rng.normal(size=(150, 3))
     D2 = distances(X, Context())
     prices = np.sort(D2, axis=1)[:, 1:4].sum(axis=1) / 5
-    one, four = (pricer_of(D2, 3)(prices, Context(threads=t), most=3, budget=50) for t in (1, 4))
-    assert one.nodes == four.nodes
-    assert np.array_equal(one.costs, four.costs)
-    assert np.array_equal(one.lower, four.lower)
-    assert [g.tolist() for g in one.groups] == [g.tolist() for g in four.groups]
+    first, four = (pricer_of(D2, 3)(prices, Context(threads=t), most=3, budget=50) for t in (1, 4))
+    assert first.nodes == four.nodes
+    assert np.array_equal(first.costs, four.costs)
+    assert np.array_equal(first.lower, four.lower)
+    assert [g.tolist() for g in first.groups] == [g.tolist() for g in four.groups]
 
 
 def test_the_best_of_several_come_first():
@@ -92,6 +92,6 @@ def test_the_best_of_several_come_first():
 
 
 def test_no_price_no_group():
-    found = pricer_of(distances(np.zeros((6, 1)), Context()), 2)(np.full(6, -1.0), Context())
-    assert found.groups == []
-    assert (found.lower == 0.0).all()
+    result = pricer_of(distances(np.zeros((6, 1)), Context()), 2)(np.full(6, -1.0), Context())
+    assert result.groups == []
+    assert (result.lower == 0.0).all()

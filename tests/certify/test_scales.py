@@ -58,11 +58,11 @@ def test_a_sum_of_squares_below_the_bound_is_said():
 
 
 def stop_after(times, error):
-    told = []
+    messages = []
 
     def stop(step):
-        told.append(step.bound)
-        if len([bound for bound in told if bound is not None]) == times:
+        messages.append(step.bound)
+        if len([bound for bound in messages if bound is not None]) == times:
             raise error
 
     return stop

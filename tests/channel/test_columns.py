@@ -36,14 +36,14 @@ def law(letters, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_cost_is_that_of_all_letters(seed, worth):
     alphabet = law(40, seed)
-    found = columns(alphabet, Context(), weight_d=1.0, weight_r=0.2)
+    result = columns(alphabet, Context(), weight_d=1.0, weight_r=0.2)
     whole = interior(alphabet, Context(), weight_d=1.0, weight_r=0.2)
-    cost = alphabet.distortion(found.J) + 0.2 * alphabet.risk(found.J)
+    cost = alphabet.distortion(result.J) + 0.2 * alphabet.risk(result.J)
     assert max(worth) < 40, "no letter was left out"
-    assert found.bound == alphabet.certificate(found.J, weight_d=1.0, weight_r=0.2)
-    assert cost - found.bound <= 1e-6 * cost
+    assert result.bound == alphabet.certificate(result.J, weight_d=1.0, weight_r=0.2)
+    assert cost - result.bound <= 1e-6 * cost
     assert cost == pytest.approx(alphabet.distortion(whole.J) + 0.2 * alphabet.risk(whole.J), rel=2e-6)
-    np.testing.assert_allclose(found.J.sum(axis=1), alphabet.p, rtol=1e-12)
+    np.testing.assert_allclose(result.J.sum(axis=1), alphabet.p, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("on", "share"), [("distortion", 0.3), ("risk", 0.1)])
@@ -51,19 +51,19 @@ def test_limits_lead_to_the_same_weights(on, share, worth):
     alphabet = law(40, 3)
     most = alphabet.distortion(alphabet.constant()) if on == "distortion" else alphabet.source_risk
     limit = Limit(on, share * most)
-    found = columns(alphabet, Context(), limit=limit)
+    result = columns(alphabet, Context(), limit=limit)
     whole = interior(alphabet, Context(), limit=limit)
     assert max(worth) < 40
-    assert found.weight_d / found.weight_r == pytest.approx(whole.weight_d / whole.weight_r, rel=1e-3)
-    assert getattr(alphabet, on)(found.J) == pytest.approx(limit.value, rel=1e-4)
+    assert result.weight_d / result.weight_r == pytest.approx(whole.weight_d / whole.weight_r, rel=1e-3)
+    assert getattr(alphabet, on)(result.J) == pytest.approx(limit.value, rel=1e-4)
 
 
 def test_a_letter_that_the_descent_missed_comes_in_by_its_price(worth, monkeypatch):
     alphabet = law(40, 1)
     monkeypatch.setattr(module, "_DESCENT", 3)
     monkeypatch.setattr(module, "_USED", 1.3)
-    found = columns(alphabet, Context(), weight_d=1.0, weight_r=0.2)
-    cost = alphabet.distortion(found.J) + 0.2 * alphabet.risk(found.J)
+    result = columns(alphabet, Context(), weight_d=1.0, weight_r=0.2)
+    cost = alphabet.distortion(result.J) + 0.2 * alphabet.risk(result.J)
     assert len(worth) > 1, "the first choice was never enlarged"
     assert worth == sorted(worth)
-    assert cost - found.bound <= 1e-6 * cost
+    assert cost - result.bound <= 1e-6 * cost

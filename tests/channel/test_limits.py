@@ -32,9 +32,9 @@ def distortion(X, cells):
 @pytest.mark.parametrize("p", [0.5, 0.3, 0.05, 0.001])
 def test_the_proxy_of_a_coin_is_that_of_kearns_and_saul(p):
     least = 0.25 if p == 0.5 else (1 - 2 * p) / (2 * np.log((1 - p) / p))
-    found = proxy_variance([0.0, 1.0], [1 - p, p])
-    assert least <= found * (1 + 1e-12)
-    assert found <= 1.03 * least
+    result = proxy_variance([0.0, 1.0], [1 - p, p])
+    assert least <= result * (1 + 1e-12)
+    assert result <= 1.03 * least
 
 
 @settings(deadline=None, max_examples=30)
@@ -59,8 +59,8 @@ def test_the_greatest_error_is_the_semidefinite_optimum():
         within = [T >> 0, np.eye(3) - T >> 0, cp.trace(np.diag(v) @ T) <= D]
         best = cp.Problem(cp.Maximize(cp.sum(cp.multiply(np.outer(b, b), T))), within)
         value = best.solve(solver=cp.CLARABEL)
-        found = float(greatest_error(b, v, D)[0])
-        assert value - 1e-6 <= found <= value * (1 + 1e-4) + 1e-6
+        result = float(greatest_error(b, v, D)[0])
+        assert value - 1e-6 <= result <= value * (1 + 1e-4) + 1e-6
 
 
 @settings(deadline=None, max_examples=12)
@@ -84,9 +84,9 @@ def _partitions(n):
 def test_the_floor_says_something_where_keys_determine_the_column():
     x = np.linspace(-1, 1, 200)
     floor = Floor(x, (x > 0).astype(int))
-    found = floor([0.0, 0.05, 0.3, 1.0])
-    assert found[0] > 0.3
-    assert found[0] > found[1] > found[2] >= found[3] == 0.0
+    result = floor([0.0, 0.05, 0.3, 1.0])
+    assert result[0] > 0.3
+    assert result[0] > result[1] > result[2] >= result[3] == 0.0
     assert Floor(x, np.zeros(200, int))([0.0])[0] == 0.0
     assert Floor(np.ones(5), np.arange(5))([0.0])[0] == 0.0
 

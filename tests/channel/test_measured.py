@@ -28,13 +28,19 @@ def look(columns, keys, confidential=("w",), **kinds):
 def test_a_table_by_hand():
     # Of 40 with u 30 are ill, of 40 with v 10: H(W) is ln 2, and 3/4 to 1/4 within either.
     columns = {"key": ["u"] * 40 + ["v"] * 40, "w": ["a"] * 30 + ["b"] * 40 + ["a"] * 10}
-    found = look(columns, ["key"])
+    result = look(columns, ["key"])
     within = -0.75 * math.log(0.75) - 0.25 * math.log(0.25)
-    assert found.estimate.plug_in == pytest.approx(math.log(2) - within)
-    assert (found.keys, found.about, found.cells, found.levels, found.looks) == (("key",), ("w",), 2, 2, 1)
-    figures = found.to_dict()
+    assert result.estimate.plug_in == pytest.approx(math.log(2) - within)
+    assert (result.keys, result.about, result.cells, result.levels, result.looks) == (
+        ("key",),
+        ("w",),
+        2,
+        2,
+        1,
+    )
+    figures = result.to_dict()
     assert figures["excess"] == pytest.approx(figures["plug_in"] - figures["chance"])
-    assert str(found).startswith(f"key tells {found.excess:.3g} nats above chance about w (")
+    assert str(result).startswith(f"key tells {result.excess:.3g} nats above chance about w (")
 
 
 def test_the_look_that_tells_most():
@@ -65,8 +71,8 @@ def test_keys_that_tell_nothing(n):
     for _ in range(60):
         x = rng.normal(size=(n, 3))
         w = rng.choice(list("abc"), n)
-        found = look({"x": x[:, 0], "y": x[:, 1], "z": rng.choice(list("uvwxyz"), n), "w": w}, "xyz")
-        wrong += found.estimate.low > 0
+        result = look({"x": x[:, 0], "y": x[:, 1], "z": rng.choice(list("uvwxyz"), n), "w": w}, "xyz")
+        wrong += result.estimate.low > 0
     assert wrong <= 3
 
 

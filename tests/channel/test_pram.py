@@ -53,8 +53,8 @@ def test_the_estimator_is_unbiased_and_its_errors_are_right():
     codes, illness = table(1000, seed=1)
     truth = np.zeros((3, 2))
     np.add.at(truth, (codes, illness), 1 / len(codes))
-    found = [pram(codes, matrix=FLIP, seed=s).recover(illness) for s in range(400)]
-    shares = np.array([f.shares for f in found])
+    results = [pram(codes, matrix=FLIP, seed=s).recover(illness) for s in range(400)]
+    shares = np.array([f.shares for f in results])
     spread = shares.std(axis=0)
     assert np.abs(shares.mean(axis=0) - truth).max() < 4 * (spread / np.sqrt(400)).max()
     # over tables drawn anew the spread is that of the stated errors
@@ -70,10 +70,10 @@ def test_the_estimator_is_unbiased_and_its_errors_are_right():
 
 def test_by_hand():
     # 60 of 100 seen, flips of 0.1: 0.6 = 0.9 t + 0.1 (1 - t)
-    found = recover([0] * 60 + [1] * 40, [[0.9, 0.1], [0.1, 0.9]])
-    assert found.shares == pytest.approx([0.625, 0.375])
-    assert found.errors == pytest.approx(np.sqrt(0.6 * 0.4 / 100) / 0.8)
-    assert found.condition == pytest.approx(1 / 0.8)
+    result = recover([0] * 60 + [1] * 40, [[0.9, 0.1], [0.1, 0.9]])
+    assert result.shares == pytest.approx([0.625, 0.375])
+    assert result.errors == pytest.approx(np.sqrt(0.6 * 0.4 / 100) / 0.8)
+    assert result.condition == pytest.approx(1 / 0.8)
 
 
 def test_the_nonnegative_variant_has_no_negative_share_and_agrees_inside():
@@ -118,14 +118,14 @@ def test_more_published_letters_than_original_ones():
     rule = np.array([[0.6, 0.3, 0.1, 0.0], [0.1, 0.2, 0.6, 0.1]])
     codes = np.repeat([0, 1], [700, 300])
     other = np.tile([0, 1, 1, 1, 1], 200)
-    found = [pram(codes, matrix=rule, seed=s).recover(other) for s in range(300)]
-    shares = np.array([f.shares for f in found])
+    results = [pram(codes, matrix=rule, seed=s).recover(other) for s in range(300)]
+    shares = np.array([f.shares for f in results])
     assert shares.sum(axis=1) == pytest.approx(np.tile([0.2, 0.8], (300, 1)), abs=1e-12)
     truth = np.outer([0.7, 0.3], [0.2, 0.8])
     assert np.abs(shares.mean(axis=0) - truth).max() < 4 * shares.std(axis=0).max() / np.sqrt(300)
-    assert (shares.std(axis=0) < np.mean([f.errors for f in found], axis=0)).all()  # drawing adds to them
-    one = pram(codes, matrix=rule, seed=1)
-    T = np.bincount(one.codes, minlength=4) / 1000
+    assert (shares.std(axis=0) < np.mean([f.errors for f in results], axis=0)).all()  # drawing adds to them
+    first = pram(codes, matrix=rule, seed=1)
+    T = np.bincount(first.codes, minlength=4) / 1000
     near = np.linspace(0.0, 1.0, 100_001)
     far = np.square(np.outer(near, rule[0]) + np.outer(1 - near, rule[1]) - T).sum(axis=1)
-    assert one.recover().shares == pytest.approx([near[far.argmin()], 1 - near[far.argmin()]], abs=1e-5)
+    assert first.recover().shares == pytest.approx([near[far.argmin()], 1 - near[far.argmin()]], abs=1e-5)

@@ -27,19 +27,19 @@ def laws(draw):
 def test_it_is_the_law_of_the_recoded_column(law):
     matrix, codes, drawn = law
     n = len(matrix)
-    told = published_matrix(matrix, codes, drawn, [[f"v{i}"] for i in range(n)])
+    output = published_matrix(matrix, codes, drawn, [[f"v{i}"] for i in range(n)])
     often = [int((codes == i).sum()) for i in range(n)]
-    if told is None:
+    if output is None:
         return
-    apart = [int(name[0][1:]) for name in told.letters]
+    apart = [int(name[0][1:]) for name in output.letters]
     rest = [i for i in range(n) if i not in apart]
-    assert len(rest) == told.together
+    assert len(rest) == output.together
     assert all(often[i] >= FEW and i in drawn for i in apart)
     if rest:
         assert sum(often[i] for i in rest) >= FEW  # a row of fewer people is not told
     groups = [[i] for i in apart] + ([rest] if rest else [])
-    assert len(groups) == len(told.rows) >= 2
-    for a, row in zip(groups, told.rows, strict=True):
+    assert len(groups) == len(output.rows) >= 2
+    for a, row in zip(groups, output.rows, strict=True):
         assert abs(sum(row) - 1.0) < 1e-9
         for b, value in zip(groups, row, strict=True):
             total = sum(often[i] for i in a)
@@ -66,16 +66,16 @@ def test_a_release_tells_matrices_and_noise_in_json_types():
     # Var(X) = Var(X̂) + what is lost, and X̂ = kept X + noise: both say the same
     assert abs(age["kept"] ** 2 + age["noise_sd"] ** 2 + age["lost"] - 1.0) < 1e-6
     assert abs(age["lost"] - noise["planned_distortion"]) < 1e-6
-    told = pram["matrix"]
-    assert {len(letter) for letter in told["letters"]} == {2}
+    output = pram["matrix"]
+    assert {len(letter) for letter in output["letters"]} == {2}
     rare = {"Bhutan", "Tuvalu", "Nauru"}
-    assert not any(rare & set(letter) for letter in told["letters"])
-    assert told["together"] >= 3
+    assert not any(rare & set(letter) for letter in output["letters"])
+    assert output["together"] >= 3
 
 
 def test_a_missing_category_is_none_and_numbers_are_as_written():
     table = pl.DataFrame({"code": [1, 2] * 50 + [None] * 20, "ill": ["a", "b"] * 60})
     schema = vr.Schema.build(table, keys=["code"], confidential=["ill"], kinds={"code": "nominal"})
     made = vr.channel.mask_keys(table, schema, max_distortion=0.2, seed=2)
-    told = made.figures.parts[0].matrix
-    assert sorted(map(str, (letter[0] for letter in told.letters))) == ["1", "2", "None"]
+    output = made.figures.parts[0].matrix
+    assert sorted(map(str, (letter[0] for letter in output.letters))) == ["1", "2", "None"]

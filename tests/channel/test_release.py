@@ -120,11 +120,11 @@ def test_an_analyst_can_correct_for_the_matrix():
     matrix = masked.channels[0].matrix
     original = letters(table["region"])
     seen = letters(masked.frame["region"])
-    found = recover(seen, matrix)
+    result = recover(seen, matrix)
     truth = np.bincount(original) / len(original)
     plain = np.abs(np.bincount(seen, minlength=3) / len(seen) - truth)
-    assert (np.abs(found.shares - truth) < 5 * found.errors + 1e-12).all()
-    assert np.abs(found.shares - truth).max() < plain.max()
+    assert (np.abs(result.shares - truth) < 5 * result.errors + 1e-12).all()
+    assert np.abs(result.shares - truth).max() < plain.max()
 
 
 def test_missing_values_stay_missing_and_a_missing_category_is_one():

@@ -49,22 +49,22 @@ def by_cvxpy(p, d, *, t=None, delta=None, distance="total-variation", sees_w=Fal
 
 def worst(p, rule, measure):
     """Return the largest measure over what is published, by plain loops; rule is p(y|w, x)."""
-    p_w, found = p.sum(axis=1), []
+    p_w, result = p.sum(axis=1), []
     for y in range(rule.shape[2]):
         q = [sum(p[w, x] * rule[w, x, y] for x in range(p.shape[1])) for w in range(len(p))]
         if sum(q) <= 0:
             continue
-        posterior = [one / sum(q) for one in q]
+        posterior = [item / sum(q) for item in q]
         if measure == "delta":
-            found += [abs(np.log(a / b)) for a, b in zip(posterior, p_w, strict=True)]
+            result += [abs(np.log(a / b)) for a, b in zip(posterior, p_w, strict=True)]
         elif measure == "total-variation":
-            found.append(sum(max(a - b, 0.0) for a, b in zip(posterior, p_w, strict=True)))
+            result.append(sum(max(a - b, 0.0) for a, b in zip(posterior, p_w, strict=True)))
         elif measure == "kl":
-            found.append(sum(a * np.log(a / b) for a, b in zip(posterior, p_w, strict=True) if a > 0))
+            result.append(sum(a * np.log(a / b) for a, b in zip(posterior, p_w, strict=True) if a > 0))
         else:
             moved = np.cumsum(np.array(posterior) - p_w)[:-1]
-            found.append(sum(map(abs, moved)) / (len(p_w) - 1))
-    return max(found)
+            result.append(sum(map(abs, moved)) / (len(p_w) - 1))
+    return max(result)
 
 
 @pytest.mark.parametrize(
@@ -78,19 +78,21 @@ def test_agrees_with_an_independent_solver(seed, asked):
     sees_w = seed % 3 == 1
     if seed % 3:
         d = np.random.default_rng(seed).random((k, n, d.shape[1]))
-    found = worst_case(p, d, **asked, sees_w=sees_w)
+    result = worst_case(p, d, **asked, sees_w=sees_w)
     value = by_cvxpy(p, d, **asked, sees_w=sees_w)
-    assert found.distortion == pytest.approx(value, abs=1e-5)
-    assert found.bound <= value + 1e-7  # below what anybody reaches
-    assert found.gap <= 1e-5
+    assert result.distortion == pytest.approx(value, abs=1e-5)
+    assert result.bound <= value + 1e-7  # below what anybody reaches
+    assert result.gap <= 1e-5
     rule = (
-        found.matrix.reshape(k, n, -1) if sees_w else np.broadcast_to(found.matrix, (k, *found.matrix.shape))
+        result.matrix.reshape(k, n, -1)
+        if sees_w
+        else np.broadcast_to(result.matrix, (k, *result.matrix.shape))
     )
     limit = asked.get("delta", asked.get("t"))
-    assert worst(p, rule, found.measure) <= limit * (1 + 1e-9)
-    assert found.worst == pytest.approx(worst(p, rule, found.measure), rel=1e-9, abs=1e-12)
+    assert worst(p, rule, result.measure) <= limit * (1 + 1e-9)
+    assert result.worst == pytest.approx(worst(p, rule, result.measure), rel=1e-9, abs=1e-12)
     cost = np.broadcast_to(d, rule.shape) if d.ndim == 2 else d
-    assert found.distortion == pytest.approx(float((p[:, :, None] * rule * cost).sum()), rel=1e-9)
+    assert result.distortion == pytest.approx(float((p[:, :, None] * rule * cost).sum()), rel=1e-9)
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=str)
@@ -148,10 +150,12 @@ def test_distortions_that_depend_on_w():
     assert seeing.risk <= 0.02 + 1e-12
     assert seeing.distortion <= blind.distortion + 1e-6
     pairs = seeing.matrix.reshape(k, n, -1)
-    told = np.einsum("wx,wxy->wy", p, pairs)
-    outer = np.outer(told.sum(axis=1), told.sum(axis=0))
-    there = told > 0
-    assert (told[there] * np.log(told[there] / outer[there])).sum() == pytest.approx(seeing.risk, abs=1e-9)
+    output = np.einsum("wx,wxy->wy", p, pairs)
+    outer = np.outer(output.sum(axis=1), output.sum(axis=0))
+    there = output > 0
+    assert (output[there] * np.log(output[there] / outer[there])).sum() == pytest.approx(
+        seeing.risk, abs=1e-9
+    )
 
 
 def test_drawing_by_a_rule_that_sees_w():
@@ -178,8 +182,8 @@ def test_drawing_by_a_rule_that_sees_w():
         ({"t": 0.1, "d": np.zeros((3, 2, 2))}, "one for each w and x"),
     ],
 )
-def test_what_cannot_be_asked(asked, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_asked(asked, message):
+    with pytest.raises(InputError, match=message):
         worst_case(**{"p_wx": np.full((2, 2), 0.25), "d": 1.0 - np.eye(2), **asked})
 
 
@@ -196,7 +200,7 @@ def town(n=4000, seed=0):
     rng = np.random.default_rng(seed)
     region = rng.integers(0, 6, n)
     ill = rng.random(n) < np.array([0.05, 0.1, 0.2, 0.3, 0.5, 0.7])[region]
-    return pl.DataFrame({"region": [f"r{one}" for one in region], "ill": ill})
+    return pl.DataFrame({"region": [f"r{item}" for item in region], "ill": ill})
 
 
 @pytest.mark.parametrize(("name", "limit"), [("max_t", 0.1), ("max_delta", 0.3)])
@@ -242,9 +246,9 @@ def test_where_digits_run_out_nobody_is_warned_and_the_limit_holds():
     joint /= joint.sum()
     d = np.array([[1, 1, 0, 1, 0], [0, 0, 0, 1, 1], [0, 0, 0, 0, 1.0]])
     channel = worst_case(joint, d, t=1e-3)  # warnings are errors here
-    told = joint @ channel.matrix
-    mass = told.sum(axis=0)
-    far = 0.5 * np.abs(told[:, mass > 0] / mass[mass > 0] - joint.sum(axis=1)[:, None]).sum(axis=0)
+    output = joint @ channel.matrix
+    mass = output.sum(axis=0)
+    far = 0.5 * np.abs(output[:, mass > 0] / mass[mass > 0] - joint.sum(axis=1)[:, None]).sum(axis=0)
     assert far.max() <= 1e-3 + 1e-12
 
 
@@ -262,5 +266,5 @@ def test_a_rule_beyond_the_limit_is_brought_within_it(measure, limit, seed):
         rule = _within(alphabet, J.copy(), measure, limit) / alphabet.p[:, None]
         np.testing.assert_allclose(rule.sum(axis=1), 1.0, rtol=0, atol=1e-12)
         assert rule.min() >= 0.0
-        found = worst(p, np.broadcast_to(rule, (3, 5, 5)), measure)
-        assert 0.5 * limit < found <= limit * (1 + 1e-9)  # and no more than is needed is given up
+        result = worst(p, np.broadcast_to(rule, (3, 5, 5)), measure)
+        assert 0.5 * limit < result <= limit * (1 + 1e-9)  # and no more than is needed is given up

@@ -48,7 +48,7 @@ def talk(path, answers, *words):
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C reaches it
     )  # fmt: skip
     os.close(slave)
-    said, waiting, answered = "", list(answers), 0
+    text, waiting, answered = "", list(answers), 0
     end = time.monotonic() + 120
     while time.monotonic() < end:
         try:
@@ -57,20 +57,20 @@ def talk(path, answers, *words):
             break
         if not part:
             break
-        said += part
-        last = said[answered:]
+        text += part
+        last = text[answered:]
         if waiting and last.rstrip(" ").endswith((":", "]")) and last.endswith(" "):
             os.write(master, (waiting.pop(0) + "\n").encode())
-            answered = len(said)
+            answered = len(text)
     os.close(master)
-    return process.wait(30), said
+    return process.wait(30), text
 
 
 def test_enter_accepts_the_proposal_and_saves_the_recipe(survey):
     # six columns, a question about a code of age and two about codes, the rows, the circle, the place
-    code, said = talk(survey, ["", "", "", "", "", "", "", "", "", "", "internal", ""], "--method", "mdav")
-    assert code == 0, said
-    assert "Next time without questions" in said
+    code, text = talk(survey, ["", "", "", "", "", "", "", "", "", "", "internal", ""], "--method", "mdav")
+    assert code == 0, text
+    assert "Next time without questions" in text
     recipe = tomllib.loads((survey.parent / "survey-release-recipe.toml").read_text())
     roles = {column["name"]: column["role"] for column in recipe["schema"]["columns"]}
     assert roles == {
@@ -88,8 +88,8 @@ def test_enter_accepts_the_proposal_and_saves_the_recipe(survey):
 
 
 def test_ctrl_c_ends_and_writes_nothing(survey):
-    code, said = talk(survey, ["", "\x03"])
-    assert code == 130, said
+    code, text = talk(survey, ["", "\x03"])
+    assert code == 130, text
     assert [file.name for file in survey.parent.iterdir()] == ["survey.csv"]
 
 

@@ -38,7 +38,7 @@ def call(*words):
 
 
 def test_cells_of_equal_size_then_the_same_cells_again(homes):
-    said = json.loads(
+    message = json.loads(
         call(
             "design",
             "homes.csv",
@@ -53,21 +53,21 @@ def test_cells_of_equal_size_then_the_same_cells_again(homes):
             "--json",
         )
     )
-    assert (said["smallest"], said["largest"]) == (30, 30)
+    assert (message["smallest"], message["largest"]) == (30, 30)
     call("assign", "homes.csv", "d.json", "-o", "out.csv", "--column", "x,y")
     out = pl.read_csv("out.csv")
     assert out["cell"].value_counts()["count"].to_list() == [30] * 8
     assert out.drop("cell").equals(pl.read_csv("homes.csv"))
     X, rule = homes.select("x", "y").to_numpy(), Quantizer.load("d.json")
     mean = np.square(X - rule.centroids[out["cell"].to_numpy()]).sum(axis=1).mean()
-    assert said["distortion"] == pytest.approx(mean, rel=1e-6)
+    assert message["distortion"] == pytest.approx(mean, rel=1e-6)
     drawn = ElementTree.parse("d.svg").getroot()  # noqa: S314 - our own
     assert len(drawn.findall("{*}polygon")) == 8
     assert len(drawn.findall("{*}circle")) == 8  # centroids; nobody's own point is drawn
 
 
 def test_places_in_metres(homes):
-    said = json.loads(
+    message = json.loads(
         call(
             "design",
             "homes.csv",
@@ -89,14 +89,14 @@ def test_places_in_metres(homes):
     lat_c, lon_c = np.arcsin(C[:, 2]), np.arctan2(C[:, 1], C[:, 0])
     haversine = np.sin((lat - lat_c) / 2) ** 2 + np.cos(lat) * np.cos(lat_c) * np.sin((lon - lon_c) / 2) ** 2
     ways = 2 * 6_371_008.8 * np.arcsin(np.sqrt(haversine))
-    assert said["mean_metres"] == pytest.approx(ways.mean(), rel=1e-6)
-    assert said["largest_metres"] == pytest.approx(ways.max(), rel=1e-6)
+    assert message["mean_metres"] == pytest.approx(ways.mean(), rel=1e-6)
+    assert message["largest_metres"] == pytest.approx(ways.max(), rel=1e-6)
     drawn = ElementTree.parse("d.svg").getroot()  # noqa: S314 - our own
-    assert len({one.get("fill") for one in drawn.findall("{*}rect")}) == 6
+    assert len({item.get("fill") for item in drawn.findall("{*}rect")}) == 6
 
 
 def test_cells_equal_by_weight(homes):
-    said = json.loads(
+    message = json.loads(
         call(
             "design",
             "homes.csv",
@@ -112,16 +112,16 @@ def test_cells_equal_by_weight(homes):
         )
     )
     total = homes["people"].sum()
-    assert abs(said["smallest"] - total / 5) <= 4 * 8  # but for the few that are divided
-    assert abs(said["largest"] - total / 5) <= 4 * 8
+    assert abs(message["smallest"] - total / 5) <= 4 * 8  # but for the few that are divided
+    assert abs(message["largest"] - total / 5) <= 4 * 8
 
 
 def test_room_is_kept_at_the_least_cost(homes):
     C = np.array([[133.0, 524.0], [135.0, 526.0], [134.0, 525.0]])
     pl.DataFrame({"x": C[:, 0], "y": C[:, 1], "beds": [60, 60, 120]}).write_csv("places.csv")
     words = ["--column", "x,y", "--capacity", "beds", "--map", "p.svg", "--json"]
-    said = json.loads(call("allocate", "homes.csv", "places.csv", "-o", "plan.csv", *words))
-    assert said["loads"] == [60, 60, 120]
+    message = json.loads(call("allocate", "homes.csv", "places.csv", "-o", "plan.csv", *words))
+    assert message["loads"] == [60, 60, 120]
     place = pl.read_csv("plan.csv")["place"].to_numpy()
     assert np.bincount(place).tolist() == [0, 60, 60, 120]
     X = homes.select("x", "y").to_numpy()
@@ -147,11 +147,11 @@ def test_room_is_kept_at_the_least_cost(homes):
         (["--cells", "4", "--column", "x,yy"], "'a, b'$"),
     ],
 )
-def test_what_cannot_be_asked(homes, words, said):
+def test_what_cannot_be_asked(homes, words, sentence):
     far = homes["x"].to_numpy().copy()
     far[:2] = np.inf
     homes.with_columns(pl.Series("far", far), pl.lit(1.0).alias("a, b")).write_csv("homes.csv")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=sentence):
         call("design", "homes.csv", "-o", "d.json", *words)
     assert not Path("d.json").exists()  # what is wrong is said before anything is written
 
@@ -180,23 +180,23 @@ def test_a_table_on_stdout_is_alone_there(homes):
 def test_numbers_on_the_map_are_those_of_the_table(homes):
     pl.DataFrame({"x": [134.0, 200.0], "y": [525.0, 525.0], "room": [200, 40]}).write_csv("places.csv")
     words = ["--column", "x,y", "--map", "plan.svg"]
-    said = call("allocate", "homes.csv", "places.csv", "-o", "plan.csv", "--capacity", "room", *words)
-    assert "240 records to 2 places" in said
-    assert "the least there is." in said
+    message = call("allocate", "homes.csv", "places.csv", "-o", "plan.csv", "--capacity", "room", *words)
+    assert "240 records to 2 places" in message
+    assert "the least there is." in message
     drawn = ElementTree.parse("plan.svg").getroot()  # noqa: S314 - our own
-    places = {int(one.text): float(one.get("x")) for one in drawn.findall("{*}text")}
+    places = {int(item.text): float(item.get("x")) for item in drawn.findall("{*}text")}
     assert set(places) == {1, 2} == set(pl.read_csv("plan.csv")["place"])
     assert places[1] < places[2] < 720.0  # a place far from everybody is on the map, too
-    said = call("design", "homes.csv", "-o", "one.json", "--column", "x,y", "--cells", "1")
-    assert said.startswith("1 cell of 240 points, written to one.json.")
+    message = call("design", "homes.csv", "-o", "one.json", "--column", "x,y", "--cells", "1")
+    assert message.startswith("1 cell of 240 points, written to one.json.")
 
 
 def test_on_the_globe_costs_are_in_square_kilometres_and_maps_have_a_scale(homes):
     there = pl.DataFrame({"lat": [0.0, 0.0], "lon": [0.0, 1.0]})
     there.write_csv("places.csv")
     pl.DataFrame({"lat": [0.0, 0.0], "lon": [0.1, 1.0]}).write_csv("few.csv")
-    said = call("allocate", "few.csv", "places.csv", "-o", "q.csv", "--place", "lat,lon", "--map", "q.svg")
-    total = float(said.split("Sum of squared distances ")[1].split(" km²")[0])
+    message = call("allocate", "few.csv", "places.csv", "-o", "q.csv", "--place", "lat,lon", "--map", "q.svg")
+    total = float(message.split("Sum of squared distances ")[1].split(" km²")[0])
     assert total == pytest.approx(
         (6371.0088 * np.radians(0.1)) ** 2, rel=1e-4
     )  # one goes a tenth of a degree
@@ -251,23 +251,25 @@ def test_files_of_another_country_are_read_as_said(homes, tmp_path):
 def test_the_way_to_a_place_is_in_metres(homes):
     pl.DataFrame({"lat": [52.4, 52.6], "lon": [13.2, 13.6]}).write_csv("wards.csv")
     words = ["allocate", "homes.csv", "wards.csv", "--place", "lat,lon", "-o"]
-    said = json.loads(call(*words, "p.csv", "--json"))
+    message = json.loads(call(*words, "p.csv", "--json"))
     place = pl.read_csv("p.csv")["place"].to_numpy() - 1
     lat, lon = np.radians(homes["lat"].to_numpy()), np.radians(homes["lon"].to_numpy())
     lat_c, lon_c = np.radians([52.4, 52.6])[place], np.radians([13.2, 13.6])[place]
     cosine = np.sin(lat) * np.sin(lat_c) + np.cos(lat) * np.cos(lat_c) * np.cos(lon - lon_c)
-    assert said["mean_metres"] == pytest.approx((6_371_008.8 * np.arccos(cosine)).mean(), rel=1e-6)
+    assert message["mean_metres"] == pytest.approx((6_371_008.8 * np.arccos(cosine)).mean(), rel=1e-6)
     assert "mean metres" in call(*words, "q.csv")
 
 
 def test_cells_within_cells(homes):
-    said = json.loads(
+    message = json.loads(
         call("design", "homes.csv", "-o", "d.json", "--place", "lat,lon", "--cells", "4,5", "--json")
     )
-    assert (said["cells"], said["smallest"], said["largest"]) == (20, 12, 12)
-    told = json.loads(call("assign", "homes.csv", "d.json", "-o", "out.csv", "--place", "lat,lon", "--json"))
+    assert (message["cells"], message["smallest"], message["largest"]) == (20, 12, 12)
+    output = json.loads(
+        call("assign", "homes.csv", "d.json", "-o", "out.csv", "--place", "lat,lon", "--json")
+    )
     assert pl.read_csv("out.csv")["cell"].value_counts()["count"].to_list() == [12] * 20
-    assert told["mean_metres"] == pytest.approx(said["mean_metres"])
+    assert output["mean_metres"] == pytest.approx(message["mean_metres"])
     for cells, more, words in (
         ("4,5", ["--map", "m.svg"], "one level"),
         ("4,0", [], "--cells is a whole number"),

@@ -64,10 +64,10 @@ def test_anonymize_writes_a_checked_file(voronym, tmp_path):
 def test_json_is_json_and_nothing_else(voronym):
     code, out, _ = voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--json")
     assert code == 0
-    told = json.loads(out)
-    assert told["written"]["k_counted"] >= 5
-    assert told["public"]["risk"]["k"] >= 5
-    assert told["inside"]["linkage"]["value"] <= 0.2
+    output = json.loads(out)
+    assert output["written"]["k_counted"] >= 5
+    assert output["public"]["risk"]["k"] >= 5
+    assert output["inside"]["linkage"]["value"] <= 0.2
     for words in (
         ["measure", "out.csv", "--key", "age,sex,zip"],
         ["compare", "patients.csv", "--key", "age,sex", "-k", "3", "--method", "mdav"],
@@ -162,9 +162,9 @@ def test_measure_demands_models_of_confidential_columns(voronym):
     assert "mutual-information: " in out
     code, out, _ = voronym(*look, "--model", "t-closeness=0.0001", "--json")
     assert code == 3
-    found = {one["model"]: one for one in json.loads(out)["findings"]}
-    assert set(found["t-closeness"]["detail"]["columns"]) == {"diagnosis", "days"}
-    assert not found["t-closeness"]["holds"]
+    results = {load["model"]: load for load in json.loads(out)["findings"]}
+    assert set(results["t-closeness"]["detail"]["columns"]) == {"diagnosis", "days"}
+    assert not results["t-closeness"]["holds"]
     code, _, err = voronym(*look, "--model", "t-closeness=2")
     assert code == 2
     assert "never above 1" in err

@@ -14,11 +14,11 @@ from voronym.comparison import _row
 
 def test_fast_methods_come_first_and_the_late_ones_are_named(monkeypatch):
     seen = []
-    found = vr.compare(
+    result = vr.compare(
         vr.datasets.hospital(60), keys=["age"], k=[3], methods=["icsm", "mdav", "anneal"], each=seen.append
     )
     assert [row.method for row in seen] == ["mdav", "anneal", "icsm"]
-    assert [row.method for row in found.rows] == ["icsm", "mdav", "anneal"]  # as they were named
+    assert [row.method for row in result.rows] == ["icsm", "mdav", "anneal"]  # as they were named
     ticks = iter(range(100))
     monkeypatch.setattr(
         "voronym.comparison._row", lambda *given: (next(ticks), given[3].check(), _row(*given))[2]
@@ -31,11 +31,11 @@ def test_fast_methods_come_first_and_the_late_ones_are_named(monkeypatch):
 def test_a_search_is_not_cut_short(monkeypatch):
     """Its figure would be one that the method can beat."""
     people = vr.datasets.hospital(1500, seed=1)
-    found = vr.compare(people, keys=["age", "weight"], k=[3], methods=["mdav", "anneal"], time_limit=0.3)
+    result = vr.compare(people, keys=["age", "weight"], k=[3], methods=["mdav", "anneal"], time_limit=0.3)
     whole = {row.method: row.loss for row in vr.compare(
         people, keys=["age", "weight"], k=[3], methods=["mdav", "anneal"]
     ).rows}  # fmt: skip
-    assert all(row.loss == whole[row.method] for row in found.rows)
+    assert all(row.loss == whole[row.method] for row in result.rows)
 
 
 @pytest.mark.parametrize("style", ["", "--json"])
@@ -69,15 +69,15 @@ def test_a_recipe_says_what_columns_are(voronym):  # noqa: F811
     assert (
         voronym("anonymize", "patients.csv", "-o", "o.csv", *ROLES, *kinds, "--save-recipe", "r.toml")[0] == 0
     )
-    said = ["--key", "age,sex,zip", "--confidential", "diagnosis,days,cost", *kinds, "-k", "5"]
-    told = voronym("measure", "o.csv", *said, "--original", "patients.csv", "--json")
+    messages = ["--key", "age,sex,zip", "--confidential", "diagnosis,days,cost", *kinds, "-k", "5"]
+    output = voronym("measure", "o.csv", *messages, "--original", "patients.csv", "--json")
     short = voronym("measure", "o.csv", "--recipe", "r.toml", "--original", "patients.csv", "--json")
-    assert (told[0], short[0]) == (0, 0), short[2]
-    assert json.loads(told[1]) == json.loads(short[1])
+    assert (output[0], short[0]) == (0, 0), short[2]
+    assert json.loads(output[1]) == json.loads(short[1])
     look = ["compare", "patients.csv", "-k", "3", "--method", "mdav", "--json"]
-    told = json.loads(voronym(*look, "--key", "age,sex,zip", *kinds)[1])["rows"][0]
+    output = json.loads(voronym(*look, "--key", "age,sex,zip", *kinds)[1])["rows"][0]
     short = json.loads(voronym(*look, "--recipe", "r.toml")[1])["rows"][0]
-    assert (told["loss"], told["linkage"]) == (short["loss"], short["linkage"])
+    assert (output["loss"], output["linkage"]) == (short["loss"], short["linkage"])
     assert voronym("measure", "o.csv", "--recipe", "r.toml", "--key", "age")[0] == 2
     code, _, err = voronym("compare", "o.csv", "--recipe", "r.toml", "--kind", "age=nominal")
     assert (code, "options about kinds" in err) == (2, True)

@@ -39,7 +39,9 @@ def test_a_german_file_stays_german_and_is_measured(voronym):  # noqa: F811
     assert code == 0, err
     assert "delimiter ';', CP1252, CRLF" in " ".join(err.split())
     text = Path("out.csv").read_bytes().decode("cp1252")
-    before, after = (Counter(line.split(";", 2)[-1] for line in one.split("\r\n")) for one in (GERMAN, text))
+    before, after = (
+        Counter(line.split(";", 2)[-1] for line in item.split("\r\n")) for item in (GERMAN, text)
+    )
     assert before == after
     assert tomllib.loads(Path("r.toml").read_text())["reading"] == {"missing": ["-999"]}
     look = ["measure", "out.csv", "--key", "Alter,Größe", "--original", "in.csv", "--json"]
@@ -58,12 +60,12 @@ def test_a_folder_that_is_closed_is_said_before_the_work(voronym, monkeypatch, t
     shut = (tmp_path / "shut").resolve()
     shut.mkdir()
     work = ["--key", "Alter,Größe", "--other", "Tag,Wert", "-k", 4]
-    said = f"error: cannot write to the folder {shut}: you have no permission\n"
+    message = f"error: cannot write to the folder {shut}: you have no permission\n"
     with monkeypatch.context() as patch:
         patch.setattr("os.access", lambda path, mode: Path(path) != shut and access(path, mode))
         for more in (["-o", "shut/out.csv"], ["-o", "out.csv", "--report", "shut/report.html"]):
             code, _, err = voronym("anonymize", "in.csv", *work, *more)  # there is none: it is not looked for
-            assert (code, err) == (1, said)
+            assert (code, err) == (1, message)
 
     def refused(path: Any, *given: Any, **named: Any) -> None:
         if Path(path).parent == shut:
@@ -87,9 +89,9 @@ def test_another_tool_rewrites_and_measure_sees_it(voronym):  # noqa: F811
     assert "an apostrophe was put before 30 texts" in " ".join(err.split())
     assert ",'+49" in Path("out.csv").read_text()
     look = ["measure", "out.csv", "--key", "age", "--original", "in.csv", "--json"]
-    found = json.loads(voronym(*look)[1])
-    assert not any("written otherwise" in note for note in found["notes"])
-    tel = next(one for one in found["utility"]["columns"] if one["name"] == "tel")
+    result = json.loads(voronym(*look)[1])
+    assert not any("written otherwise" in note for note in result["notes"])
+    tel = next(item for item in result["utility"]["columns"] if item["name"] == "tel")
     assert (tel["categories_lost"], tel["total_variation"]) == (0, 0)
     text = Path("out.csv").read_text()
     Path("out.csv").write_text(text.replace("47.10", "47.1").replace("47.20", "47.2"))
@@ -106,7 +108,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(voronym, monkeypatch)
 
     monkeypatch.setattr(sys.modules["voronym.table.read"], "read", never)
     start = ["anonymize", "patients.csv", "--key", "age"]
-    for words, code, said in [
+    for words, code, message in [
         (["-o", "x.xpt"], 1, "can be read but not written"),
         (["-o", "x.gz"], 1, "no suffix that says its format"),
         (["-o", "x.docx"], 1, ".docx files cannot be written; use one of .csv"),
@@ -116,8 +118,8 @@ def test_what_cannot_be_written_is_refused_before_the_work(voronym, monkeypatch)
         (["-o", "x.csv", "--report", "-"], 2, "--report needs the name of a file"),
         (["-o", "-", "--json"], 2, "cannot both go to standard output"),
     ]:
-        found, _, err = voronym(*start, *words)
-        assert (found, said in " ".join(err.split())) == (code, True), err
+        result, _, err = voronym(*start, *words)
+        assert (result, message in " ".join(err.split())) == (code, True), err
     assert sorted(path.name for path in Path.cwd().iterdir()) == ["patients.csv"]
 
 
@@ -197,10 +199,10 @@ def test_the_command_proposed_for_infinite_values_makes_a_release(voronym):  # n
 def test_the_command_proposed_for_dates_in_a_spreadsheet_makes_means_of_dates(voronym):  # noqa: F811
     pytest.importorskip("fastexcel")
     days = [dt.date(2020, 1, 1) + dt.timedelta(i) for i in range(60)]
-    table = pl.DataFrame({"age": range(20, 80), "day": [f"{one:%d.%m.%Y}" for one in days]})
+    table = pl.DataFrame({"age": range(20, 80), "day": [f"{day:%d.%m.%Y}" for day in days]})
     write(table, "in.xlsx", keys=["age"], k=1)
     code, err = proposed(voronym, "in.xlsx")
     assert code == 0, err
-    found = read("release.csv")["day"]
-    assert found.dtype == pl.Date
-    assert found.n_unique() < 60
+    result = read("release.csv")["day"]
+    assert result.dtype == pl.Date
+    assert result.n_unique() < 60

@@ -54,6 +54,16 @@ def words_of(text):
     return set(re.findall(r"[\w=<>,./'()\[\]-]+", text))
 
 
+def test_every_help_begins_with_a_verb_or_the_thing_it_sets():
+    begins = {
+        (*typed, parameter.name): (getattr(parameter, "help", None) or "Nothing").split()[0]
+        for typed, command in PAGES.items()
+        for parameter in command.params
+    }
+    riddles = {"How", "Where", "What", "Which", "Who", "Whether", "Of", "If", "Also", "Nothing"}
+    assert not {place: word for place, word in begins.items() if word in riddles}
+
+
 @pytest.mark.parametrize("wide", [60, 80, 140])
 @pytest.mark.parametrize("typed", PAGES, ids=lambda typed: " ".join(typed) or "voronym")
 def test_help_has_every_word_whole_at_any_width(voronym, typed, wide):
@@ -62,25 +72,25 @@ def test_help_has_every_word_whole_at_any_width(voronym, typed, wide):
     assert voronym(*typed, "--help", wide=wide)[1] == out
     assert all(len(line) <= wide for line in out.splitlines())
     shown = words_of(out)
-    for one in PAGES[typed].params:
-        for name in one.opts if one.param_type_name == "option" else ():
+    for item in PAGES[typed].params:
+        for name in item.opts if item.param_type_name == "option" else ():
             assert re.search(rf"(?<![\w-]){name}(?![\w-])", out), f"{name} is not shown"
-        said = getattr(one, "help", None) or ""
-        form, found, rest = said.partition(":")
-        told = rest if found and " " not in form else said
-        assert words_of(told) <= shown, f"of {one.name} the help lacks {words_of(told) - shown}"
+        text = getattr(item, "help", None) or ""
+        form, result, rest = text.partition(":")
+        output = rest if result and " " not in form else text
+        assert words_of(output) <= shown, f"of {item.name} the help lacks {words_of(output) - shown}"
 
 
 def test_defaults_are_told_and_options_stand_by_purpose(voronym):
     _, out, _ = voronym("anonymize", "-h")
     plain = " ".join(out.split())
-    for said in (
+    for text in (
         "keys. Default: 5; none for channel",
         "lists them. Default: auto.",
         "Default: euclidean.",
         "Default: as read.",
     ):
-        assert said in plain
+        assert text in plain
     heads = [line for line in out.splitlines() if line in {*ORDER, "Options", "Arguments"}]
     others = {"Compared with"}  # which are of other verbs
     assert heads == ["Arguments", *(name for name in ORDER if name not in others), "Options"]
@@ -109,10 +119,10 @@ def test_a_method_tells_the_options_of_all_groups_too(voronym):
     for choice in DECLARED.values():
         assert re.search(rf"(?<![\w-]){choice.flag}(?![\w-])", asked), f"{choice.flag} is told nowhere"
     for method in ("mdav", "vmdav", "anneal", "records"):
-        told = voronym("methods", method)[1]
+        output = voronym("methods", method)[1]
         for name in options_of(method):
             flag = f"--{name.replace('_', '-')}"
-            assert re.search(rf"(?<![\w-]){flag}(?![\w-])", told), f"{flag} is told nowhere"
+            assert re.search(rf"(?<![\w-]){flag}(?![\w-])", output), f"{flag} is told nowhere"
     assert options_of("vmdav") == {"gamma": "value"}
     assert "--suppress" in voronym("methods", "mdav")[1]
     assert "--suppress" not in voronym("methods", "channel")[1]
@@ -124,13 +134,13 @@ def test_every_verb_has_an_example_that_can_be_typed(voronym):
     for verb in VERBS.values():
         examples |= {f"{verb.name} {below}".strip(): shown for below, shown in verb.examples.items()}
     for name, shown in examples.items():
-        for one in shown:
-            typed = one.split()[1:]
+        for item in shown:
+            typed = item.split()[1:]
             verb = tuple(name.split()) if name else tuple(typed[:1])
             assert tuple(typed[: len(verb)]) == verb
             command = PAGES[verb]
             known = {opt for param in command.params for opt in param.opts}
-            assert {word for word in typed if word.startswith("-")} <= known, one
+            assert {word for word in typed if word.startswith("-")} <= known, item
     for typed, command in PAGES.items():
         if not hasattr(command, "commands") and typed[0] != "location":
             assert examples.get(" ".join(typed)), f"voronym {' '.join(typed)} -h has no example"
@@ -168,23 +178,23 @@ MAKE = ["anonymize", "patients.csv", "-o", "o.csv"]
         (MAKE, "--identifier or --other"),
     ],
 )
-def test_what_is_misspelt_is_asked_about(voronym, tmp_path, words, said):
+def test_what_is_misspelt_is_asked_about(voronym, tmp_path, words, message):
     vr.datasets.hospital(60, seed=4).write_csv(tmp_path / "patients.csv")
     code, out, err = voronym(*words)
     assert code == 2
     assert out == ""
-    assert said in err
+    assert message in err
     assert err.startswith("error: ")
 
 
 def test_repeated_k_is_k_with_commas(voronym, tmp_path):
     vr.datasets.hospital(60, seed=4).write_csv(tmp_path / "patients.csv")
-    found = []
+    results = []
     for sizes in (["-k", "5,20"], ["-k", "5", "-k", "20"]):
         _, out, _ = voronym("compare", "patients.csv", "--key", "age", "--method", "mdav", *sizes, "--json")
-        found.append([(row["k"], row["loss"]) for row in json.loads(out)["rows"]])
-    assert found[0] == found[1]
-    assert [k for k, _ in found[0]] == [5, 20]
+        results.append([(row["k"], row["loss"]) for row in json.loads(out)["rows"]])
+    assert results[0] == results[1]
+    assert [k for k, _ in results[0]] == [5, 20]
     assert voronym("compare", "patients.csv", "--key", "age", "-k", "five")[0] == 2
 
 
@@ -237,10 +247,10 @@ def test_the_doctor_tells_and_tries(voronym, monkeypatch):
     for word in ("Versions", "threads", "GPU", "Caches", "Extras", "works:", "numpy"):
         assert word in out
     code, out, _ = voronym("doctor", "--json")
-    told = json.loads(out)
-    assert told["versions"]["voronym"] == vr.__version__
-    assert told["trial"]["works"] is True
-    assert set(told["extras"]) >= {"frames", "sql", "gpu"}
+    output = json.loads(out)
+    assert output["versions"]["voronym"] == vr.__version__
+    assert output["trial"]["works"] is True
+    assert set(output["extras"]) >= {"frames", "sql", "gpu"}
     monkeypatch.setattr(vr, "anonymize", lambda *_, **__: 1 / 0)
     code, out, _ = voronym("doctor")
     assert code == 1

@@ -17,12 +17,12 @@ ROLES = ["--key", "age,zip", "--identifier", "patient_id", "--drop-undeclared", 
 
 
 def run(*words, fails=None):
-    found = CliRunner().invoke(app, [str(word) for word in words])
+    result = CliRunner().invoke(app, [str(word) for word in words])
     if fails is None:
-        assert found.exit_code == 0, found.output
+        assert result.exit_code == 0, result.output
     else:
-        assert isinstance(found.exception, fails), found.output
-    return found
+        assert isinstance(result.exception, fails), result.output
+    return result
 
 
 @pytest.fixture
@@ -48,18 +48,18 @@ def test_two_months(files):
     assert figures["waiting"] < 4
 
     shown = json.loads(run("ledger", "show", files / "l", "--json").stdout)
-    assert [one["people"] for one in shown] == [90, 94 - figures["waiting"]]
+    assert [item["people"] for item in shown] == [90, 94 - figures["waiting"]]
     assert shown[0]["named_by"] == ["patient_id"]
     assert "2.csv" in run("ledger", "show", files / "l").output
     checked = json.loads(run("ledger", "check", files / "l", "--unrecognised", "--json").stdout)
-    assert [one["below"] for one in checked] == [0, 0]
+    assert [item["below"] for item in checked] == [0, 0]
     assert checked[1]["known"] == 84
     below = checked[1]["recognised_below"]
     assert below > 0
     # It says first what the stronger intruder finds, and the choice; and does not end well.
-    told = CliRunner().invoke(app, ["ledger", "check", str(files / "l")])
-    assert told.exit_code == 3
-    first = " ".join(told.output.split())
+    output = CliRunner().invoke(app, ["ledger", "check", str(files / "l")])
+    assert output.exit_code == 3
+    first = " ".join(output.output.split())
     assert first.startswith(f"release 2: {below} of {checked[1]['people']} people stand in sets of fewer")
     assert "--dissolved retire" in first
     assert "stand in sets" not in run("ledger", "check", files / "l", "--unrecognised").output
@@ -81,16 +81,16 @@ def test_two_departments(files):
         app, ["ledger", "check", str(files / "a"), "--other", str(files / "b"), "--json"]
     )
     assert both.exit_code == 3
-    (found,) = json.loads(both.stdout)
+    (result,) = json.loads(both.stdout)
     # Counted again, from the ledgers' own groups.
     ours, theirs = (
-        dict(zip(one.people.tolist(), one.groups.tolist(), strict=True))
-        for one in (Ledger(files / "a").entries[0], Ledger(files / "b").entries[0])
+        dict(zip(item.people.tolist(), item.groups.tolist(), strict=True))
+        for item in (Ledger(files / "a").entries[0], Ledger(files / "b").entries[0])
     )
     pairs = [(ours[p], theirs[p]) for p in ours.keys() & theirs.keys()]
-    assert found["known"] == len(pairs) == 84
-    assert found["below"] == sum(pairs.count(pair) < 4 for pair in pairs)
-    assert found["smallest"] == min(map(pairs.count, pairs))
+    assert result["known"] == len(pairs) == 84
+    assert result["below"] == sum(pairs.count(pair) < 4 for pair in pairs)
+    assert result["smallest"] == min(map(pairs.count, pairs))
     run("ledger", "new", files / "c")
     run("anonymize", files / "april.csv", "-o", files / "3.csv", *ROLES, "--ledger", files / "c")
     run("ledger", "check", files / "a", "--other", files / "c", fails=InputError)

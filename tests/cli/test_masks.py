@@ -24,16 +24,16 @@ def test_records_with_words_of_their_own(voronym, tmp_path):  # noqa: F811
         "--save-recipe", "r.toml", "--json",
     )  # fmt: skip
     assert code == 0, err
-    told = json.loads(out)
-    recipe = told["inside"]["recipe"]
+    output = json.loads(out)
+    recipe = output["inside"]["recipe"]
     assert recipe["options"] == {
         "m": 3, "blend": "centroid", "flatten": ["zip", "diagnosis"], "shuffle": ["age", "sex"],
         "despite_loss": True,
     }  # fmt: skip
     assert (recipe["metrics"], recipe["importance"]) == ({"sex": "nominal"}, {"age": 2})
-    assert told["inside"]["figures"]["clusters_after"]["smallest"] > 3
-    assert told["inside"]["figures"]["linkage"]["after"]["value"] <= 0.25
-    assert "seed" not in told["inside"]["recipe"]
+    assert output["inside"]["figures"]["clusters_after"]["smallest"] > 3
+    assert output["inside"]["figures"]["linkage"]["after"]["value"] <= 0.25
+    assert "seed" not in output["inside"]["recipe"]
     assert (tmp_path / "in.html").stat().st_size > (tmp_path / "out.html").stat().st_size
     code, _, err = voronym("anonymize", "patients.csv", "-o", "again.csv", "--recipe", "r.toml")
     assert code == 0, err
@@ -48,9 +48,9 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
         "--drop-undeclared", "--method", "channel", "--max-distortion", "0.3", "--json",
     )  # fmt: skip
     assert code == 0, err
-    told = json.loads(out)
-    parts = {part["kind"]: part for part in told["public"]["channel"]["rules"]}
-    assert [part["kind"] for part in told["inside"]["figures"]["parts"]] == list(parts)
+    output = json.loads(out)
+    parts = {part["kind"]: part for part in output["public"]["channel"]["rules"]}
+    assert [part["kind"] for part in output["inside"]["figures"]["parts"]] == list(parts)
     assert parts["pram"]["matrix"]["letters"] == [["female"], ["male"]]
     assert parts["noise"]["noise"][0]["columns"] == ["age"]
 
@@ -124,11 +124,11 @@ def test_a_wish_to_stop_is_no_error(voronym, tmp_path, monkeypatch, wish):  # no
 
 
 def test_the_bar_runs_from_reading_to_drawing_and_never_back(voronym, monkeypatch):  # noqa: F811
-    told = []
-    monkeypatch.setattr("voronym.cli.common.Bar", lambda _: Bar(told.append))
+    messages = []
+    monkeypatch.setattr("voronym.cli.common.Bar", lambda _: Bar(messages.append))
     code, _, err = voronym(*MAKE, "--report", "r.html", "--model", "t-closeness=0.3,column=days")
     assert code == 0, err
-    stages = list(dict.fromkeys(step.stage for step in told))
+    stages = list(dict.fromkeys(step.stage for step in messages))
     wanted = [
         "reading",
         "grouping",
@@ -138,7 +138,7 @@ def test_the_bar_runs_from_reading_to_drawing_and_never_back(voronym, monkeypatc
         "drawing",
     ]
     assert [stage for stage in stages if stage in wanted] == wanted
-    shares = [step.done for step in told]
+    shares = [step.done for step in messages]
     assert shares == sorted(shares)
     assert shares[-1] < 1.0
 

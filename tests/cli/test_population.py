@@ -32,15 +32,15 @@ def survey(tmp_path, monkeypatch):
 
 def run(capsys, *words):
     """Return the exit code, and what was printed."""
-    said = ["voronym", "measure", "survey.csv", "--key", "region,age,job", *words]
-    with mock.patch.object(sys, "argv", said), pytest.raises(SystemExit) as ended:
+    messages = ["voronym", "measure", "survey.csv", "--key", "region,age,job", *words]
+    with mock.patch.object(sys, "argv", messages), pytest.raises(SystemExit) as ended:
         main()
     return ended.value.code or 0, capsys.readouterr()
 
 
 @pytest.mark.usefixtures("survey")
 def test_each_basis_has_its_section(capsys):
-    for words, said in (
+    for words, text in (
         (["--weights", "weight"], "4,000 people (by the weights), 10.00% of them"),
         (["--sampling-fraction", "0.1"], "4,000 people (by the sampling fraction), 10.00% of them"),
         (["--population", "people.csv"], "4,000 people (counted), 10.00% of them"),
@@ -48,7 +48,7 @@ def test_each_basis_has_its_section(capsys):
         code, printed = run(capsys, *words)
         assert code == 0, printed.err
         section = printed.out.partition("Risk in the population")[2]
-        assert said in section
+        assert text in section
         assert "correct matches to expect" in section
     assert "Risk in the population" not in run(capsys)[1].out
 
@@ -57,22 +57,22 @@ def test_each_basis_has_its_section(capsys):
 def test_json_has_figures_and_no_record(capsys):
     code, printed = run(capsys, "--weights", "weight", "--household", "hid", "--suda", "2", "--json")
     assert code == 0
-    found = json.loads(printed.out)
-    risk = found["population_risk"]
+    result = json.loads(printed.out)
+    risk = result["population_risk"]
     assert risk["basis"] == "weights"
     assert risk["households"]["number"] == 400
-    assert {one["model"] for one in risk["uniques"]} == {"pitman", "zayatz", "snb"}
-    assert all(one["assumption"] for one in (*risk["uniques"], *risk["columns"]))
+    assert {item["model"] for item in risk["uniques"]} == {"pitman", "zayatz", "snb"}
+    assert all(item["assumption"] for item in (*risk["uniques"], *risk["columns"]))
     assert "risks" not in risk
-    assert found["suda"]["size"] == 2
-    assert found["suda"]["fraction"] == pytest.approx(0.1)
-    assert "scores" not in found["suda"]
+    assert result["suda"]["size"] == 2
+    assert result["suda"]["fraction"] == pytest.approx(0.1)
+    assert "scores" not in result["suda"]
     assert len(printed.out) < 40_000
 
 
 @pytest.mark.usefixtures("survey")
 def test_wrong_words_are_answered(capsys):
-    for words, said in (
+    for words, text in (
         (["--weights", "weight", "--sampling-fraction", "0.1"], "more than one are given"),
         (["--weights", "wieght"], "no column 'wieght'"),
         (["--weights", "region"], "named as key and as weights"),
@@ -82,7 +82,7 @@ def test_wrong_words_are_answered(capsys):
     ):
         code, printed = run(capsys, *words)
         assert code in (1, 2)
-        assert said in " ".join(printed.err.split())
+        assert text in " ".join(printed.err.split())
 
 
 @pytest.mark.usefixtures("survey")

@@ -144,8 +144,10 @@ def test_a_report_that_cannot_be_written_takes_the_release_with_it(voronym, monk
 @pytest.mark.parametrize(("after", "number"), [(importing, signal.SIGINT), (2.5, signal.SIGTERM)])
 def test_a_real_process_ends_by_its_signal(tmp_path: Path, after, number: int):
     vr.datasets.hospital(3000, seed=4).write_csv(tmp_path / "patients.csv")
-    found = run(tmp_path, words("--method", "anneal", "--time-limit", "900"), after, number)  # it waits 240 s
-    killed = found.code == -number and number != signal.SIGINT  # before there was anything to clean up
-    assert killed or found.code == CODES[number], found.err
-    assert found.left == []
-    assert found.err == ("" if killed else "stopped: nothing was written\n")
+    result = run(
+        tmp_path, words("--method", "anneal", "--time-limit", "900"), after, number
+    )  # it waits 240 s
+    killed = result.code == -number and number != signal.SIGINT  # before there was anything to clean up
+    assert killed or result.code == CODES[number], result.err
+    assert result.left == []
+    assert result.err == ("" if killed else "stopped: nothing was written\n")

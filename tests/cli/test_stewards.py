@@ -51,38 +51,38 @@ def people_file(tmp_path, n=120):
 def test_nobodys_own_value_is_published(voronym, tmp_path, key):
     rows = people_file(tmp_path)
     roles = ["--key", f"age,{key}", "--confidential", "diag", "--drop-undeclared"]
-    code, said = voronym("anonymize", "people.csv", "-o", "out.csv", *roles)
+    code, message = voronym("anonymize", "people.csv", "-o", "out.csv", *roles)
     assert code == 2
-    assert f"--allow-near-unique {key}" in said
-    assert f"--identifier {key}" in said
+    assert f"--allow-near-unique {key}" in message
+    assert f"--identifier {key}" in message
     assert not (tmp_path / "out.csv").exists()
-    assert not any(row[key] in said for row in rows)
-    code, said = voronym("anonymize", "people.csv", "-o", "out.csv", *roles, "--allow-near-unique", key)
-    assert code == 0, said
+    assert not any(row[key] in message for row in rows)
+    code, message = voronym("anonymize", "people.csv", "-o", "out.csv", *roles, "--allow-near-unique", key)
+    assert code == 0, message
 
 
 def test_several_rows_of_a_person(voronym, tmp_path):
     made.write_rows(tmp_path / "visits.csv", made.visits())
     roles = ["--key", "age,sex,town", "--confidential", "ill", "--other", "mark"]
-    code, said = voronym("anonymize", "visits.csv", "-o", "rows.csv", *roles, "--identifier", "patient")
+    code, message = voronym("anonymize", "visits.csv", "-o", "rows.csv", *roles, "--identifier", "patient")
     assert code == 0
-    assert "--person patient" in said
-    code, said = voronym("anonymize", "visits.csv", "-o", "people.csv", *roles, "--person", "patient")
-    assert code == 0, said
+    assert "--person patient" in message
+    code, message = voronym("anonymize", "visits.csv", "-o", "people.csv", *roles, "--person", "patient")
+    assert code == 0, message
     assert made.least_heads(made.read_rows(tmp_path / "people.csv"), ["age", "sex", "town"]) >= 5
 
 
 def test_a_household_that_is_kept_does_not_contradict_itself(voronym, tmp_path):
     made.write_rows(tmp_path / "homes.csv", made.households(90))
     roles = ["--key", "age,sex,town,hhsize", "--confidential", "ill", "--other", "mark"]
-    code, said = voronym("anonymize", "homes.csv", "-o", "kept.csv", *roles, "--other", "hid")
+    code, message = voronym("anonymize", "homes.csv", "-o", "kept.csv", *roles, "--other", "hid")
     assert code == 0
-    assert "--household hid" in said
-    code, said = voronym(
+    assert "--household hid" in message
+    code, message = voronym(
         "anonymize", "homes.csv", "-o", "out.csv", *roles, "--household", "hid", "--pseudonyms"
     )
-    assert code == 0, said
-    assert "in classes of one household: " in said  # and not "unique", which is of records
+    assert code == 0, message
+    assert "in classes of one household: " in message  # and not "unique", which is of records
     out = made.read_rows(tmp_path / "out.csv")
     assert made.least_pattern(out, ["age", "sex", "town", "hhsize"], "hid") >= 5
     towns = {}
@@ -106,13 +106,13 @@ def test_codes_are_not_averaged(voronym, tmp_path):
     ]
     made.write_rows(tmp_path / "codes.csv", rows)
     keys = ["--key", "age,zipcode,born,icd"]
-    code, said = voronym("anonymize", "codes.csv", "-o", "out.csv", *keys)
+    code, message = voronym("anonymize", "codes.csv", "-o", "out.csv", *keys)
     assert code == 2
     for kind in ("zipcode=nominal", "born=datetime", "icd=nominal"):
-        assert f"--kind {kind}" in said
-    told = ["--kind", "zipcode=nominal", "--kind", "born=datetime", "--kind", "icd=nominal"]
-    code, said = voronym("anonymize", "codes.csv", "-o", "out.csv", *keys, *told)
-    assert code == 0, said
+        assert f"--kind {kind}" in message
+    messages = ["--kind", "zipcode=nominal", "--kind", "born=datetime", "--kind", "icd=nominal"]
+    code, message = voronym("anonymize", "codes.csv", "-o", "out.csv", *keys, *messages)
+    assert code == 0, message
     out = made.read_rows(tmp_path / "out.csv")
     assert {row["zipcode"] for row in out} <= {"10115", "10117", "20095", "80331"}
     assert {row["icd"] for row in out} <= {"110", "493", "401"}
@@ -125,13 +125,15 @@ def test_codes_for_missing_values_are_told(voronym, tmp_path):
         {"age": -999 if i % 30 == 0 else rng.randrange(18, 90), "sex": rng.choice("mf")} for i in range(150)
     ]
     made.write_rows(tmp_path / "ages.csv", rows)
-    code, said = voronym("anonymize", "ages.csv", "-o", "out.csv", "--key", "age,sex")
+    code, message = voronym("anonymize", "ages.csv", "-o", "out.csv", "--key", "age,sex")
     assert code == 0
-    assert "5 values of -999" in said
-    assert "--missing age=-999" in said
-    code, said = voronym("anonymize", "ages.csv", "-o", "right.csv", "--key", "age,sex", "--missing", "-999")
-    assert code == 0, said
-    assert "values of -999" not in said
+    assert "5 values of -999" in message
+    assert "--missing age=-999" in message
+    code, message = voronym(
+        "anonymize", "ages.csv", "-o", "right.csv", "--key", "age,sex", "--missing", "-999"
+    )
+    assert code == 0, message
+    assert "values of -999" not in message
     assert all(
         row["age"] in ("", "-999") or int(row["age"]) >= 18 for row in made.read_rows(tmp_path / "right.csv")
     )
@@ -145,11 +147,11 @@ def test_a_first_line_of_data_is_not_published(voronym, tmp_path):
     ]
     (tmp_path / "plain.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     first = lines[0].split(",")
-    code, said = voronym(
+    code, message = voronym(
         "anonymize", "plain.csv", "-o", "out.csv", "--key", f"{first[1]},{first[2]}", "--drop-undeclared"
     )
     assert code != 0
-    assert "--no-header" in said
+    assert "--no-header" in message
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -165,8 +167,8 @@ def test_a_release_is_read_by_its_recipe_without_the_lines_above_the_original(vo
     )
     assert code == 0
     words = ["--key", "age,sex", "--confidential", "diag", "--only", "linkage"] if verb == "attack" else []
-    code, said = voronym(verb, "out.csv", *words, "--recipe", "r.toml", "--original", "clinic.csv")
-    assert code == 0, said
+    code, message = voronym(verb, "out.csv", *words, "--recipe", "r.toml", "--original", "clinic.csv")
+    assert code == 0, message
     if verb == "measure":
         assert "k-anonymity: 3, required 3: holds" in voronym(verb, "out.csv", "--recipe", "r.toml")[1]
         assert "k = 1: 60 records" in voronym(verb, "clinic.csv", "--recipe", "r.toml")[1]

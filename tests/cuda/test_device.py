@@ -139,8 +139,8 @@ def test_the_kernels_compile(d):
 
 def _compiler():
     for folder in map(Path, sys.path):
-        for found in sorted(folder.glob("nvidia/*/lib/libnvrtc.so.*")):
-            return ctypes.CDLL(str(found))
+        for result in sorted(folder.glob("nvidia/*/lib/libnvrtc.so.*")):
+            return ctypes.CDLL(str(result))
     pytest.skip("NVIDIA's run-time compiler is not installed (nvidia-cuda-nvrtc)")
 
 

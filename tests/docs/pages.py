@@ -39,24 +39,24 @@ class Command:
 def blocks(page: Path, *languages: str) -> list[Block]:
     """Return the fenced blocks of a page in one of the languages."""
     text = page.read_text(encoding="utf-8")
-    found = [
+    results = [
         Block(match["language"].strip(), match["body"], text.count("\n", 0, match.start()) + 1)
         for match in _FENCE.finditer(text)
     ]
-    return [block for block in found if block.language in languages]
+    return [block for block in results if block.language in languages]
 
 
 def commands(block: Block) -> list[Command]:
     """Return the commands of a console block: ``$ ...`` lines, with what follows up to the next one."""
-    found: list[Command] = []
+    results: list[Command] = []
     for part in re.split(r"^\$ ", block.body.replace("\\\n", " "), flags=re.MULTILINE)[1:]:
         first, *rest = part.rstrip("\n").split("\n")
         code = 0
         if rest and (stated := _CODE.match(rest[-1])):
             code = int(stated[1])
             rest.pop()
-        found.append(Command(tuple(shlex.split(first, comments=True)), "\n".join(rest).strip(), code))
-    return found
+        results.append(Command(tuple(shlex.split(first, comments=True)), "\n".join(rest).strip(), code))
+    return results
 
 
 def plain(text: str) -> str:

@@ -27,9 +27,9 @@ DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 def section(verb: str) -> str:
     """Return the part of the command-line page under the verb's heading."""
     text = (DOCS / "command-line.md").read_text(encoding="utf-8")
-    found = re.search(rf"^## `voronym {verb}`\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    assert found, f"docs/command-line.md has no section about voronym {verb}"
-    return found[1]
+    match = re.search(rf"^## `voronym {verb}`\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert match, f"docs/command-line.md has no section about voronym {verb}"
+    return match[1]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -68,11 +68,11 @@ def test_every_option_of_a_verb_has_an_example() -> None:
     lacking = []
     for verb, command in CLI.commands.items():
         for part in (command, *getattr(command, "commands", {}).values()):
-            for one in part.params:
-                names = {*one.opts, *one.secondary_opts} if one.param_type_name == "option" else set()
+            for param in part.params:
+                names = {*param.opts, *param.secondary_opts} if param.param_type_name == "option" else set()
                 known = anywhere if names & shared else used.get(verb, set())
                 if names and not names & known:
-                    lacking.append(f"voronym {verb} {one.opts[0]}")
+                    lacking.append(f"voronym {verb} {param.opts[0]}")
     assert not lacking, "use these in a command of tests/docs/every_option.md"
 
 

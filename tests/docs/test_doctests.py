@@ -35,8 +35,8 @@ def test_docstring_examples(name: str) -> None:
     module = importlib.import_module(name)
     report = io.StringIO()
     with redirect_stdout(report):
-        found = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    assert found.failed == 0, report.getvalue()
+        result = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert result.failed == 0, report.getvalue()
 
 
 def test_there_are_examples() -> None:

@@ -25,7 +25,7 @@ def verbs() -> dict[str, set[str]]:
     out: dict[str, set[str]] = {}
 
     def walk(command, path):
-        known = {opt for one in command.params for opt in (*one.opts, *one.secondary_opts)}
+        known = {opt for param in command.params for opt in (*param.opts, *param.secondary_opts)}
         out[" ".join(path)] = known | {"--help", "-h"}
         for name, inner in getattr(command, "commands", {}).items():
             walk(inner, (*path, name))
@@ -65,8 +65,8 @@ ALL = [
 
 @pytest.mark.parametrize("page", ALL, ids=lambda page: str(page.relative_to(ROOT)))
 def test_options_of_the_documentation_exist(page):
-    found = {f"{page.name}:{line}: {call}": bad for line, call in commands(page) if (bad := strange(call))}
-    assert not found
+    results = {f"{page.name}:{line}: {call}": bad for line, call in commands(page) if (bad := strange(call))}
+    assert not results
 
 
 def test_the_checker_finds_what_does_not_exist():

@@ -30,9 +30,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def links(page: Path) -> list[tuple[str, str]]:
     """Return the file and the anchor of every link inside the site."""
-    found = re.findall(r'<a\b[^>]*?href="([^"]*)"', page.read_text(encoding="utf-8"))
-    inside = [unescape(one) for one in found if not re.match(r"[a-z]+:|//", one)]
-    return [(unquote(file), unquote(anchor)) for file, _, anchor in (one.partition("#") for one in inside)]
+    results = re.findall(r'<a\b[^>]*?href="([^"]*)"', page.read_text(encoding="utf-8"))
+    inside = [unescape(item) for item in results if not re.match(r"[a-z]+:|//", item)]
+    return [(unquote(file), unquote(anchor)) for file, _, anchor in (item.partition("#") for item in inside)]
 
 
 @pytest.mark.slow  # `make docs` builds it, and links between pages have a quick test of their own
@@ -50,7 +50,7 @@ def test_the_site_is_whole(site: Path) -> None:
     near |= {
         (page.parent / file).resolve() for page in near if page in anchors for file, _ in links(page) if file
     }
-    written = {(site / one.relative_to(DOCS)).with_suffix(".html") for one in DOCS.rglob("*.md")}
+    written = {(site / item.relative_to(DOCS)).with_suffix(".html") for item in DOCS.rglob("*.md")}
     assert written - near == set(), "more than two clicks from the front page"
     methods = (site / "methods.html").read_text(encoding="utf-8")
     gallery = (site / "gallery.html").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_the_site_is_whole(site: Path) -> None:
         part = gallery[gallery.index(f'id="{"method" if name in METHODS else "model"}-{name}"') :]
         assert "<svg" in part[: part.index("</section>")], name
     index = (site / "searchindex.js").read_text(encoding="utf-8")
-    found = json.loads(index[index.index("(") + 1 : index.rindex(")")])
+    result = json.loads(index[index.index("(") + 1 : index.rindex(")")])
     for word, page in (
         ("sdcmicro", "howto/from-sdcmicro"),
         ("ledger", "monthly"),
@@ -69,6 +69,6 @@ def test_the_site_is_whole(site: Path) -> None:
         ("suppress", "suppression"),
         ("dask", "scale"),
     ):
-        told = [found[where].get(word, []) for where in ("terms", "titleterms")]
-        listed = [one for part in told for one in ([part] if isinstance(part, int) else part)]
-        assert page in [found["docnames"][one] for one in listed], word
+        messages = [result[where].get(word, []) for where in ("terms", "titleterms")]
+        listed = [item for part in messages for item in ([part] if isinstance(part, int) else part)]
+        assert page in [result["docnames"][item] for item in listed], word

@@ -33,15 +33,15 @@ def test_counted_by_hand():
             "pay": [5, 5, 5, 5, 5, 5, 5, 5, 6],
         }
     )
-    found = {
-        one.column: one for one in disclosed(Table.build(table, keys=["age"], confidential=["ill", "pay"]))
+    results = {
+        item.column: item for item in disclosed(Table.build(table, keys=["age"], confidential=["ill", "pay"]))
     }
-    ill, pay = found["ill"], found["pay"]
+    ill, pay = results["ill"], results["pay"]
     assert (ill.groups, ill.people, ill.share) == (2, 7, 7 / 9)
     assert (pay.groups, pay.people) == (2, 5)
     assert (ill.usual, pay.usual) == (5 / 9, 8 / 9)
     assert ill.excess > pay.excess  # nearly all have the same pay: that groups agree is chance
-    assert next(iter(found)) == "ill"
+    assert next(iter(results)) == "ill"
 
 
 @pytest.mark.parametrize(("sizes", "values"), [((2, 3), "aabbb"), ((2, 2, 1), "aaabb"), ((3, 3), "aaabbb")])
@@ -77,10 +77,10 @@ def test_the_pages_say_whose_value_is_certain(release):
     head = text(page[: page.index("<nav")])
     assert f"Of {certain} people" in head
     assert "certain ill" in head
-    told = section(page, "intruder")
-    assert "Knows only that a person is in the table" in told
-    assert f"Learns the ill of {certain} people" in told
-    assert "Holds the original keys of everybody" in told
+    output = section(page, "intruder")
+    assert "Knows only that a person is in the table" in output
+    assert f"Learns the ill of {certain} people" in output
+    assert "Holds the original keys of everybody" in output
     # The public page looks at no confidential value: it says that it can happen, and not to whom.
     assert 'id="known"' not in public
     assert f"{certain} people" not in text(public)
@@ -90,9 +90,9 @@ def test_the_pages_say_whose_value_is_certain(release):
 
 
 def test_the_column_shown_is_the_one_with_most_excess_over_chance(release):
-    told = release.dossier().inside.told
-    by = {one.name: one.now.excess for one in told.columns}
-    assert told.column == max(by, key=by.get) == "ill"
+    output = release.dossier().inside.told
+    by = {column.name: column.now.excess for column in output.columns}
+    assert output.column == max(by, key=by.get) == "ill"
 
 
 def test_what_to_do_next_is_a_command_that_runs(release, tmp_path, monkeypatch, capsys):
@@ -131,9 +131,9 @@ def test_the_headline_has_the_model_and_the_gap_is_a_bracket(release):
     release = vr.anonymize(two, keys=["age", "pay"], k=5, method="mdav")
     public = release.dossier().public
     assert public.least == pytest.approx(public.group_loss / (1 + public.gap / 100))
-    said = re.search(r"between ([\d.]+) and ([\d.]+) %", text(render(release)))
-    assert float(said[1]) < float(said[2])
-    assert float(said[1]) == pytest.approx(public.least, rel=0.01)
+    message = re.search(r"between ([\d.]+) and ([\d.]+) %", text(render(release)))
+    assert float(message[1]) < float(message[2])
+    assert float(message[1]) == pytest.approx(public.least, rel=0.01)
 
 
 def test_a_column_in_which_somebody_is_known_comes_before_those_in_which_nobody_is():
@@ -146,6 +146,6 @@ def test_a_column_in_which_somebody_is_known_comes_before_those_in_which_nobody_
             "pin": np.arange(20),
         }
     )
-    found = disclosed(Table.build(table, keys=["age"], confidential=["pin", "pay", "ill"]))
-    assert found[0].column == "ill"
-    assert found[0].excess < found[1].excess == pytest.approx(0.0)
+    result = disclosed(Table.build(table, keys=["age"], confidential=["pin", "pay", "ill"]))
+    assert result[0].column == "ill"
+    assert result[0].excess < result[1].excess == pytest.approx(0.0)

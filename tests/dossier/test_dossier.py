@@ -32,19 +32,19 @@ def releases():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_everything_is_plain_data(releases, way):
-    found = releases[way].dossier()
+    result = releases[way].dossier()
     for pictures in (False, True):
-        made = found.to_dict(pictures=pictures)
+        made = result.to_dict(pictures=pictures)
         assert json.loads(json.dumps(made, allow_nan=False)) == made
-    assert "plane" not in found.to_dict()["inside"]
+    assert "plane" not in result.to_dict()["inside"]
     assert set(made) == {"public", "inside", "versions"}
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_figures_are_those_of_the_release(releases, way):
     release = releases[way]
-    found = release.dossier()
-    public, inside = found.public, found.inside
+    result = release.dossier()
+    public, inside = result.public, result.inside
     assert (public.information_loss, public.group_loss, public.gap) == (
         release.information_loss,
         None if way == "mixed" else release.group_loss,
@@ -54,11 +54,11 @@ def test_figures_are_those_of_the_release(releases, way):
     assert public.findings == release.findings
     assert inside.utility == release.utility
     assert inside.linkage.population == inside.linkage.n == 240
-    assert {one.key for one in inside.losses} == set(KEYS)
+    assert {loss.key for loss in inside.losses} == set(KEYS)
     assert inside.told.column == "diagnosis"
-    assert [one.column for one in public.distributions] == KEYS
-    assert all(one.before is None for one in public.distributions)
-    assert all(sum(one.before) + one.missing_before == 240 for one in inside.distributions if one.edges)
+    assert [loss.column for loss in public.distributions] == KEYS
+    assert all(loss.before is None for loss in public.distributions)
+    assert all(sum(loss.before) + loss.missing_before == 240 for loss in inside.distributions if loss.edges)
     assert (inside.clusters is not None) == (way == "records")
 
 
@@ -74,13 +74,13 @@ def test_a_dossier_is_made_once_and_a_pickled_release_has_none_of_the_inside(rel
 
 @pytest.mark.parametrize("way", WAYS)
 def test_progress_never_goes_back(releases, way):
-    told = []
-    ctx = Context(progress=told.append)
+    messages = []
+    ctx = Context(progress=messages.append)
     assert dossier(releases[way], ctx) == releases[way].dossier()
-    done = [step.done for step in told]
+    done = [step.done for step in messages]
     assert done == sorted(done)
-    assert len(told) > 10
-    assert {step.stage for step in told} <= {"proving", "counting", "measuring", "attacking", "working"}
+    assert len(messages) > 10
+    assert {step.stage for step in messages} <= {"proving", "counting", "measuring", "attacking", "working"}
 
 
 @pytest.mark.parametrize("at", [1, 5, 9, 14])

@@ -32,8 +32,8 @@ def release(people: pl.DataFrame) -> vr.Release:
 
 def test_linkage_is_the_same_everywhere(people, release, tmp_path) -> None:
     rate = release.dossier().inside.linkage
-    found = {one.attack: one for one in vr.attack(release, attacks=["linkage"]).outcomes}
-    attacked = found["linkage"]
+    results = {outcome.attack: outcome for outcome in vr.attack(release, attacks=["linkage"]).outcomes}
+    attacked = results["linkage"]
     assert attacked.success == pytest.approx(rate.value, abs=1e-12)
     assert attacked.interval == pytest.approx(
         excess(Share(rate.value, rate.low, rate.high), 1 / len(people)), abs=1e-12

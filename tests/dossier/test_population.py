@@ -45,10 +45,10 @@ def survey(people):
     return asked.with_columns(weight=pl.Series(np.round(rng.uniform(5, 15, len(asked)), 1)))
 
 
-def made(frame, **said):
+def made(frame, **message):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return vr.anonymize(frame, **{**ROLES, **said})
+        return vr.anonymize(frame, **{**ROLES, **message})
 
 
 @pytest.fixture(scope="module")
@@ -76,16 +76,16 @@ def chances(rows, weights):
 
 def found_homes(chance, homes):
     out = {}
-    for one, home in zip(chance, homes, strict=True):
-        out[home] = out.get(home, 1.0) * (1 - one)
+    for single, home in zip(chance, homes, strict=True):
+        out[home] = out.get(home, 1.0) * (1 - single)
     return {home: 1 - missed for home, missed in out.items()}
 
 
 def test_before_and_after_are_those_of_the_two_tables(weighted, survey):
-    found = weighted.dossier().inside.population
+    result = weighted.dossier().inside.population
     back = np.argsort(weighted._evidence.order).tolist()
     released = weighted.table[back]
-    for frame, figures in ((survey, found.before), (released, found.after)):
+    for frame, figures in ((survey, result.before), (released, result.after)):
         chance = chances(frame.select(KEYS).rows(), survey["weight"])
         assert figures.matches.expected == pytest.approx(sum(chance), rel=1e-9)
         assert figures.matches.greatest == pytest.approx(max(chance), rel=1e-9)
@@ -100,12 +100,12 @@ def test_before_and_after_are_those_of_the_two_tables(weighted, survey):
         )
         low, high = figures.members.interval
         assert (high - low) / 2 == pytest.approx(1.96 * spread**0.5, rel=1e-9)
-    assert found.after.matches.expected < 0.5 * found.before.matches.expected
+    assert result.after.matches.expected < 0.5 * result.before.matches.expected
     rows = Counter(survey.select(KEYS).rows())
-    assert found.unique == (sum(many == 1 for many in rows.values()), 0)
-    assert found.special[1] == 0
+    assert result.unique == (sum(many == 1 for many in rows.values()), 0)
+    assert result.special[1] == 0
     without = Counter(survey.select("sex", "region").rows())
-    shares = {one.key: one for one in found.columns}
+    shares = {column.key: column for column in result.columns}
     assert shares["age"].unique_without == sum(many == 1 for many in without.values())
     assert shares["age"].score == vr.suda(survey, keys=KEYS).contribution["age"]
 
@@ -114,17 +114,17 @@ def test_a_population_hides_a_group_by_the_originals_of_its_records(survey, peop
     file = tmp_path / "people.csv"
     people.write_csv(file)
     release = made(survey, population=str(file))
-    found = release.dossier().inside.population
+    result = release.dossier().inside.population
     everybody = Counter(people.select(KEYS).rows())
     own = survey.select(KEYS).rows()
-    assert found.before.matches.expected == pytest.approx(sum(1 / everybody[row] for row in own))
+    assert result.before.matches.expected == pytest.approx(sum(1 / everybody[row] for row in own))
     back = np.argsort(release._evidence.order).tolist()
     groups = release.table[back].select(KEYS).rows()
     hidden = {}
     for group, row in zip(groups, own, strict=True):
         hidden.setdefault(group, set()).add(row)
     crowd = {group: sum(everybody[row] for row in rows) for group, rows in hidden.items()}
-    assert found.after.matches.expected == pytest.approx(sum(1 / crowd[group] for group in groups))
+    assert result.after.matches.expected == pytest.approx(sum(1 / crowd[group] for group in groups))
     assert min(crowd.values()) >= 3
     assert release.dossier().public.population is None  # a release alone does not say whom the file had
     file.unlink()
@@ -136,22 +136,22 @@ def test_a_population_hides_a_group_by_the_originals_of_its_records(survey, peop
 def test_each_way_to_say_it_is_heard(survey, tmp_path):
     plain = made(survey, household=None, drop_undeclared=True)
     assert parts(plain) == (None, None)
-    for said, basis in (
+    for text, basis in (
         ({"sampling_fraction": 0.1}, "sampling fraction"),
         ({"sampling_fraction": "10%"}, "sampling fraction"),
         ({"models": ["k-map=20,weights=weight"]}, "weights"),
     ):
-        release = made(survey, household=None, drop_undeclared=True, **said)
+        release = made(survey, household=None, drop_undeclared=True, **text)
         inside, public = parts(release)
         assert (inside.before.basis, public.basis) == (basis, basis)
         assert inside.before.households is None
-    for said, sentence in (
+    for text, sentence in (
         ({"sampling_fraction": 0}, "sampling_fraction must be a number, above 0, 1 at most"),
         ({"sampling_fraction": "many"}, "sampling_fraction must be a number"),
         ({"population": str(tmp_path / "no.csv")}, "population must be a file"),
     ):
         with pytest.raises(InputError, match=sentence):
-            made(survey, **said)
+            made(survey, **text)
 
 
 def test_people_with_several_rows_count_once_in_a_class(survey):
@@ -159,7 +159,7 @@ def test_people_with_several_rows_count_once_in_a_class(survey):
     roles = {"household": None, "person": "pid", "drop_undeclared": True, "allow_unit_columns": ["weight"]}
     once = made(survey, household=None, drop_undeclared=True, sampling_fraction=0.1)
     both = made(twice, **roles, sampling_fraction=0.1)
-    first, second = (parts(one)[0].before for one in (once, both))
+    first, second = (parts(item)[0].before for item in (once, both))
     assert second.matches == first.matches
     assert second.population == pytest.approx(first.population)
     assert any("several rows belong to one person" in note for note in second.notes)
@@ -177,8 +177,8 @@ def test_the_public_part_has_sums_alone_and_needs_no_originals(weighted):
     )
     again = pickle.loads(pickle.dumps(weighted))  # noqa: S301 - our own
     assert again.dossier().public == public
-    told = weighted.dossier().to_dict()["public"]["population"]
-    assert set(told) == {
+    output = weighted.dossier().to_dict()["public"]["population"]
+    assert set(output) == {
         "records", "population", "fraction", "basis", "expected", "interval", "mean", "assumption"
     }  # fmt: skip
     page = render(weighted, audience="public")
@@ -188,13 +188,13 @@ def test_the_public_part_has_sums_alone_and_needs_no_originals(weighted):
 
 
 def test_the_report_says_what_is_assumed_and_where_the_fit_is_poor(weighted):
-    found = weighted.dossier().inside.population
+    result = weighted.dossier().inside.population
     page = render(weighted)
     section = page.partition('id="population"')[2].partition("</section>")[0]
-    assert found.before.matches.assumption in section
-    for one in found.before.uniques:
-        assert one.assumption.replace("'", "&#39;") in section
-        assert one.warning.replace("'", "&#39;") in section
+    assert result.before.matches.assumption in section
+    for unique in result.before.uniques:
+        assert unique.assumption.replace("'", "&#39;") in section
+        assert unique.warning.replace("'", "&#39;") in section
     for key in KEYS:
         assert f'<th scope="row">{key}</th>' in section
 

@@ -52,10 +52,10 @@ def cost(first, second):
     """What the same draws on two tables cost: ε, or ρ; checks what they say about their sensitivity."""
     assert len(first.asked) == len(second.asked)
     spent = 0.0
-    for one, other in zip(first.asked, second.asked, strict=True):
-        kind, a, limit, length, share, pure = one
+    for single, other in zip(first.asked, second.asked, strict=True):
+        kind, a, limit, length, share, pure = single
         assert other[0] == kind
-        assert other[2:] == one[2:]
+        assert other[2:] == single[2:]
         assert a.shape == other[1].shape
         change = (other[1] - a).astype(np.float64)
         if kind == "noisy":

@@ -54,7 +54,7 @@ def lower_bound(first, second, delta=0.0, sure=0.999):
 def ratio(first, second, event, delta, sure):
     """The least ln P(event | one) / P(event | other) that exact intervals allow."""
     column, limit, above, turned = event
-    sides = [one[:, column] >= limit if above else one[:, column] < limit for one in (first, second)]
+    sides = [item[:, column] >= limit if above else item[:, column] < limit for item in (first, second)]
     a, b = sides[::-1] if turned else sides
     slack, hits, others = (1 - sure) / 2, int(a.sum()), int(b.sum())
     p = beta.ppf(slack, hits, len(a) - hits + 1) if hits else 0.0
@@ -71,25 +71,25 @@ def halve(monkeypatch):
 
 @pytest.mark.parametrize("grouping", ["individual", "order", "tree"])
 def test_the_promise_is_not_exceeded(grouping):
-    found = [releases(frame, 300, epsilon=1.0, grouping=grouping, k=N) for frame in (LOW, HIGH)]
-    assert lower_bound(*found) < 1.0
+    results = [releases(frame, 300, epsilon=1.0, grouping=grouping, k=N) for frame in (LOW, HIGH)]
+    assert lower_bound(*results) < 1.0
 
 
 def test_half_the_noise_is_found_out(monkeypatch):
     halve(monkeypatch)
-    found = [releases(frame, 900, epsilon=1.0, grouping="tree", k=N) for frame in (LOW, HIGH)]
-    assert lower_bound(*found, sure=0.99) > 1.0
+    results = [releases(frame, 900, epsilon=1.0, grouping="tree", k=N) for frame in (LOW, HIGH)]
+    assert lower_bound(*results, sure=0.99) > 1.0
 
 
 @pytest.mark.parametrize("grouping", ["individual", "order", "tree"])
 def test_the_promise_holds_with_several_groups(grouping):
-    found = [releases(frame, 200, epsilon=1.0, grouping=grouping, k=8) for frame in (HALF, MOVED)]
-    assert lower_bound(*found) < 1.0
+    results = [releases(frame, 200, epsilon=1.0, grouping=grouping, k=8) for frame in (HALF, MOVED)]
+    assert lower_bound(*results) < 1.0
 
 
 def test_the_promise_holds_with_a_delta():
-    found = [releases(frame, 200, epsilon=1.0, grouping="tree", k=N, delta=1e-3) for frame in (LOW, HIGH)]
-    assert lower_bound(*found, delta=1e-3) < 1.0
+    results = [releases(frame, 200, epsilon=1.0, grouping="tree", k=N, delta=1e-3) for frame in (LOW, HIGH)]
+    assert lower_bound(*results, delta=1e-3) < 1.0
 
 
 def test_noise_that_costs_more_than_its_share_is_not_drawn(monkeypatch):
@@ -106,8 +106,8 @@ def test_a_hundred_thousand_releases(grouping, halved, monkeypatch):
     """Three groupings, with and without half of their noise: 120,000 releases of the two tables."""
     if halved:
         halve(monkeypatch)
-    found = [releases(frame, 10_000, epsilon=1.0, grouping=grouping, k=N) for frame in (LOW, HIGH)]
-    bound = lower_bound(*found)
+    results = [releases(frame, 10_000, epsilon=1.0, grouping=grouping, k=N) for frame in (LOW, HIGH)]
+    bound = lower_bound(*results)
     assert (bound > 1.0) == halved, bound
     assert bound > 0.6  # an auditor that sees nothing would prove nothing
 

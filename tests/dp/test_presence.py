@@ -46,7 +46,7 @@ def attack_presence(monkeypatch, name, first, second, k, budget, rows, seed):
             patch.setattr(presence_room, "noisy", count)
             patch.setattr(presence_room.secrets, "randbits", lambda _: seed)
             both.append((*cells_of(records, model, budget, name, k), oracle))
-    (a, size, _, one), (b, other_size, _, other) = both
+    (a, size, _, single), (b, other_size, _, other) = both
     assert size == other_size
     for what in ("ordered", "nominal", "counts"):
         np.testing.assert_array_equal(getattr(a, what), getattr(b, what))
@@ -55,7 +55,7 @@ def attack_presence(monkeypatch, name, first, second, k, budget, rows, seed):
     (n, total, length, share), (m, *_) = asked
     assert abs(n - m) <= min(total, length)
     spent = share * abs(n - m) ** (1 if budget.pure else 2)
-    assert spent + cost(one, other) <= budget.share * (1 + 1e-9)
+    assert spent + cost(single, other) <= budget.share * (1 + 1e-9)
     assert sum(a.spent.values()) <= budget.share * (1 + 1e-9)
 
 

@@ -48,9 +48,9 @@ def test_tree_order_and_individual_pay_for_importance_and_medians(monkeypatch):
         second = neighbour(rng, first, int(rng.integers(n)))
         weights = tuple(rng.choice([0.0, 0.5, 3.0], d + e).tolist())
         medians = tuple(c for c in range(d) if rng.random() < 0.5) if name == "tree" else ()
-        one, two = (replace(item, weights=weights, medians=medians) for item in (first, second))
+        single, two = (replace(item, weights=weights, medians=medians) for item in (first, second))
         budget = Budget(float(rng.choice([0.1, 1.0, 100.0])), 0.0 if rng.random() < 0.6 else 1e-6)
-        attack(monkeypatch, name, one, two, int(rng.integers(1, max(n // 2, 2))), budget, pair)
+        attack(monkeypatch, name, single, two, int(rng.integers(1, max(n // 2, 2))), budget, pair)
 
 
 @pytest.mark.parametrize("text", STEPS)

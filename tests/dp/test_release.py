@@ -28,7 +28,7 @@ def test_every_grouping_releases(grouping, delta):
     assert table["age"].is_between(0, 120).all()
     assert set(table["sex"]) <= {"f", "m"}
     assert sorted(table["ill"]) == sorted(people()["ill"])  # kept, in another order
-    assert [one.model for one in made.findings] == ["dp"]
+    assert [finding.model for finding in made.findings] == ["dp"]
     spent = made.figures.private.spent
     total = 1.0 if not delta else Budget(1.0, 1e-6).rho
     assert 0.9 * total < sum(spent.values()) <= total * (1 + 1e-9)
@@ -39,7 +39,7 @@ def test_k_is_kept_in_what_is_published():
         made = release(k=30, options={"grouping": grouping})
         classes = Counter(made.table.select("age", "sex").rows())
         assert min(classes.values()) >= 30
-        assert [one.model for one in made.findings] == ["k-anonymity", "dp"]
+        assert [finding.model for finding in made.findings] == ["k-anonymity", "dp"]
 
 
 def test_all_columns_are_masked_where_all_are_asked_for():
@@ -112,10 +112,10 @@ def test_other_libraries(backend):
 
 
 def test_units_share_the_budget():
-    one, two = release(), release(person="person", models="dp=1,rows=2")
-    facts = two.figures.private
+    first, second = release(), release(person="person", models="dp=1,rows=2")
+    facts = second.figures.private
     assert (facts.unit, facts.rows) == ("person", 2)
-    assert facts.size == 2 * one.figures.private.size  # half the ε for a row
+    assert facts.size == 2 * first.figures.private.size  # half the ε for a row
     assert release(household="home", models="dp=1,rows=3").figures.private.unit == "household"
 
 
@@ -225,5 +225,5 @@ def test_the_bound_on_tests():
 
 def test_the_attack_stays_below_the_bound():
     made = release(people(2000), models="dp=1,scope=all", bounds={**BOUNDS, "ill": ["flu", "cold", "gout"]})
-    found = made.dossier().inside.membership
-    assert found < caught(1.0, 0.0) + 0.02  # a chance of 80 records in 4 halves
+    result = made.dossier().inside.membership
+    assert result < caught(1.0, 0.0) + 0.02  # a chance of 80 records in 4 halves

@@ -109,10 +109,10 @@ def test_releases_hold_what_an_independent_count_says(how, model, n, seed, k):
             table, keys=["age", "hours"], confidential=["ill", "pay"], k=k, method="mdav", models=[model],
             enforce=how)  # fmt: skip
     except vr.GuaranteeError as error:
-        said = str(error)
-        if how == "blind" and re.search(r"no (other size|others) may be", said):
+        message = str(error)
+        if how == "blind" and re.search(r"no (other size|others) may be", message):
             return
-        assert said.startswith(f"{model.partition('=')[0]} cannot be met")
+        assert message.startswith(f"{model.partition('=')[0]} cannot be met")
         assert not CHECKS[model]([table["ill"].to_list()], table["ill"].to_list())
         return
     classes, all_ = counted(release.table, ["age", "hours"], model.rpartition("=")[2])
@@ -227,19 +227,19 @@ def release(**changes):
 
 
 def test_costs_are_told_in_the_order_given():
-    found = release(models=["p-sensitive=2,column=ill", TCloseness(0.2, column="pay")], enforce="merge")
-    assert [cost.guarantee for cost in found.costs] == [
+    result = release(models=["p-sensitive=2,column=ill", TCloseness(0.2, column="pay")], enforce="merge")
+    assert [cost.guarantee for cost in result.costs] == [
         "k-anonymity=3", "p-sensitive=2,column=ill", "t-closeness=0.2,column=pay",
     ]  # fmt: skip
-    losses = [cost.loss for cost in found.costs]
+    losses = [cost.loss for cost in result.costs]
     assert losses == sorted(losses)
-    assert losses[0] < losses[-1] == pytest.approx(found.group_loss)
-    assert found.to_dict()["inside"]["costs"][-1]["method"] == "merge"
+    assert losses[0] < losses[-1] == pytest.approx(result.group_loss)
+    assert result.to_dict()["inside"]["costs"][-1]["method"] == "merge"
 
 
 def test_the_report_shows_the_costs(tmp_path):
-    found = release(models=["t-closeness=0.2,column=pay"])
-    text = found.report(tmp_path / "r.html").read_text()
+    result = release(models=["t-closeness=0.2,column=pay"])
+    text = result.report(tmp_path / "r.html").read_text()
     assert "What each guarantee cost" in text
     assert "t-closeness=0.2" in text
     assert "What each guarantee cost" not in release().report(tmp_path / "s.html").read_text()
@@ -247,18 +247,18 @@ def test_the_report_shows_the_costs(tmp_path):
 
 def test_k_in_a_model_raises_k_and_a_model_without_threshold_only_measures():
     assert release(models=["k-anonymity=9"]).risk.k >= 9
-    found = release(models=["t-closeness"])
-    assert found.costs[-1].guarantee == "k-anonymity=3"
-    assert [finding.model for finding in found.findings] == ["k-anonymity", "t-closeness"]
+    result = release(models=["t-closeness"])
+    assert result.costs[-1].guarantee == "k-anonymity=3"
+    assert [finding.model for finding in result.findings] == ["k-anonymity", "t-closeness"]
 
 
 def test_recipes_carry_the_way_of_enforcing():
-    found = release(models=["p-sensitive=2,column=ill"], enforce="swap")
-    again = vr.Recipe.from_toml(found.recipe.to_toml())
-    assert again == found.recipe
+    result = release(models=["p-sensitive=2,column=ill"], enforce="swap")
+    again = vr.Recipe.from_toml(result.recipe.to_toml())
+    assert again == result.recipe
     assert again.enforce == "swap"
     same = vr.anonymize(people(120, 1), recipe=again)
-    assert same.information_loss == found.information_loss
+    assert same.information_loss == result.information_loss
     with pytest.raises(vr.InputError, match="magic"):
         release(enforce="magic")
 

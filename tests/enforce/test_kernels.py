@@ -96,10 +96,10 @@ def test_an_exchange_is_judged_as_a_recount_would(model):
         if labels[i] == labels[j]:
             continue
         tried(search.cells, search.watch, labels[i], i, j)
-        found = search.watch.pair[0]
+        result = search.watch.pair[0]
         members = np.append(np.setdiff1d(np.flatnonzero(labels == labels[i]), [i]), j)
         codes = np.sort(levels.codes[members])
-        assert found[0] == pytest.approx(verdict.violation(asked.rules, 0, codes, len(codes)), abs=1e-12)
+        assert result[0] == pytest.approx(verdict.violation(asked.rules, 0, codes, len(codes)), abs=1e-12)
 
 
 def test_moves_keep_books():

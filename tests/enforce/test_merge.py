@@ -88,12 +88,12 @@ def test_in_any_space_a_merge_adds_no_more_than_was_said():
     X = np.random.default_rng(0).integers(0, 30, (60, 2)).astype(float)
     records, start = Records(Manhattan(), X), vr.microaggregate(X, 4, method="mdav")
     unions = Members(records, start)
-    said = float(unions.cost(0, np.array([1]))[0])
+    text = float(unions.cost(0, np.array([1]))[0])
     before = float(unions.own.sum())
     assert before == pytest.approx(records.cost(start))
     unions.join(0, 1)
     merged = vr.Partition(np.where(start.labels == 1, 0, start.labels))
     assert unions.own[0] + unions.own[2:].sum() == pytest.approx(records.cost(merged))
-    assert records.cost(merged) - before <= said + 1e-9
+    assert records.cost(merged) - before <= text + 1e-9
     unions.look(np.array([0, 2, 3]))
     assert unions.near(0, 1).tolist() == [0]

@@ -63,9 +63,9 @@ def worst_excess(ages, ill, model, publish=release, **more):
         return None
     same = []
     for world in sorted(set(permutations(ill))):
-        found = publish(ages, world, model, **more)
-        if found is not None and Counter(found) == Counter(truth):
-            same.append((world, [age for age, _ in found]))
+        result = publish(ages, world, model, **more)
+        if result is not None and Counter(result) == Counter(truth):
+            same.append((world, [age for age, _ in result]))
     excess = 0.0
     for i in range(len(ages)):
         for value in set(ill):
@@ -105,10 +105,10 @@ def check_tables(count, seed):
     for _ in range(count):
         ages, ill = random_table(rng)
         for model in MODELS:
-            found = worst_excess(ages, ill, model, quick)
-            published += found is not None
-            figures[model].append(0.0 if found is None else found)
-    return published / (count * len(MODELS)), {model: max(one) for model, one in figures.items()}
+            result = worst_excess(ages, ill, model, quick)
+            published += result is not None
+            figures[model].append(0.0 if result is None else result)
+    return published / (count * len(MODELS)), {model: max(single) for model, single in figures.items()}
 
 
 def test_the_quick_way_publishes_what_anonymize_does():
@@ -117,7 +117,9 @@ def test_the_quick_way_publishes_what_anonymize_does():
         ages, ill = random_table(rng)
         slow, fast = release(ages, ill, model, intruder="method"), quick(ages, ill, model)
         assert (slow is None) == (fast is None)
-        groups = [[one.index(row) for row in one] for one in ([a for a, _ in rows] for rows in (slow, fast))]
+        groups = [
+            [item.index(row) for row in item] for item in ([a for a, _ in rows] for rows in (slow, fast))
+        ]
         assert groups[0] == groups[1]
 
 
@@ -165,12 +167,12 @@ def test_blind_groups_are_unions_of_groups_that_the_keys_alone_made():
         assert done.way == "blind"
         labels = done.partition.labels
         assert all(len(set(labels[base.labels == group])) == 1 for group in range(base.n_cells))
-        seen.append({frozenset(np.flatnonzero(labels == one).tolist()) for one in range(labels.max() + 1)})
+        seen.append({frozenset(np.flatnonzero(labels == item).tolist()) for item in range(labels.max() + 1)})
     # two unions of different tables are apart, or one holds the other: they are nodes of the same trees
-    for one in seen:
+    for item in seen:
         for other in seen:
-            assert all(not a & b or a <= b or b <= a for a in one for b in other)
-    assert len({frozenset(one) for one in seen}) > 1
+            assert all(not a & b or a <= b or b <= a for a in item for b in other)
+    assert len({frozenset(item) for item in seen}) > 1
 
 
 @pytest.mark.parametrize(("n", "kinds"), [(8, 2), (9, 2), (6, 3)])
@@ -198,7 +200,7 @@ def surest(n, k, values, seed, worlds):
     X, codes = rng.normal(size=(n, 2)), rng.integers(0, values, n)
     points = Problem.of(X, k).records
     base = METHODS_OF["mdav"].partition(Problem(points, k), Context())
-    if all(len(set(codes[base.labels == one])) > 1 for one in range(base.n_cells)):
+    if all(len(set(codes[base.labels == item])) > 1 for item in range(base.n_cells)):
         return None
 
     def made(codes):
@@ -206,7 +208,7 @@ def surest(n, k, values, seed, worlds):
         return enforce(Problem(points, k, [judge]), base, Context(), way="blind").partition
 
     part = made(codes)
-    members = [np.flatnonzero(part.labels == one) for one in range(part.n_cells)]
+    members = [np.flatnonzero(part.labels == item) for item in range(part.n_cells)]
     same = []
     for _ in range(worlds):
         world = codes.copy()
@@ -225,9 +227,9 @@ def surest(n, k, values, seed, worlds):
 def test_diagnoses_that_nearly_all_differ(monkeypatch):
     """Sixty people, k = 2, two hundred values: a pair that is alike was known to whom the method is."""
     monkeypatch.setattr("voronym.privacy.enforce.blind.WORLDS", 20)
-    found = [surest(60, 2, 200, seed, worlds=WORLDS) for seed in ALIKE]
-    assert None not in found
-    assert max(found) < 0.25  # the largest of many shares, each of some worlds; it was 0.5 and more
+    results = [surest(60, 2, 200, seed, worlds=WORLDS) for seed in ALIKE]
+    assert None not in results
+    assert max(results) < 0.25  # the largest of many shares, each of some worlds; it was 0.5 and more
 
 
 WORLDS, ALIKE = 300, (4, 21)
@@ -235,9 +237,9 @@ WORLDS, ALIKE = 300, (4, 21)
 
 def test_the_chance_of_a_world_does_not_depend_on_who_has_which_value():
     part = Partition([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
-    found = {chance(part, Requirements([judged(11, seed)])) for seed in range(5)}
-    assert len(found) == 1
-    assert 0 < found.pop() < 1
+    matches = {chance(part, Requirements([judged(11, seed)])) for seed in range(5)}
+    assert len(matches) == 1
+    assert 0 < matches.pop() < 1
 
 
 @pytest.mark.parametrize("model", [*MODELS, "mutual-information=0.4", "delta-disclosure=1"])

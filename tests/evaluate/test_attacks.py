@@ -39,20 +39,20 @@ def releases(draw):
 def test_linkage_equals_brute_force_in_any_order(release, random):
     X, Y, truth = release
     credit, near, bound = brute(X, Y, truth)
-    found = record_linkage(X, Y, truth=truth)
-    assert found.rate.value == pytest.approx(credit)
-    assert found.nearest.value == pytest.approx(near)
-    assert found.rate.low <= found.rate.value <= found.rate.high
+    result = record_linkage(X, Y, truth=truth)
+    assert result.rate.value == pytest.approx(credit)
+    assert result.nearest.value == pytest.approx(near)
+    assert result.rate.low <= result.rate.value <= result.rate.high
     blind = record_linkage(X, Y)
     assert blind.kind == "upper bound"
     assert blind.rate.value == pytest.approx(bound)
-    assert blind.rate.value >= found.rate.value - 1e-12
+    assert blind.rate.value >= result.rate.value - 1e-12
     people, rows = list(range(len(X))), list(range(len(Y)))
     random.shuffle(people)
     random.shuffle(rows)
     place = np.append(np.argsort(rows), -1)  # where each released row went; -1 stays -1
     again = record_linkage(X[people], Y[rows], truth=place[truth[people]])
-    assert again.rate.value == found.rate.value
+    assert again.rate.value == result.rate.value
 
 
 def test_blocks_change_nothing(monkeypatch):
@@ -61,10 +61,10 @@ def test_blocks_change_nothing(monkeypatch):
     truth = rng.integers(0, 60, 101)
     whole = record_linkage(X, Y, truth=truth)
     monkeypatch.setattr(attacks, "_BLOCK", 7)
-    told = []
-    assert record_linkage(X, Y, truth=truth, ctx=Context(progress=told.append)) == whole
-    assert [step.done for step in told] == sorted(step.done for step in told)
-    assert told[-1].done > 0.99
+    messages = []
+    assert record_linkage(X, Y, truth=truth, ctx=Context(progress=messages.append)) == whole
+    assert [step.done for step in messages] == sorted(step.done for step in messages)
+    assert messages[-1].done > 0.99
 
 
 def test_a_copy_is_linked_and_a_k_anonymous_table_at_most_one_in_k():
@@ -94,9 +94,9 @@ def test_sampling_is_seeded_and_covers_the_truth():
 
 
 def test_results_are_json():
-    found = record_linkage([[0.0], [1.0]], [[0.0], [1.0]])
-    assert json.loads(json.dumps(found.to_dict()))["kind"] == "upper bound"
-    assert str(found).startswith("at most 100.00%")
+    result = record_linkage([[0.0], [1.0]], [[0.0], [1.0]])
+    assert json.loads(json.dumps(result.to_dict()))["kind"] == "upper bound"
+    assert str(result).startswith("at most 100.00%")
 
 
 @pytest.mark.parametrize(
@@ -118,16 +118,16 @@ def test_bad_input(X, Y, options, message):
 
 def test_sd_intervals_by_hand():
     # sd of 0, 0, 10, 10 is 5; ten percent of it is 0.5. Distances 0.5, 0.6, 0, and a missing release.
-    found = interval_disclosure([0.0, 0.0, 10.0, 10.0], [0.5, 0.6, 10.0, np.nan], percent=10)
-    assert found.sd.value == 0.5
+    result = interval_disclosure([0.0, 0.0, 10.0, 10.0], [0.5, 0.6, 10.0, np.nan], percent=10)
+    assert result.sd.value == 0.5
 
 
 def test_rank_intervals_by_hand():
     # Ten published values 0..9; ten percent is one rank. The linked value 5 spans 4..6.
     published = np.arange(10.0)
     for original, inside in [(3.9, 0), (4.0, 1), (6.0, 1), (6.1, 0)]:
-        found = interval_disclosure([original], [5.0], percent=10, published=published)
-        assert found.rank.value == inside
+        result = interval_disclosure([original], [5.0], percent=10, published=published)
+        assert result.rank.value == inside
     # At the end of the ranks the interval stops: 9 spans 8..9.
     assert interval_disclosure([9.5], [9.0], percent=10, published=published).rank.value == 0
     # Equal published values share the rank: a cell of four 5s among ten spans one rank beyond either end.
@@ -136,8 +136,8 @@ def test_rank_intervals_by_hand():
 
 
 def test_missing_originals_are_no_targets():
-    found = interval_disclosure([np.nan, 1.0, 3.0], [1.0, 1.0, 3.0], percent=1)
-    assert (found.sd.value, found.sd.n) == (1.0, 2)
+    result = interval_disclosure([np.nan, 1.0, 3.0], [1.0, 1.0, 3.0], percent=1)
+    assert (result.sd.value, result.sd.n) == (1.0, 2)
     assert interval_disclosure([np.nan], [1.0]) is None
     with pytest.raises(InputError, match="percent"):
         interval_disclosure([1.0], [1.0], percent=0)

@@ -34,53 +34,53 @@ def survey(n=300, seed=2):
 
 def test_class_sizes_and_risks_are_those_of_the_table():
     table = survey()
-    found = vr.risk_by_record(table, keys=KEYS, weights="weight", household="hid").to_pandas()
+    result = vr.risk_by_record(table, keys=KEYS, weights="weight", household="hid").to_pandas()
     groups = table.groupby(KEYS)
-    assert (found["class_size"] == groups["sex"].transform("size")).all()
-    assert (found["class_households"] == groups["hid"].transform("nunique")).all()
-    assert (found["unique"] == ~table.duplicated(KEYS, keep=False)).all()
-    assert found["row"].tolist() == list(range(1, len(table) + 1))
+    assert (result["class_size"] == groups["sex"].transform("size")).all()
+    assert (result["class_households"] == groups["hid"].transform("nunique")).all()
+    assert (result["unique"] == ~table.duplicated(KEYS, keep=False)).all()
+    assert result["row"].tolist() == list(range(1, len(table) + 1))
     whole = vr.population_risk(table, keys=KEYS, weights="weight", household="hid")
-    assert found["individual_risk"].sum() == pytest.approx(whole.matches.expected)
-    none = 1 - found.groupby(table["hid"])["individual_risk"].transform(lambda risks: (1 - risks).prod())
-    assert found["household_risk"].to_numpy() == pytest.approx(none.to_numpy())
+    assert result["individual_risk"].sum() == pytest.approx(whole.matches.expected)
+    none = 1 - result.groupby(table["hid"])["individual_risk"].transform(lambda risks: (1 - risks).prod())
+    assert result["household_risk"].to_numpy() == pytest.approx(none.to_numpy())
     special = vr.suda(table, keys=KEYS, size=3)
-    assert found["suda_score"].to_numpy() == pytest.approx(special.scores)
-    assert set(found["suda_column"].dropna()) <= set(KEYS)
+    assert result["suda_score"].to_numpy() == pytest.approx(special.scores)
+    assert set(result["suda_column"].dropna()) <= set(KEYS)
 
 
 def test_without_a_population_there_is_no_individual_risk():
-    found = vr.risk_by_record(survey(), keys=KEYS)
-    assert "individual_risk" not in found.columns
+    result = vr.risk_by_record(survey(), keys=KEYS)
+    assert "individual_risk" not in result.columns
     assert "dis_suda" in vr.risk_by_record(survey(), keys=["sex", "job"], sampling_fraction=0.1).columns
 
 
 def test_the_file_is_for_its_owner(tmp_path):
-    found = vr.risk_by_record(survey(40), keys=KEYS)
+    result = vr.risk_by_record(survey(40), keys=KEYS)
     path = tmp_path / "risk.csv"
-    write_by_record(found, path)
+    write_by_record(result, path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with pytest.raises(WriteError, match="exists already"):
-        write_by_record(found, path)
+        write_by_record(result, path)
     with pytest.raises(InputError, match="as CSV"):
-        write_by_record(found, tmp_path / "risk.xlsx")
+        write_by_record(result, tmp_path / "risk.xlsx")
 
 
 def test_a_proposal_does_what_it_says():
     table = survey()
     special = vr.suda(table, keys=KEYS, size=3)
     made = propose_recodings(table, special)
-    assert {one.column for one in made} == {"job", "age"}
-    for one in made:
+    assert {item.column for item in made} == {"job", "age"}
+    for item in made:
         new = table.copy()
-        if one.column == "age":
-            width = float(one.step.split("=")[1].split()[0])
+        if item.column == "age":
+            width = float(item.step.split("=")[1].split()[0])
             new["age"] = np.floor(new["age"] / width)
         else:
-            rare = one.step.split("values=")[1].split()[0].split(",")
+            rare = item.step.split("values=")[1].split()[0].split(",")
             new["job"] = new["job"].where(~new["job"].isin(rare), "other")
-        assert int((~new.duplicated(KEYS, keep=False)).sum()) == one.after < one.before
-        vr.anonymize(table.drop(columns="hid"), keys=KEYS, drop_undeclared=True, k=2, steps=[one.step])
+        assert int((~new.duplicated(KEYS, keep=False)).sum()) == item.after < item.before
+        vr.anonymize(table.drop(columns="hid"), keys=KEYS, drop_undeclared=True, k=2, steps=[item.step])
 
 
 def test_the_command_line_writes_and_proposes(tmp_path, capsys):
@@ -90,8 +90,8 @@ def test_the_command_line_writes_and_proposes(tmp_path, capsys):
     words = ["voronym", "measure", str(tmp_path / "in.csv"), *about, "--suda", "3", "--records-out", str(out)]
     with mock.patch.object(sys, "argv", words), pytest.raises(SystemExit) as ended:
         main()
-    said = capsys.readouterr()
-    assert not ended.value.code, said.err
+    text = capsys.readouterr()
+    assert not ended.value.code, text.err
     assert {"row", "class_size", "individual_risk", "household_risk", "suda_score"} <= set(pd.read_csv(out))
-    assert "--step 'recode job values=" in " ".join(said.out.split())
-    assert "never for publication" in said.err.replace("\n", " ")
+    assert "--step 'recode job values=" in " ".join(text.out.split())
+    assert "never for publication" in text.err.replace("\n", " ")

@@ -25,17 +25,17 @@ def people(n=400):
 
 
 def test_channel_and_records_stand_beside_the_groups():
-    found = vr.compare(
+    result = vr.compare(
         people(), keys=["age", "region"], k=[5], methods=["mdav", "channel", "records"], confidential=["ill"],
         risk="mutual-information",
     )  # fmt: skip
-    rows = {row.method: row for row in found.rows}
+    rows = {row.method: row for row in result.rows}
     assert set(rows) == {"mdav", "channel", "records"}
-    assert not found.skipped
+    assert not result.skipped
     # The channel was given the loss of the groups, and tells less about the column at the same price.
     assert 0.2 * rows["mdav"].loss < rows["channel"].loss < 2 * rows["mdav"].loss
     assert rows["records"].groups > 10
-    for row in found.rows:
+    for row in result.rows:
         assert row.information.low <= row.information.high
         assert set(row.limits) == {"floor", "reached", "by_lot"}
     # What is linked is what an intruder links who knows the keys.
@@ -45,16 +45,16 @@ def test_channel_and_records_stand_beside_the_groups():
 def test_they_are_there_by_default_where_what_keys_tell_is_asked_for(monkeypatch):
     monkeypatch.setattr(comparison, "algorithms", lambda: {"mdav": METHODS["mdav"]})  # the others take long
     asked = {"keys": ["age"], "k": [20], "confidential": ["ill"], "risk": "mutual-information"}
-    found = vr.compare(people(120), **asked)
-    assert {row.method for row in found.rows} == {"channel", "records", "mdav"}
+    result = vr.compare(people(120), **asked)
+    assert {row.method for row in result.rows} == {"channel", "records", "mdav"}
     plain = vr.compare(people(120), keys=["age"], k=[20], methods=["mdav", "records"])
     assert {row.method for row in plain.rows} == {"mdav", "records"}
 
 
 def test_options_of_their_own_are_taken_or_refused():
     asked = {"keys": ["region"], "k": [5], "confidential": ["ill"], "risk": "mutual-information"}
-    found = vr.compare(people(), methods=["channel"], options={"channel": {"max_risk": 0.001}}, **asked)
-    (row,) = found.rows
+    result = vr.compare(people(), methods=["channel"], options={"channel": {"max_risk": 0.001}}, **asked)
+    (row,) = result.rows
     assert row.information.plug_in < 0.02
     with pytest.raises(InputError, match="no option 'gamma'"):
         vr.compare(people(), methods=["channel"], options={"channel": {"gamma": 1}}, **asked)

@@ -35,9 +35,9 @@ KEYS = ["age", "pay", "sex"]
 
 
 def test_a_table_alone():
-    found = measure(AFTER, keys=KEYS, confidential=["ill"])
-    assert found.risk.k == 5
-    assert [f.model for f in found.findings] == [
+    result = measure(AFTER, keys=KEYS, confidential=["ill"])
+    assert result.risk.k == 5
+    assert [f.model for f in result.findings] == [
         "k-anonymity",
         "p-sensitive",
         "alpha-k",
@@ -47,17 +47,17 @@ def test_a_table_alone():
         "delta-disclosure",
         "mutual-information",
     ]
-    assert found.holds
-    assert found.utility is found.linkage is found.basis is None
-    assert repr(found) == "Measurement(60 records, k=5, keys age, pay, sex)"
-    assert "k = 5" in str(found)
-    json.dumps(found.to_dict(), allow_nan=False)  # a measure may be infinite; JSON knows no such number
+    assert result.holds
+    assert result.utility is result.linkage is result.basis is None
+    assert repr(result) == "Measurement(60 records, k=5, keys age, pay, sex)"
+    assert "k = 5" in str(result)
+    json.dumps(result.to_dict(), allow_nan=False)  # a measure may be infinite; JSON knows no such number
 
 
 def test_without_a_confidential_column_one_note_says_what_is_not_measured():
-    found = measure(AFTER, keys=KEYS)
-    assert [f.model for f in found.findings] == ["k-anonymity"]
-    (note,) = (note for note in found.notes if "not measured" in note)
+    result = measure(AFTER, keys=KEYS)
+    assert [f.model for f in result.findings] == ["k-anonymity"]
+    (note,) = (note for note in result.notes if "not measured" in note)
     assert (
         "p-sensitive, alpha-k, l-diversity, t-closeness, beta-likeness, delta-disclosure, mutual-information"
         in note
@@ -67,10 +67,10 @@ def test_without_a_confidential_column_one_note_says_what_is_not_measured():
 
 
 def test_every_confidential_column_is_shown():
-    found = measure(AFTER, keys=["age", "pay"], confidential=["sex", "ill"], models=["t-closeness=0.1"])
-    assert not found.holds
-    assert found.findings[0].model == "t-closeness"  # what was asked comes first
-    shown = str(found)
+    result = measure(AFTER, keys=["age", "pay"], confidential=["sex", "ill"], models=["t-closeness=0.1"])
+    assert not result.holds
+    assert result.findings[0].model == "t-closeness"  # what was asked comes first
+    shown = str(result)
     assert shown.count("    sex: ") == shown.count("    ill: ") == 7
     assert "required 0.1: does not hold" in shown
     assert "corrected" in shown
@@ -82,18 +82,18 @@ def test_the_order_of_an_ordinal_column_is_used():
     given = {"keys": ["k"], "confidential": ["w"], "orders": {"w": ["low", "mid", "top"]}}
     assert measure(frame, **given, models=["t-closeness=0"]).holds
     # P = (2/3, 1, 1), Q = (1/3, 2/3, 1): (1/3 + 1/3) / 2
-    found = measure(worse, **given, models=["t-closeness=0.3"]).findings[0]
-    assert found.value == pytest.approx(1 / 3)
-    assert not found.holds
+    result = measure(worse, **given, models=["t-closeness=0.3"]).findings[0]
+    assert result.value == pytest.approx(1 / 3)
+    assert not result.holds
     with pytest.raises(InputError, match="1 levels that its order of 2 lacks"):
         measure(worse, **{**given, "orders": {"w": ["low", "mid"]}}, models=["t-closeness=0.3"])
 
 
 def test_required_models_decide_and_others_are_only_measured():
     assert measure(AFTER, keys=KEYS, models=["k-anonymity=5"]).holds
-    found = measure(AFTER, keys=KEYS, models=[KAnonymity(6), "k-anonymity=2"])
-    assert not found.holds
-    assert [f.holds for f in found.findings] == [False, True]
+    result = measure(AFTER, keys=KEYS, models=[KAnonymity(6), "k-anonymity=2"])
+    assert not result.holds
+    assert [f.holds for f in result.findings] == [False, True]
 
 
 def test_a_registered_model_joins(monkeypatch):
@@ -116,8 +116,8 @@ def test_a_registered_model_joins(monkeypatch):
             assert text is None
             return cls()
 
-    found = measure(AFTER, keys=KEYS, confidential=["ill"])
-    values = {f.model: f.value for f in found.findings}
+    result = measure(AFTER, keys=KEYS, confidential=["ill"])
+    values = {f.model: f.value for f in result.findings}
     assert (values["k-anonymity"], values["classes"]) == (5.0, 3.0)
     without = measure(AFTER, keys=KEYS)
     assert [f.model for f in without.findings] == ["k-anonymity"]
@@ -125,17 +125,17 @@ def test_a_registered_model_joins(monkeypatch):
 
 
 def test_beside_the_original():
-    found = measure(AFTER, keys=KEYS, confidential=["ill"], original=BEFORE, aligned=True)
-    assert found.original_risk.k == 1
-    assert found.linkage.kind == "measured"
-    assert found.basis == "aligned"
-    assert 0 < found.linkage.rate.value <= 1 / 5
-    assert [i.column for i in found.intervals] == ["age", "pay"]
-    assert 0 < found.utility.information_loss < 100
-    assert "ill" in [c.name for c in found.utility.columns]
-    json.dumps(found.to_dict(), allow_nan=False)
+    result = measure(AFTER, keys=KEYS, confidential=["ill"], original=BEFORE, aligned=True)
+    assert result.original_risk.k == 1
+    assert result.linkage.kind == "measured"
+    assert result.basis == "aligned"
+    assert 0 < result.linkage.rate.value <= 1 / 5
+    assert [i.column for i in result.intervals] == ["age", "pay"]
+    assert 0 < result.utility.information_loss < 100
+    assert "ill" in [c.name for c in result.utility.columns]
+    json.dumps(result.to_dict(), allow_nan=False)
     for part in ("Privacy", "record linkage", "information loss", "(the original: k = 1"):
-        assert part in str(found)
+        assert part in str(result)
 
 
 def test_shuffled_rows_give_a_bound_and_the_same_utility():
@@ -155,10 +155,10 @@ def test_shuffled_rows_give_a_bound_and_the_same_utility():
 
 def test_a_part_of_the_original_was_released():
     rows = np.arange(0, 60, 2)
-    found = measure(AFTER[rows], keys=KEYS, original=BEFORE, aligned=rows)
-    assert found.linkage.rate.population == 60
-    assert found.intervals[0].sd.n == 30
-    assert found.utility.information_loss is not None
+    result = measure(AFTER[rows], keys=KEYS, original=BEFORE, aligned=rows)
+    assert result.linkage.rate.population == 60
+    assert result.intervals[0].sd.n == 30
+    assert result.utility.information_loss is not None
 
 
 @settings(max_examples=8)
@@ -166,19 +166,19 @@ def test_a_part_of_the_original_was_released():
 def test_order_index_and_library_change_nothing(rows, lines):
     expected = measure(AFTER, keys=KEYS, confidential=["ill"], original=BEFORE)
     table = AFTER[list(rows)].to_pandas().set_axis(np.zeros(60))
-    found = measure(table, keys=KEYS, confidential=["ill"], original=BEFORE[list(lines)].to_arrow())
-    assert found.risk == expected.risk
-    assert found.findings == expected.findings
-    assert found.linkage == expected.linkage
-    assert found.intervals == expected.intervals
-    assert found.utility.pmse.value == pytest.approx(expected.utility.pmse.value, rel=1e-6)
+    result = measure(table, keys=KEYS, confidential=["ill"], original=BEFORE[list(lines)].to_arrow())
+    assert result.risk == expected.risk
+    assert result.findings == expected.findings
+    assert result.linkage == expected.linkage
+    assert result.intervals == expected.intervals
+    assert result.utility.pmse.value == pytest.approx(expected.utility.pmse.value, rel=1e-6)
 
 
 def test_progress_is_told():
-    told = []
-    measure(AFTER, keys=KEYS, original=BEFORE, progress=told.append)
-    assert {step.stage for step in told} >= {"counting", "attacking", "comparing"}
-    done = [step.done for step in told]
+    messages = []
+    measure(AFTER, keys=KEYS, original=BEFORE, progress=messages.append)
+    assert {step.stage for step in messages} >= {"counting", "attacking", "comparing"}
+    done = [step.done for step in messages]
     assert done == sorted(done)
     assert done[-1] == 1.0
 
@@ -203,7 +203,7 @@ def test_kinds_orders_and_places_reach_the_schema():
             "c": [1, 2, 1, 2],
         }
     )
-    found = measure(
+    result = measure(
         frame,
         keys=["lat", "lon", "level", "c"],
         original=frame,
@@ -212,27 +212,27 @@ def test_kinds_orders_and_places_reach_the_schema():
         orders={"level": ["lo", "hi"]},
         locations=[("lat", "lon")],
     )
-    assert found.utility["c"].total_variation == 0.0
-    assert set(found.utility.loss_by_key) == {"lat, lon", "level", "c"}
-    assert found.linkage.rate.value == 0.5
+    assert result.utility["c"].total_variation == 0.0
+    assert set(result.utility.loss_by_key) == {"lat, lon", "level", "c"}
+    assert result.linkage.rate.value == 0.5
     with pytest.raises(SchemaError):
         measure(frame, keys=["lat"], kinds={"c": "no such kind"})
 
 
 def test_keys_that_cannot_be_encoded_are_counted_and_the_rest_is_noted():
     frame = pd.DataFrame({"v": pd.Series([1, "1", None, 1], dtype=object), "w": [1, 2, 3, 1]})
-    found = measure(frame, keys=["v", "w"], original=frame)
-    assert found.risk.histogram == {1: 2, 2: 1}
-    assert found.linkage is None
-    assert found.notes
-    assert found.utility["w"].wasserstein == 0.0
+    result = measure(frame, keys=["v", "w"], original=frame)
+    assert result.risk.histogram == {1: 2, 2: 1}
+    assert result.linkage is None
+    assert result.notes
+    assert result.utility["w"].wasserstein == 0.0
 
 
 def test_suppressed_keys_are_measured():
     table = AFTER.with_columns(age=pl.when(pl.arange(60) < 3).then(None).otherwise(pl.col("age")))
-    found = measure(table, keys=KEYS, original=BEFORE, aligned=True)
-    assert found.linkage is not None
-    assert found.utility["age"].missing_after == 0.05
+    result = measure(table, keys=KEYS, original=BEFORE, aligned=True)
+    assert result.linkage is not None
+    assert result.utility["age"].missing_after == 0.05
 
 
 @pytest.mark.parametrize(
@@ -259,12 +259,12 @@ def test_bad_input_gets_one_clear_sentence(change, message):
 
 def test_nothing_is_changed_and_the_same_call_gives_the_same_figures():
     before, after = BEFORE.clone(), AFTER.clone()
-    one = measure(AFTER, keys=KEYS, original=BEFORE, attack=Attacks(targets=20), seed=4)
+    single = measure(AFTER, keys=KEYS, original=BEFORE, attack=Attacks(targets=20), seed=4)
     assert (
-        one.to_dict()
+        single.to_dict()
         == measure(AFTER, keys=KEYS, original=BEFORE, attack=Attacks(targets=20), seed=4).to_dict()
     )
-    assert one.linkage.rate.n == 20
+    assert single.linkage.rate.n == 20
     assert before.equals(BEFORE)
     assert after.equals(AFTER)
 
@@ -273,9 +273,9 @@ def test_files_are_read(tmp_path):
     before, after = tmp_path / "before.parquet", tmp_path / "after.csv"
     BEFORE.write_parquet(before)
     AFTER.write_csv(after)
-    found = measure(after, keys=["age"], original=str(before), aligned=True, population=before)
+    result = measure(after, keys=["age"], original=str(before), aligned=True, population=before)
     same = measure(AFTER, keys=["age"], original=BEFORE, aligned=True, population=BEFORE)
-    assert found.to_dict() == same.to_dict()
+    assert result.to_dict() == same.to_dict()
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", True])
@@ -291,15 +291,15 @@ def test_numbers_at_the_ends_of_the_range(power):
     before = BEFORE.with_columns(**kept)
     far = before.with_columns(pl.col("low", "other") * unit)
     plain = measure(AFTER.with_columns(**kept), keys=["age"], original=before, aligned=True).utility
-    found = measure(
+    result = measure(
         AFTER.hstack(far.select("low", "other")), keys=["age"], original=far, aligned=True
     ).utility
-    assert found.correlation == plain.correlation
-    assert found.pmse == plain.pmse
+    assert result.correlation == plain.correlation
+    assert result.pmse == plain.pmse
     for name in ("low", "other"):
-        assert found[name].sd_before == pytest.approx(plain[name].sd_before * unit)
-        assert found[name].mean_after == pytest.approx(plain[name].mean_after * unit)
-        assert found[name].quantiles_before[95] == pytest.approx(plain[name].quantiles_before[95] * unit)
-        assert found[name].wasserstein == 0.0
-        assert found[name].variance_ratio == 1.0
-    json.dumps(found.to_dict(), allow_nan=False)
+        assert result[name].sd_before == pytest.approx(plain[name].sd_before * unit)
+        assert result[name].mean_after == pytest.approx(plain[name].mean_after * unit)
+        assert result[name].quantiles_before[95] == pytest.approx(plain[name].quantiles_before[95] * unit)
+        assert result[name].wasserstein == 0.0
+        assert result[name].variance_ratio == 1.0
+    json.dumps(result.to_dict(), allow_nan=False)

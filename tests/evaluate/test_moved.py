@@ -42,7 +42,7 @@ def test_one_missing_cell_is_next_to_no_loss(column, more):
     keys = ["sex", "region", "band", *({column} - {"sex", "region", "band"})]
     made = vr.anonymize(frame, keys=keys, confidential=["ill"], drop_undeclared=True, k=5, **more)
     assert made.information_loss < 0.5
-    changed = {one.key: one.records - one.kept for one in made.changes}
+    changed = {change.key: change.records - change.kept for change in made.changes}
     assert sum(changed.values()) <= 5
     assert changed[column] >= 1
 
@@ -57,16 +57,16 @@ def test_counts_are_those_of_pandas():
     )  # fmt: skip
     made = vr.anonymize(frame, keys=["age", "town", "day"], other=["row"], k=4, method="mdav")
     both = made.table.merge(frame, on="row", suffixes=("", "_was"))
-    for one in made.changes:
-        same = both[one.key] == both[f"{one.key}_was"]
-        assert (one.records, one.kept) == (90, int(same.sum()))
-        if one.key != "town":
-            away = (both[one.key] - both[f"{one.key}_was"])[~same].abs()
-            away = away.dt.total_seconds() / 86_400 if one.key == "day" else away
-            assert one.moved == len(away)
-            assert (one.distance, one.farthest) == pytest.approx((away.mean(), away.max()))
+    for change in made.changes:
+        same = both[change.key] == both[f"{change.key}_was"]
+        assert (change.records, change.kept) == (90, int(same.sum()))
+        if change.key != "town":
+            away = (both[change.key] - both[f"{change.key}_was"])[~same].abs()
+            away = away.dt.total_seconds() / 86_400 if change.key == "day" else away
+            assert change.moved == len(away)
+            assert (change.distance, change.farthest) == pytest.approx((away.mean(), away.max()))
         else:
-            assert one.other == int((~same).sum())
+            assert change.other == int((~same).sum())
     assert "days on average" in str(made.changes[2])
 
 
@@ -74,13 +74,13 @@ def test_ranges_and_gaps_are_counted_as_such():
     frame = people(300)
     made = vr.anonymize(frame, keys=["sex", "band"], confidential=["ill"], drop_undeclared=True, k=40,
                         publish={"band": "interval"})  # fmt: skip
-    band = next(one for one in made.changes if one.key == "band")
+    band = next(change for change in made.changes if change.key == "band")
     wide = sum(not str(value).isdigit() for value in made.table["band"])
     assert (band.kept, band.coarser) == (300 - wide, wide)
     made = vr.anonymize(frame, keys=["sex", "region", "band", "level"], confidential=["ill"], k=5,
                         drop_undeclared=True, method="local-suppression")  # fmt: skip
-    for one in made.changes:
-        assert one.gone == made.table[one.key].null_count() == one.records - one.kept
+    for change in made.changes:
+        assert change.gone == made.table[change.key].null_count() == change.records - change.kept
 
 
 def test_parts_add_up():
@@ -89,8 +89,8 @@ def test_parts_add_up():
     whole = [vr.anonymize(part, **roles).changes for part in (frame[:150], frame[150:])]
     (both,) = joined(whole)
     assert both.records == 400
-    assert both.kept == sum(one[0].kept for one in whole)
-    assert both.moved == sum(one[0].moved for one in whole)
+    assert both.kept == sum(item[0].kept for item in whole)
+    assert both.moved == sum(item[0].moved for item in whole)
 
 
 def test_pram_is_not_called_true():

@@ -20,14 +20,14 @@ def compare(a, b):
 
 def test_two_samples_of_one_population_have_the_expected_ratio():
     rng = np.random.default_rng(11)
-    found = [compare(people(rng, 400), people(rng, 300)) for _ in range(200)]
-    ratios = np.array([f.ratio for f in found])
+    results = [compare(people(rng, 400), people(rng, 300)) for _ in range(200)]
+    ratios = np.array([f.ratio for f in results])
     # 3 values, 3 squares, 3 products and the intercept
-    assert found[0].parameters == 10
+    assert results[0].parameters == 10
     # ratio = chi2(9) / 9: mean 1, sd sqrt(2/9) = 0.47; the mean of 200 has an error of 0.033
     assert ratios.mean() == pytest.approx(1.0, abs=0.13)
     assert ratios.std() == pytest.approx(np.sqrt(2 / 9), rel=0.25)
-    assert np.mean([f.z for f in found]) == pytest.approx(0.0, abs=0.4)
+    assert np.mean([f.z for f in results]) == pytest.approx(0.0, abs=0.4)
 
 
 def test_a_copy_has_no_trace_in_any_order():
@@ -64,9 +64,9 @@ def test_categories_missing_values_and_repeated_features():
 
 
 def test_separated_tables_reach_the_largest_value_without_a_warning():
-    found = pmse(np.zeros((50, 1)), np.ones((100, 1)))
+    result = pmse(np.zeros((50, 1)), np.ones((100, 1)))
     c = 100 / 150
-    assert found.value == pytest.approx(c * (1 - c), rel=1e-3)
+    assert result.value == pytest.approx(c * (1 - c), rel=1e-3)
 
 
 def test_constant_and_empty_features():

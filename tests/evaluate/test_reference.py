@@ -17,12 +17,12 @@ def test_information_loss_of_mdav_and_linkage_below_one_in_k(k, loss):
     raw = table.to_numpy().astype(float)
     part = microaggregate(standardize(raw), k, method="mdav")
     masked = pl.DataFrame(part.centroids(raw)[part.labels], schema=table.columns)
-    found = measure(masked, keys=table.columns, original=table, aligned=True)
-    assert found.risk.k == k
-    assert found.utility.information_loss == pytest.approx(loss, abs=0.005)
-    assert 0.5 / k < found.linkage.rate.value <= found.linkage.rate.high <= 1 / k
+    result = measure(masked, keys=table.columns, original=table, aligned=True)
+    assert result.risk.k == k
+    assert result.utility.information_loss == pytest.approx(loss, abs=0.005)
+    assert 0.5 / k < result.linkage.rate.value <= result.linkage.rate.high <= 1 / k
     # Cells keep every mean and the table's variance shrinks by the information loss, on average over columns.
-    ratios = np.array([found.utility[name].variance_ratio for name in table.columns])
+    ratios = np.array([result.utility[name].variance_ratio for name in table.columns])
     assert 100 * (1 - ratios.mean()) == pytest.approx(loss, abs=0.005)
     for name in table.columns:
-        assert found.utility[name].mean_after == pytest.approx(found.utility[name].mean_before)
+        assert result.utility[name].mean_after == pytest.approx(result.utility[name].mean_before)

@@ -17,15 +17,15 @@ TABLE = pl.DataFrame({"a": ["x", "y", "y", "z", "z", "z", "z", "z", None, None]}
 
 
 def test_figures_by_hand():
-    found = risk(TABLE, ["a"])
-    assert (found.k, found.records, found.n_classes) == (1, 10, 4)
-    assert found.histogram == {1: 1, 2: 2, 5: 1}
-    assert (found.unique, found.uniqueness) == (1, 0.1)
-    assert found.prosecutor_max == 1.0
+    result = risk(TABLE, ["a"])
+    assert (result.k, result.records, result.n_classes) == (1, 10, 4)
+    assert result.histogram == {1: 1, 2: 2, 5: 1}
+    assert (result.unique, result.uniqueness) == (1, 0.1)
+    assert result.prosecutor_max == 1.0
     # mean of 1/f over records: (1 + 2/2 + 5/5 + 2/2) / 10 = 0.4 = J/n
-    assert found.prosecutor_mean == found.marketer == 0.4
+    assert result.prosecutor_mean == result.marketer == 0.4
     # above 0.2: classes of fewer than 5, so 1 + 2 + 2 records; the class of 5 is at 0.2, not above
-    assert (found.at_risk, found.share_at_risk) == (5, 0.5)
+    assert (result.at_risk, result.share_at_risk) == (5, 0.5)
 
 
 @pytest.mark.parametrize(("threshold", "expected"), [(0.0, 10), (0.19, 10), (0.2, 5), (0.5, 1), (1.0, 0)])
@@ -41,11 +41,11 @@ def test_a_class_of_f_is_not_above_one_over_f(size):
 def test_journalist_by_hand():
     # In the population: x 4, y 2, z 10; missing has none, so its own 2 count.
     population = pl.DataFrame({"a": ["x"] * 4 + ["y"] * 2 + ["z"] * 10, "more": range(16)})
-    found = risk(TABLE, ["a"], population=population).journalist
+    result = risk(TABLE, ["a"], population=population).journalist
     # 1/F per record: x 1/4; y 1/2 twice; z 1/10 five times; missing 1/2 twice
-    assert found["max"] == 0.5
-    assert found["mean"] == pytest.approx((0.25 + 2 * 0.5 + 5 * 0.1 + 2 * 0.5) / 10)
-    assert (found["at_risk"], found["absent"], found["population"]) == (5, 2, 16)
+    assert result["max"] == 0.5
+    assert result["mean"] == pytest.approx((0.25 + 2 * 0.5 + 5 * 0.1 + 2 * 0.5) / 10)
+    assert (result["at_risk"], result["absent"], result["population"]) == (5, 2, 16)
 
 
 def test_journalist_takes_numbers_of_another_type_and_refuses_text_for_numbers():
@@ -75,7 +75,7 @@ def test_order_index_and_library_change_nothing(values, random):
 
 
 def test_it_is_json_and_readable():
-    found = risk(TABLE, ["a"], population=TABLE)
-    assert json.loads(json.dumps(found.to_dict()))["histogram"][0] == {"size": 1, "classes": 1}
-    assert "10 records in 4 classes" in str(found)
-    assert "population" in str(found)
+    result = risk(TABLE, ["a"], population=TABLE)
+    assert json.loads(json.dumps(result.to_dict()))["histogram"][0] == {"size": 1, "classes": 1}
+    assert "10 records in 4 classes" in str(result)
+    assert "population" in str(result)

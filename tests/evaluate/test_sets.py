@@ -20,7 +20,7 @@ def people(n=600, seed=2):
         {
             "age": rng.integers(0, 90, n),
             "sex": rng.choice(["f", "m"], n),
-            "zip": [f"{one:05d}" for one in rng.choice(CODES, n)],
+            "zip": [f"{item:05d}" for item in rng.choice(CODES, n)],
             "ill": rng.choice(["a", "b", "c"], n),
         }
     )
@@ -30,10 +30,10 @@ def holds(text, value):
     """Whether a published text may stand for a value, in the ways that this file writes them."""
     if text == "*" or str(value) == text:
         return True
-    if found := re.fullmatch(r"\[(\d+), (\d+)\[", text):
-        return int(found[1]) <= int(value) < int(found[2])
-    if found := re.fullmatch(r"(\d+)[-–](\d+)", text):
-        return int(found[1]) <= int(value) <= int(found[2])
+    if match := re.fullmatch(r"\[(\d+), (\d+)\[", text):
+        return int(match[1]) <= int(value) < int(match[2])
+    if match := re.fullmatch(r"(\d+)[-–](\d+)", text):
+        return int(match[1]) <= int(value) <= int(match[2])
     if "*" in text:
         return re.fullmatch(text.replace("*", "."), str(value)) is not None
     return False
@@ -65,9 +65,9 @@ def test_linkage_is_that_of_plain_matching(style):
     age, code = STYLES[style]
     after = before.assign(age=before.age.map(age), zip=before.zip.map(code))
     keys = ["age", "sex", "zip"]
-    found = vr.measure(after, keys=keys, confidential=["ill"], original=before, aligned=True)
+    result = vr.measure(after, keys=keys, confidential=["ill"], original=before, aligned=True)
     want = linked(before, after, keys)
-    assert found.linkage.rate.value == pytest.approx(want)
+    assert result.linkage.rate.value == pytest.approx(want)
     order = np.random.default_rng(0).permutation(len(after))
     mixed = after.iloc[order].reset_index(drop=True)
     blind = vr.measure(mixed, keys=keys, confidential=["ill"], original=before)
@@ -90,15 +90,15 @@ def test_a_bound_is_a_bound():
         signs = int(rng.integers(1, 5))
         after = before.assign(zip=[code[: 5 - signs] + "*" * signs for code in before.zip])
         after.loc[rng.random(60) < 0.2, "zip"] = "*"
-        found = vr.measure(after.sample(frac=1, random_state=1), keys=["sex", "zip"], original=before)
-        assert linked(before, after, ["sex", "zip"]) <= found.linkage.bound + 1e-12
+        result = vr.measure(after.sample(frac=1, random_state=1), keys=["sex", "zip"], original=before)
+        assert linked(before, after, ["sex", "zip"]) <= result.linkage.bound + 1e-12
 
 
 def test_utility_reads_sets():
     before = people()
     after = before.assign(zip=[code[:2] + "***" for code in before.zip])
-    found = vr.measure(after, keys=["age", "sex", "zip"], original=before, aligned=True)
-    change = found.utility["zip"]
+    result = vr.measure(after, keys=["age", "sex", "zip"], original=before, aligned=True)
+    change = result.utility["zip"]
     assert change.categories_lost == 0
     assert change.categories_merged == before.zip.nunique() - 1  # 21*** is 21000
     shares = before.zip.value_counts(normalize=True)
@@ -109,18 +109,18 @@ def test_utility_reads_sets():
             spread[mate] = spread.get(mate, 0.0) + share / len(mates)
     want = sum(abs(shares[code] - spread[code]) for code in shares.index) / 2
     assert change.total_variation == pytest.approx(want)
-    assert found.utility.pmse.ratio < 2.0
-    assert 0.0 < found.utility.loss_by_key["zip"] < 100.0
-    assert found.utility.loss_by_key["age"] == 0.0
+    assert result.utility.pmse.ratio < 2.0
+    assert 0.0 < result.utility.loss_by_key["zip"] < 100.0
+    assert result.utility.loss_by_key["age"] == 0.0
 
 
 @pytest.mark.parametrize("published", ["{f, m}", "f|m", "*", "f or m"])
 def test_lists_of_values(published):
     before = people()
     after = before.assign(sex=published)
-    found = vr.measure(after, keys=["sex", "zip"], original=before, aligned=True)
+    result = vr.measure(after, keys=["sex", "zip"], original=before, aligned=True)
     classes = after.zip.nunique()
-    assert found.linkage.rate.value == pytest.approx(classes / len(after))
+    assert result.linkage.rate.value == pytest.approx(classes / len(after))
 
 
 def test_names_of_a_hierarchy_and_of_steps(tmp_path):
@@ -128,14 +128,14 @@ def test_names_of_a_hierarchy_and_of_steps(tmp_path):
     tree = {code: ["south" if code < "1" else "north", "*"] for code in before.zip.unique()}
     after = before.assign(zip=["south" if code < "1" else "north" for code in before.zip])
     keys = ["sex", "zip"]
-    found = vr.measure(after, keys=keys, original=before, aligned=True, hierarchies={"zip": tree})
-    assert found.linkage.rate.value == pytest.approx(4 / len(before))
+    result = vr.measure(after, keys=keys, original=before, aligned=True, hierarchies={"zip": tree})
+    assert result.linkage.rate.value == pytest.approx(4 / len(before))
     made = vr.anonymize(
         before, keys=keys, confidential=["ill"], drop_undeclared=True, k=2, method="local-suppression",
         steps=["recode zip values=08001,08045,08110 to=08001"], kinds={"zip": "nominal"},
     )  # fmt: skip
-    found = vr.attack(made, attacks=["linkage"])
-    assert found["linkage"].success == pytest.approx(made.table.groupby(keys).ngroups / len(before))
+    result = vr.attack(made, attacks=["linkage"])
+    assert result["linkage"].success == pytest.approx(made.table.groupby(keys).ngroups / len(before))
 
 
 def test_our_own_reports_link_recoded_releases():

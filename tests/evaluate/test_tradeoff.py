@@ -57,17 +57,17 @@ def normal():
 
 
 def test_curves_are_below_every_measured_point_of_normal_data(normal):
-    found, X = made(normal, ["a", "b"], ["w"])
-    curve = found.curve("normal")
-    floor = found.curve("floor")
+    result, X = made(normal, ["a", "b"], ["w"])
+    curve = result.curve("normal")
+    floor = result.curve("floor")
     for k in (60, 150, 400, 1000, 3000):
         part = vr.microaggregate(X, k, method="mdav")
         share = vr.information_loss(X, part) / 100
-        risk = found.risk(part.labels)
+        risk = result.risk(part.labels)
         assert curve.at(share) <= risk.corrected
         assert curve.at(share) <= risk.high
         assert floor.at(share) <= risk.plug_in
-        assert found.and_also([(share, risk.plug_in)]).curve("reached").at(share) <= risk.plug_in + 1e-12
+        assert result.and_also([(share, risk.plug_in)]).curve("reached").at(share) <= risk.plug_in + 1e-12
     assert curve.at(0.3) > 0.1  # and it is not nothing
     assert not curve.bound
     assert floor.bound
@@ -75,23 +75,23 @@ def test_curves_are_below_every_measured_point_of_normal_data(normal):
 
 def test_ends_and_plain_data(normal):
     small = normal.head(300)
-    found, _ = made(small, ["a", "b"], ["w"])
-    assert found.risk(np.arange(300)).plug_in == pytest.approx(found.unchanged.plug_in)
-    assert found.curve("reached").at(0.0) == pytest.approx(found.unchanged.plug_in)
-    assert [curve.at(1.0) for curve in found.curves] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
-    assert found.upper(0.25) == pytest.approx(0.75 * found.unchanged.plug_in)
-    plain = found.to_dict([0.0, 0.5])
+    result, _ = made(small, ["a", "b"], ["w"])
+    assert result.risk(np.arange(300)).plug_in == pytest.approx(result.unchanged.plug_in)
+    assert result.curve("reached").at(0.0) == pytest.approx(result.unchanged.plug_in)
+    assert [curve.at(1.0) for curve in result.curves] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
+    assert result.upper(0.25) == pytest.approx(0.75 * result.unchanged.plug_in)
+    plain = result.to_dict([0.0, 0.5])
     assert [curve["kind"] for curve in plain["curves"]] == ["floor", "reached", "normal"]
-    assert plain["curves"][1]["points"][0] == (0.0, pytest.approx(found.unchanged.plug_in))
-    assert letters(found) > 10
+    assert plain["curves"][1]["points"][0] == (0.0, pytest.approx(result.unchanged.plug_in))
+    assert letters(result) > 10
 
 
 def test_monotone_changes_of_the_column_change_nothing(normal):
     small = normal.head(300)
-    one, _ = made(small, ["a"], ["w"])
-    two, _ = made(small.with_columns(pl.col("w").exp() * 7), ["a"], ["w"])
+    first, _ = made(small, ["a"], ["w"])
+    second, _ = made(small.with_columns(pl.col("w").exp() * 7), ["a"], ["w"])
     for kind in ("floor", "reached", "normal"):
-        assert one.curve(kind).at(0.1) == pytest.approx(two.curve(kind).at(0.1))
+        assert first.curve(kind).at(0.1) == pytest.approx(second.curve(kind).at(0.1))
 
 
 @pytest.mark.parametrize(
@@ -108,14 +108,14 @@ def test_why_there_is_no_normal_curve(normal, column, why):
         scores = ndtri((np.arange(200) + 0.5) / 200)
         ranked = pl.DataFrame({"a": scores, "b": scores * 0, "w": scores})
         column = pl.col("w")
-    found, _ = made(ranked.with_columns(w=column), ["a", "b"], ["w"])
-    assert found.curve("normal") is None
-    assert why in found.notes[0]
+    result, _ = made(ranked.with_columns(w=column), ["a", "b"], ["w"])
+    assert result.curve("normal") is None
+    assert why in result.notes[0]
 
 
 def test_one_column_at_a_time(normal):
     both = normal.head(50).with_columns(v=pl.col("w"))
     with pytest.raises(vr.InputError, match="one of 'w', 'v'"):
         made(both, ["a", "b"], ["w", "v"])
-    found, _ = made(both, ["a", "b"], ["w", "v"], column="v")
-    assert found.levels.column == "v"
+    result, _ = made(both, ["a", "b"], ["w", "v"], column="v")
+    assert result.levels.column == "v"

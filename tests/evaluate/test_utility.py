@@ -29,9 +29,9 @@ SCHEMA = Schema.build(BEFORE, keys=["age", "sex"], confidential=["pay"], identif
 
 
 def test_columns_by_hand():
-    found = utility(BEFORE, AFTER, SCHEMA)
-    assert [c.name for c in found.columns] == ["age", "sex", "pay"]
-    age = found["age"]
+    result = utility(BEFORE, AFTER, SCHEMA)
+    assert [c.name for c in result.columns] == ["age", "sex", "pay"]
+    age = result["age"]
     assert (age.mean_before, age.mean_after) == (45.0, 45.0)
     # deviations 25, 15, 15, 25: variance 425; after 20 each: variance 400
     assert age.sd_before == pytest.approx(np.sqrt(425))
@@ -40,7 +40,7 @@ def test_columns_by_hand():
     assert age.wasserstein == pytest.approx(5 / np.sqrt(425))
     assert age.quantiles_before[50] == 45.0
     assert age.quantiles_after[5] == 25.0
-    sex = found["sex"]
+    sex = result["sex"]
     # shares f 1/4, m 1/2, missing 1/4 against m 1: half of 1/4 + 1/2 + 1/4
     assert sex.total_variation == pytest.approx(0.5)
     # 1 - sum of sqrt(p q) = 1 - sqrt(1/2)
@@ -48,19 +48,19 @@ def test_columns_by_hand():
     counts = (sex.categories_before, sex.categories_after, sex.categories_lost, sex.categories_new)
     assert counts == (2, 1, 1, 0)
     assert (sex.missing_before, sex.missing_after) == (0.25, 0.0)
-    assert found["pay"].wasserstein == 0.0
-    assert found["pay"].distance == 0.0
+    assert result["pay"].wasserstein == 0.0
+    assert result["pay"].distance == 0.0
     with pytest.raises(KeyError):
-        found["name"]
+        result["name"]
 
 
 def test_correlations_by_hand():
-    found = utility(BEFORE, AFTER, SCHEMA).correlation
-    assert found.names == ("age", "pay")
+    result = utility(BEFORE, AFTER, SCHEMA).correlation
+    assert result.names == ("age", "pay")
     before = np.corrcoef(BEFORE["age"], BEFORE["pay"])[0, 1]
     after = np.corrcoef(AFTER["age"], AFTER["pay"])[0, 1]
-    assert found.before[0][1] == pytest.approx(before)
-    assert found.max_change == found.mean_change == pytest.approx(abs(before - after))
+    assert result.before[0][1] == pytest.approx(before)
+    assert result.max_change == result.mean_change == pytest.approx(abs(before - after))
 
 
 def test_information_loss_by_hand():
@@ -71,30 +71,30 @@ def test_information_loss_by_hand():
     assert utility(BEFORE, after, schema).information_loss is None
     # released row r came from original row order[r]
     order = np.array([2, 0, 3, 1])
-    found = utility(BEFORE, after[order], schema, aligned=order)
-    assert found.information_loss == pytest.approx(100 / 17)
-    assert found.loss_by_key == {"age": pytest.approx(100 / 17)}
+    result = utility(BEFORE, after[order], schema, aligned=order)
+    assert result.information_loss == pytest.approx(100 / 17)
+    assert result.loss_by_key == {"age": pytest.approx(100 / 17)}
     wrong = utility(BEFORE, after[order], schema, aligned=True)
     assert wrong.information_loss > 50
 
 
 def test_a_copy_loses_nothing():
-    found = utility(BEFORE, BEFORE, SCHEMA, aligned=True)
-    assert found.information_loss == 0.0
-    assert found.correlation.max_change == 0.0
-    assert found.pmse.ratio == pytest.approx(0.0, abs=1e-9)
-    assert all(c.distance == 0.0 for c in found.columns)
+    result = utility(BEFORE, BEFORE, SCHEMA, aligned=True)
+    assert result.information_loss == 0.0
+    assert result.correlation.max_change == 0.0
+    assert result.pmse.ratio == pytest.approx(0.0, abs=1e-9)
+    assert all(c.distance == 0.0 for c in result.columns)
 
 
 def test_everything_at_its_mean_loses_everything():
     before = pl.DataFrame({"a": [1.0, 2.0, 6.0], "b": [5.0, 5.0, 5.0]})
     after = pl.DataFrame({"a": [3.0, 3.0, 3.0], "b": [5.0, 5.0, 5.0]})
-    found = utility(before, after, Schema.build(before, keys=["a", "b"]), aligned=True)
-    assert found.information_loss == pytest.approx(100.0)
-    assert found["a"].variance_ratio == 0.0
-    assert found["b"].variance_ratio is None
-    assert found.loss_by_key["b"] == 0.0
-    assert found.correlation.max_change is None
+    result = utility(before, after, Schema.build(before, keys=["a", "b"]), aligned=True)
+    assert result.information_loss == pytest.approx(100.0)
+    assert result["a"].variance_ratio == 0.0
+    assert result["b"].variance_ratio is None
+    assert result.loss_by_key["b"] == 0.0
+    assert result.correlation.max_change is None
 
 
 mixed = st.fixed_dictionaries(
@@ -117,9 +117,9 @@ def test_order_index_and_library_change_nothing(before, after, random):
     random.shuffle(rows)
     random.shuffle(lines)
     other = a[rows].to_pandas().set_index(pd.Index(["same"] * len(a)))
-    found = utility(other, b[lines].to_arrow(), schema).to_dict()
-    assert_close(found, expected)
-    json.dumps(found, allow_nan=False)
+    result = utility(other, b[lines].to_arrow(), schema).to_dict()
+    assert_close(result, expected)
+    json.dumps(result, allow_nan=False)
 
 
 def assert_close(a, b, path=""):
@@ -142,12 +142,12 @@ def test_pairwise_correlations_equal_numpy_on_complete_rows():
     X = rng.standard_normal((200, 4)) @ rng.standard_normal((4, 4)) + 1e6
     X[rng.random(X.shape) < 0.2] = np.nan
     X[:, 3] = 7.0
-    found = correlations(X)
+    result = correlations(X)
     for i in range(3):
         for j in range(3):
             both = ~np.isnan(X[:, i]) & ~np.isnan(X[:, j])
-            assert found[i, j] == pytest.approx(np.corrcoef(X[both, i], X[both, j])[0, 1], abs=1e-6)
-    assert np.isnan(found[3]).all()
+            assert result[i, j] == pytest.approx(np.corrcoef(X[both, i], X[both, j])[0, 1], abs=1e-6)
+    assert np.isnan(result[3]).all()
 
 
 @given(st.lists(st.floats(-99, 99), min_size=1), st.lists(st.floats(-99, 99), min_size=1))
@@ -177,24 +177,24 @@ def test_ordinal_dates_infinities_and_other_types_after_masking():
     schema = Schema.build(
         before, keys=["day", "size", "count"], other=["pay"], orders={"size": ["S", "M", "L"]}
     )
-    found = utility(before, after, schema, aligned=True)
-    assert found["day"].mean_after - found["day"].mean_before == pytest.approx(0.5 * 86_400)
-    assert found["size"].categories_lost == 2
-    assert found["pay"].mean_before == 2.0
-    assert found["count"].mean_after == 2.0
-    assert "mean 2020-01-02T00:00:00 -> 2020-01-02T12:00:00, sd 1 -> 0 days" in str(found)
-    assert "size" in found.correlation.names
-    assert 0 < found.information_loss < 100
-    json.dumps(found.to_dict(), allow_nan=False)
+    result = utility(before, after, schema, aligned=True)
+    assert result["day"].mean_after - result["day"].mean_before == pytest.approx(0.5 * 86_400)
+    assert result["size"].categories_lost == 2
+    assert result["pay"].mean_before == 2.0
+    assert result["count"].mean_after == 2.0
+    assert "mean 2020-01-02T00:00:00 -> 2020-01-02T12:00:00, sd 1 -> 0 days" in str(result)
+    assert "size" in result.correlation.names
+    assert 0 < result.information_loss < 100
+    json.dumps(result.to_dict(), allow_nan=False)
 
 
 def test_suppressed_and_generalised_values_are_compared_all_the_same():
     before = pl.DataFrame({"age": [20, 30, 60, 70], "zip": ["08", "08", "09", "10"]})
     after = pl.DataFrame({"age": ["20-30", "20-30", "60-70", "60-70"], "zip": ["08", "08", None, "*"]})
-    found = utility(before, after, Schema.build(before, keys=["age", "zip"]), aligned=True)
-    assert found["age"].mean_after == 45.0  # ranges count by their middle
-    assert any("middle" in note for note in found.notes)
-    assert any("may stand for" in note for note in found.notes)  # "*" counts as all values
+    result = utility(before, after, Schema.build(before, keys=["age", "zip"]), aligned=True)
+    assert result["age"].mean_after == 45.0  # ranges count by their middle
+    assert any("middle" in note for note in result.notes)
+    assert any("may stand for" in note for note in result.notes)  # "*" counts as all values
 
 
 @pytest.mark.parametrize("gap", [None, 40])
@@ -205,13 +205,13 @@ def test_a_value_made_missing_loses_what_the_mean_of_all_would(gap):
     if gap is not None:
         add = pl.DataFrame({"age": [None], "job": ["a"]}, schema=before.schema)
         before, after = pl.concat([before, add]), pl.concat([after, add])
-    found = utility(before, after, Schema.build(before, keys=["age", "job"]), aligned=True)
+    result = utility(before, after, Schema.build(before, keys=["age", "job"]), aligned=True)
     if gap is None:
-        assert found.loss_by_key["age"] == pytest.approx(100 * 15**2 / 1700)
-        assert found.loss_by_key["job"] == pytest.approx(25.0)
+        assert result.loss_by_key["age"] == pytest.approx(100 * 15**2 / 1700)
+        assert result.loss_by_key["job"] == pytest.approx(25.0)
     else:  # that one value more says "missing" would alone be some 60 %
-        assert 0 < found.loss_by_key["age"] < 100 * 15**2 / 1700
-    assert not any("learned" in note for note in found.notes)
+        assert 0 < result.loss_by_key["age"] < 100 * 15**2 / 1700
+    assert not any("learned" in note for note in result.notes)
 
 
 def test_large_tables_are_sampled_with_a_note(monkeypatch):
@@ -220,20 +220,20 @@ def test_large_tables_are_sampled_with_a_note(monkeypatch):
     monkeypatch.setattr(sys.modules["voronym.evaluate.utility"], "PMSE_ROWS", 50)
     frame = pl.DataFrame({"a": np.random.default_rng(0).standard_normal(200)})
     schema = Schema.build(frame, keys=["a"])
-    found = utility(frame, frame, schema, ctx=Context(seed=3))
-    assert (found.pmse.n_original, found.pmse.n_released) == (50, 50)
-    assert any("random sample of 50 rows" in note for note in found.notes)
-    assert utility(frame, frame, schema, ctx=Context(seed=3)).pmse == found.pmse
+    result = utility(frame, frame, schema, ctx=Context(seed=3))
+    assert (result.pmse.n_original, result.pmse.n_released) == (50, 50)
+    assert any("random sample of 50 rows" in note for note in result.notes)
+    assert utility(frame, frame, schema, ctx=Context(seed=3)).pmse == result.pmse
 
 
 def test_many_columns_are_cut_with_a_note():
     frame = pl.DataFrame({f"c{i}": [float(i), 1.0, 2.0] for i in range(70)})
     names = frame.columns
-    found = utility(frame, frame, Schema.build(frame, keys=names[-2:], other=names[:-2]))
-    assert len(found.columns) == 70
-    assert found.correlation.names[:2] == tuple(names[-2:])
-    assert len(found.correlation.names) == 50
-    assert any("50 of 70" in note for note in found.notes)
+    result = utility(frame, frame, Schema.build(frame, keys=names[-2:], other=names[:-2]))
+    assert len(result.columns) == 70
+    assert result.correlation.names[:2] == tuple(names[-2:])
+    assert len(result.correlation.names) == 50
+    assert any("50 of 70" in note for note in result.notes)
 
 
 @pytest.mark.parametrize(

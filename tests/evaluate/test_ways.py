@@ -11,7 +11,7 @@ from voronym.evaluate.utility import utility
 
 
 def haversine(lat, lon, lat_2, lon_2):
-    lat, lon, lat_2, lon_2 = (np.radians(one) for one in (lat, lon, lat_2, lon_2))
+    lat, lon, lat_2, lon_2 = (np.radians(item) for item in (lat, lon, lat_2, lon_2))
     inner = np.sin((lat - lat_2) / 2) ** 2 + np.cos(lat) * np.cos(lat_2) * np.sin((lon - lon_2) / 2) ** 2
     return 2 * 6_371_008.8 * np.arcsin(np.sqrt(inner))
 

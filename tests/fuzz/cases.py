@@ -77,13 +77,13 @@ def originals(folder: Path) -> dict[str, bytes]:
         }
     except ImportError:  # the extra is not there: fewer formats
         pass
-    found = {}
+    results = {}
     for suffix, write in writers.items():
         path = folder / f"whole{suffix}"
         write(path)
-        found[suffix] = path.read_bytes()
+        results[suffix] = path.read_bytes()
         path.unlink()
-    return found | {".csv.gz": gzip.compress(found[".csv"])}
+    return results | {".csv.gz": gzip.compress(results[".csv"])}
 
 
 def _sqlite(table: pl.DataFrame, path: Path) -> None:

@@ -84,8 +84,8 @@ def sweep_cases(numbers, whole, folder, capsys, monkeypatch) -> list[str]:
             here.mkdir()
             monkeypatch.chdir(here)
             case = draw(number, whole)
-            if said := attempt(case, here, capsys, monkeypatch):
-                wrong.append(f"case {number}: {case.words}: {said}")
+            if text := attempt(case, here, capsys, monkeypatch):
+                wrong.append(f"case {number}: {case.words}: {text}")
     finally:
         signal.signal(signal.SIGALRM, before)
     return wrong
@@ -134,21 +134,23 @@ def test_signals_at_random_moments(start, tmp_path):
             (tmp_path / name).unlink(missing_ok=True)
         rng = random.Random(f"signal-{number}")
         sent = rng.choice([signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-        found = run(tmp_path, asked, rng.uniform(0.1, 1.05 * usual), sent)
-        told = f"case {number}, {sent!r}: {found}"
-        assert "Traceback" not in found.err, told
-        if found.code == 0:  # it was too late
-            assert found.left == sorted(OUTPUTS), told
+        result = run(tmp_path, asked, rng.uniform(0.1, 1.05 * usual), sent)
+        output = f"case {number}, {sent!r}: {result}"
+        assert "Traceback" not in result.err, output
+        if result.code == 0:  # it was too late
+            assert result.left == sorted(OUTPUTS), output
         elif sent == signal.SIGKILL:
-            assert found.code == -sent, told
-            done = found.left == sorted(OUTPUTS)  # all was written: the process was about to end
-            assert done or all(name.startswith(".voronym-") for name in found.left), told
+            assert result.code == -sent, output
+            done = result.left == sorted(OUTPUTS)  # all was written: the process was about to end
+            assert done or all(name.startswith(".voronym-") for name in result.left), output
             if done:
                 continue
             again = run(tmp_path, asked)
-            assert (again.code, again.left) == (0, sorted(OUTPUTS)), told
-            assert not list(tmp_path.glob(".voronym-*")), told
+            assert (again.code, again.left) == (0, sorted(OUTPUTS)), output
+            assert not list(tmp_path.glob(".voronym-*")), output
         else:
-            early = found.code == -sent and (sent != signal.SIGINT or not found.err)  # before Python listens
-            assert early or found.code == 128 + sent, told
-            assert found.left == [], told
+            early = result.code == -sent and (
+                sent != signal.SIGINT or not result.err
+            )  # before Python listens
+            assert early or result.code == 128 + sent, output
+            assert result.left == [], output

@@ -59,12 +59,12 @@ def test_steps_of_a_quarter_are_written_in_full():
 @given(st.lists(st.integers(0, 120), min_size=4, max_size=60), st.integers(2, 5))
 def test_an_outer_end_is_told_only_where_k_people_are_in_its_step(values, k):
     texts = atoms_of(column(values), k, width=10.0).texts
-    lowest, highest = (sum(one // 10 == end // 10 for one in values) for end in (min(values), max(values)))
+    lowest, highest = (sum(item // 10 == end // 10 for item in values) for end in (min(values), max(values)))
     assert (texts[0][0] is None) == (lowest < k)
     assert (texts[-1][1] is None) == (highest < k)
     for (_, before), (after, _) in pairwise(texts):  # else a beginning tells that somebody is there
         low = int(after)
-        assert sum(one // 10 == low // 10 for one in values) >= k or low == int(before) + 1
+        assert sum(item // 10 == low // 10 for item in values) >= k or low == int(before) + 1
 
 
 @settings(max_examples=60, deadline=None)

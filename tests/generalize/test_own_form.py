@@ -64,7 +64,7 @@ def released(path: Path, **more: Any) -> vr.Release:
     return vr.anonymize(path, **{**named, **more})
 
 
-@pytest.mark.parametrize("form", NUMBERS, ids=lambda one: one.says())
+@pytest.mark.parametrize("form", NUMBERS, ids=lambda single: single.says())
 def test_ranges_of_numbers_come_back_and_stay_different(form: Number) -> None:
     ends_ = ["0", "-0.5", "12.25", "999", "1000.00", "1234567.5", "-1500"]
     texts = pl.Series("x", [written(a, b) for a in [None, *ends_] for b in [None, *ends_]] + [None])
@@ -74,7 +74,7 @@ def test_ranges_of_numbers_come_back_and_stay_different(form: Number) -> None:
     assert ("12.25" in "".join(made.drop_nulls())) == (form.decimal == ".")
 
 
-@pytest.mark.parametrize("form", MOMENTS, ids=lambda one: one.pattern)
+@pytest.mark.parametrize("form", MOMENTS, ids=lambda item: item.pattern)
 def test_ranges_of_dates_come_back_and_stay_different(form: Moment) -> None:
     ends_ = ["0999-01-31", "1899-12-31", "1969-01-02", "1970-01-01", "2069-12-31", "2070-01-01", "2020-02-29"]
     ends_ += ["2020-02-29T10:00:00", "2020-02-29T10:59:59", "2020-02-29T10:59:00"]
@@ -82,7 +82,7 @@ def test_ranges_of_dates_come_back_and_stay_different(form: Moment) -> None:
     made = respelled(texts, form)
     assert made.n_unique() == texts.n_unique()
     again = plain_texts(made, form)
-    assert [ends(one, times=True) for one in again] == [ends(one, times=True) for one in texts]
+    assert [ends(item, times=True) for item in again] == [ends(item, times=True) for item in texts]
 
 
 def test_a_release_of_a_german_file_has_german_ranges(tmp_path: Path) -> None:
@@ -91,16 +91,16 @@ def test_a_release_of_a_german_file_has_german_ranges(tmp_path: Path) -> None:
     assert release.table["paid"].str.contains(r"\d\.\d\d").any()  # in memory they are as ever
     receipt = release.write(tmp_path / "out.csv")
     assert receipt.k_counted >= 4
-    found = cells(tmp_path / "out.csv")
+    result = cells(tmp_path / "out.csv")
     end = {"weight": r"(\(-\d+,\d\)|\d+,\d)", "paid": r"\d{1,3}(\.\d{3})*,\d\d", "day": r"\d\d\.\d\d\.20\d\d"}
-    for name, one in end.items():
-        shapes = rf"{one}(–{one})?|{one} or (less|more)|\*"
-        assert all(re.fullmatch(shapes, row[name]) for row in found), name
-        assert any("–" in row[name] for row in found)
+    for name, first in end.items():
+        shapes = rf"{first}(–{first})?|{first} or (less|more)|\*"
+        assert all(re.fullmatch(shapes, row[name]) for row in result), name
+        assert any("–" in row[name] for row in result)
     named: Any = {"keys": ["age", "weight", "paid", "day"], "confidential": ["ill"]}
     there, here = (
-        vr.measure(one, original=tmp_path / "in.csv", **named)
-        for one in (release.table, read(tmp_path / "out.csv"))
+        vr.measure(first, original=tmp_path / "in.csv", **named)
+        for first in (release.table, read(tmp_path / "out.csv"))
     )
     assert here.utility == there.utility  # what is read back is what was published
     assert any("published as ranges" in note for note in here.notes)
@@ -132,9 +132,9 @@ def test_recoded_columns_and_the_lattice_are_german_and_hierarchies_stay_as_writ
     lattice = released(path, keys=["paid", "day"], drop_undeclared=True, method="lattice")
     lattice.write(tmp_path / "lattice.csv")
     ranged = {row[name] for row in cells(tmp_path / "lattice.csv") for name in ("paid", "day")}
-    assert not any(re.search(r"\d{4}-\d\d|\d{4,}\.\d", one) for one in ranged)
+    assert not any(re.search(r"\d{4}-\d\d|\d{4,}\.\d", leave) for leave in ranged)
     leaves = sorted(set(map(str, people()["weight"])))
-    tree = "".join(f"{one};{'1.000–2.000' if one < '1' else '2.5'};*\n" for one in leaves)
+    tree = "".join(f"{leave};{'1.000–2.000' if leave < '1' else '2.5'};*\n" for leave in leaves)
     (tmp_path / "tree.csv").write_text(tree, encoding="utf-8")
     by_tree = released(
         path, keys=["weight"], drop_undeclared=True, publish={"weight": "hierarchy"},
@@ -151,10 +151,10 @@ def test_days_written_as_digits_are_published_so(tmp_path: Path) -> None:
         release = released(tmp_path / "in.csv", kinds={"day": "datetime"}, publish=way)
         release.write(tmp_path / f"{way}.csv")
         assert all(re.fullmatch(shape, row["day"]) for row in cells(tmp_path / f"{way}.csv", ","))
-        found = vr.measure(
+        result = vr.measure(
             tmp_path / f"{way}.csv", keys=["day"], original=tmp_path / "in.csv", kinds={"day": "datetime"}
         )
-        assert not any("different types" in note for note in found.notes)
+        assert not any("different types" in note for note in result.notes)
 
 
 def test_whose_thousands_a_range_has_is_taken_from_the_files(tmp_path: Path) -> None:
@@ -164,8 +164,8 @@ def test_whose_thousands_a_range_has_is_taken_from_the_files(tmp_path: Path) -> 
     texts = pl.Series("n", ["1.000–2.000"])
     assert read_ranges(texts, times=False, original=original, released=other).item() == "1000–2000"
     assert read_ranges(texts, times=False, original=original).item() == "1.000–2.000"  # from no text file
-    said = source_of(read(tmp_path / "out.csv", thousands=".", decimal=","))
-    assert read_ranges(texts, times=False, released=said).item() == "1000–2000"
+    message = source_of(read(tmp_path / "out.csv", thousands=".", decimal=","))
+    assert read_ranges(texts, times=False, released=message).item() == "1000–2000"
     commas = pl.Series("n", ["21,000–30,999"])
     (tmp_path / "us.csv").write_text("n,x\n" + '"21,000–30,999",1\n' * 2, encoding="utf-8")
     theirs = source_of(read(tmp_path / "us.csv"))
@@ -207,8 +207,9 @@ def test_the_attack_on_ends_and_the_penalty_are_the_same_on_the_written_file(tmp
     spelled.write_csv(tmp_path / "out.csv", separator=";")
     named: Any = {"keys": ["paid", "day"], "original": tmp_path / "in.csv", "aligned": True}
     before, after = (
-        vr.attack(one, attacks=["range-ends"], **named)["range-ends"] for one in (plain, tmp_path / "out.csv")
+        vr.attack(item, attacks=["range-ends"], **named)["range-ends"]
+        for item in (plain, tmp_path / "out.csv")
     )
     assert before.success == after.success > after.control + 0.1  # the intruder reads commas, too
-    losses = [vr.measure(one, **named).penalty for one in (plain, tmp_path / "out.csv")]
+    losses = [vr.measure(item, **named).penalty for item in (plain, tmp_path / "out.csv")]
     assert losses[0] == losses[1]

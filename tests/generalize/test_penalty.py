@@ -38,7 +38,7 @@ def test_against_loops(seed, n):
         shown += [(text, common(kind[own].tolist()))] * int(own.sum())
     before = pl.DataFrame({"age": age, "kind": kind})
     after = pl.DataFrame(shown, schema=["age", "kind"], orient="row")
-    found = penalty(
+    result = penalty(
         before,
         after,
         Schema.build(before, keys=["age", "kind"]),
@@ -53,16 +53,16 @@ def test_against_loops(seed, n):
         ages.append((ends[-1] - ends[0]) / span if span else 0.0)
         kinds.append((leaves.get(label, 1) - 1) / 4)
         inside = ((age >= ends[0]) & (age <= ends[-1])).sum()
-        below = sum(label in (one, *TREE[one]) for one in kind)
+        below = sum(label in (item, *TREE[item]) for item in kind)
         bits += math.log2(inside / (age == age[i]).sum()) + math.log2(below / (kind == kind[i]).sum())
         all_bits += math.log2(n / (age == age[i]).sum()) + math.log2(n / (kind == kind[i]).sum())
-    assert found.by_key["age"] == pytest.approx(100 * np.mean(ages))
-    assert found.by_key["kind"] == pytest.approx(100 * np.mean(kinds))
-    assert found.entropy == pytest.approx(100 * bits / all_bits if all_bits else 0.0)
+    assert result.by_key["age"] == pytest.approx(100 * np.mean(ages))
+    assert result.by_key["kind"] == pytest.approx(100 * np.mean(kinds))
+    assert result.entropy == pytest.approx(100 * bits / all_bits if all_bits else 0.0)
     counts = after.group_by(["age", "kind"]).len()["len"].to_list()
-    assert found.discernibility == sum(size**2 for size in counts)
-    assert found.average_class == pytest.approx(np.mean(counts))
-    assert found.classes_per_k == pytest.approx(np.mean(counts) / 2)
+    assert result.discernibility == sum(size**2 for size in counts)
+    assert result.average_class == pytest.approx(np.mean(counts))
+    assert result.classes_per_k == pytest.approx(np.mean(counts) / 2)
 
 
 def test_measure_and_release_say_the_same():
@@ -71,13 +71,13 @@ def test_measure_and_release_say_the_same():
         table, keys=["age", "sex"], confidential=["diagnosis"], k=5, method="mdav", publish="interval"
     )
     order = release._evidence.order
-    found = vr.measure(
+    result = vr.measure(
         release.table, keys=["age", "sex"], confidential=["diagnosis"], original=table, aligned=order
     )
-    assert found.penalty.certainty == pytest.approx(release.penalty.certainty)
-    assert found.penalty.entropy == pytest.approx(release.penalty.entropy)
-    assert "certainty penalty" in str(found)
-    assert found.utility.information_loss is not None  # by the middles of the ranges
+    assert result.penalty.certainty == pytest.approx(release.penalty.certainty)
+    assert result.penalty.entropy == pytest.approx(release.penalty.entropy)
+    assert "certainty penalty" in str(result)
+    assert result.utility.information_loss is not None  # by the middles of the ranges
 
 
 def test_nothing_lost_and_everything_lost():

@@ -39,9 +39,9 @@ def covers(text, value) -> bool:
     if isinstance(value, str):
         return value in text.split(" or ") or "others" in text.split(" or ")
     times = isinstance(value, (dt.date, dt.datetime))
-    found = ends(text, times=times)
-    assert found is not None, text
-    low, high = (-np.inf if found[0] is None else found[0], np.inf if found[1] is None else found[1])
+    result = ends(text, times=times)
+    assert result is not None, text
+    low, high = (-np.inf if result[0] is None else result[0], np.inf if result[1] is None else result[1])
     if times:
         whole = value if isinstance(value, dt.datetime) else dt.datetime(value.year, value.month, value.day)
         at = whole.replace(tzinfo=dt.UTC, microsecond=0).timestamp()
@@ -117,9 +117,9 @@ def test_every_end_may_be_of_k_people(seed):
         times = name == "born"
         line = table[name].cast(pl.Datetime("us")).dt.epoch("us") / 1e6 if times else table[name]
         line = np.sort(line.to_numpy().astype(float))
-        told = [ends(text, times=times) for text in texts]
-        lows = sorted({one[0] for one in told if one[0] is not None})
-        highs = sorted({one[1] for one in told if one[1] is not None})
+        messages = [ends(text, times=times) for text in texts]
+        lows = sorted({item[0] for item in messages if item[0] is not None})
+        highs = sorted({item[1] for item in messages if item[1] is not None})
         # Between an end and the next end that was published, or beyond the last, there are k people or more.
         for low, after in zip(lows, [*lows[1:], np.inf], strict=True):
             assert ((line >= low) & (line < after)).sum() >= k, (name, low)
@@ -130,7 +130,7 @@ def test_every_end_may_be_of_k_people(seed):
 
 def test_exact_ends_lead_to_people_and_rounded_ones_do_not():
     table = town(600, seed=4)
-    found = {}
+    results = {}
     for how in ("exact", "rounded"):
         release = quiet(
             table,
@@ -141,11 +141,11 @@ def test_exact_ends_lead_to_people_and_rounded_ones_do_not():
             method="mdav",
             ends=how,
         )
-        found[how] = vr.attack(release, attacks=["range-ends"])["range-ends"]
-    assert found["exact"].claims
-    assert found["exact"].success > 0.3
-    assert not found["rounded"].claims
-    assert found["rounded"].excess < 0.05
+        results[how] = vr.attack(release, attacks=["range-ends"])["range-ends"]
+    assert results["exact"].claims
+    assert results["exact"].success > 0.3
+    assert not results["rounded"].claims
+    assert results["rounded"].excess < 0.05
 
 
 def test_words_of_the_command_line_and_the_recipe(tmp_path):

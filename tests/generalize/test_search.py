@@ -100,8 +100,8 @@ def test_changes_are_those_of_the_cost(seed):
     labels = np.random.default_rng(seed).permutation(np.arange(24) % 6)
     model, own = problem.records.model(6), operations.make(labels, 6, 8)
     operations.refresh_all(model, own, 0, 6)
-    found = np.empty((3, 24, 24))
-    all_changes(model, own, found)
+    result = np.empty((3, 24, 24))
+    all_changes(model, own, result)
 
     def cost(rows) -> float:
         rows = np.array(rows, np.int64)
@@ -112,12 +112,12 @@ def test_changes_are_those_of_the_cost(seed):
     for i in range(24):
         here = np.flatnonzero(labels == labels[i])
         left = [r for r in here if r != i]
-        assert found[2, i, i] == pytest.approx(cost(left) - cost(here), abs=1e-9)
+        assert result[2, i, i] == pytest.approx(cost(left) - cost(here), abs=1e-9)
         for j in range(24):
             if labels[i] != labels[j]:
                 there = np.flatnonzero(labels == labels[j])
-                assert found[0, i, j] == pytest.approx(cost([*left, j]) - cost(here), abs=1e-9)
-                assert found[1, i, j] == pytest.approx(cost([*there, i]) - cost(there), abs=1e-9)
+                assert result[0, i, j] == pytest.approx(cost([*left, j]) - cost(here), abs=1e-9)
+                assert result[1, i, j] == pytest.approx(cost([*there, i]) - cost(there), abs=1e-9)
 
 
 def test_searches_are_never_worse_than_their_start():
@@ -146,7 +146,9 @@ def test_what_is_minimised_is_what_is_published():
     assert release.penalty.by_key["age"] <= 100.0
     keys = RangeKeys(release._evidence.table, ReleaseChoices(hierarchies={"kind": TREE})).at(4)
     part = release._evidence.partition
-    spans = {one.name: 100 * one.penalty(*one.span(part))[part.labels].mean() for one in keys.columns}
+    spans = {
+        column.name: 100 * column.penalty(*column.span(part))[part.labels].mean() for column in keys.columns
+    }
     assert stated == pytest.approx(np.mean(list(spans.values())))
     for name in ("age", "kind"):  # by the texts alone
         assert release.penalty.by_key[name] == pytest.approx(spans[name])
@@ -180,10 +182,10 @@ def test_ranges_of_adult_are_far_below_mondrian_and_uniform_coding(k):
     adult, columns = vr.datasets.adult(), COLUMNS[:8]
     given = {"keys": list(columns), "drop_undeclared": True, "k": k}
     own = {name: tree for name, tree in trees(adult, columns).items() if name != "age"}
-    found = {
+    results = {
         name: vr.anonymize(adult, **given, space="ranges", hierarchies=own, method=name).penalty.certainty
         for name in ("mondrian", "cuts")
     }
     uniform = vr.anonymize(adult, **given, method="lattice", hierarchies=trees(adult, columns), suppress=0.05)
-    assert found["cuts"] <= 0.75 * found["mondrian"]
-    assert found["cuts"] < uniform.penalty.certainty
+    assert results["cuts"] <= 0.75 * results["mondrian"]
+    assert results["cuts"] < uniform.penalty.certainty

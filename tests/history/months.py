@@ -147,11 +147,11 @@ class Intruder:
                 alone = old ^ new
                 if not 0 < len(alone) < self.k:
                     continue
-                told = self.total(column, at, old) - self.total(column, now, new)
+                output = self.total(column, at, old) - self.total(column, now, new)
                 true = self.true(column, at, old - new) - self.true(column, now, new - old)
                 self.sums += 1
-                if abs(told - true) < 0.02 * (len(old) + len(new)):
-                    out.append(f"{column} of {alone}: {told:.2f} by {at}, {now}")
+                if abs(output - true) < 0.02 * (len(old) + len(new)):
+                    out.append(f"{column} of {alone}: {output:.2f} by {at}, {now}")
         return out
 
     def together(self, at: int, now: int) -> list[tuple[set[int], set[int]]]:
@@ -161,7 +161,7 @@ class Intruder:
         out = list(pairs)
         merged: list[tuple[set[int], set[int]]] = []
         for old, new in pairs:
-            for other in [one for one in merged if one[0] & old or one[1] & new]:
+            for other in [item for item in merged if item[0] & old or item[1] & new]:
                 merged.remove(other)
                 old, new = old | other[0], new | other[1]
             merged.append((old, new))
@@ -178,16 +178,16 @@ class Intruder:
     def tails(self) -> list[str]:
         """Return sums of fewer than k people that the means of two tails tell."""
         now, out = len(self.groups) - 1, []
-        tails = [{tag for tag, one in truth.items() if one["revenue"] > LIMIT} for truth in self.truth]
+        tails = [{tag for tag, single in truth.items() if single["revenue"] > LIMIT} for truth in self.truth]
         means = [max(float(row["revenue"]) for row in rows.values()) for rows in self.rows]
         for at in range(now):
             alone = tails[at] ^ tails[now]
             if 0 < len(alone) < self.k:
-                told = means[at] * len(tails[at]) - means[now] * len(tails[now])
+                output = means[at] * len(tails[at]) - means[now] * len(tails[now])
                 true = sum(self.truth[at][t]["revenue"] for t in tails[at] - tails[now])
                 true -= sum(self.truth[now][t]["revenue"] for t in tails[now] - tails[at])
                 self.sums += 1
-                if abs(told - true) < 0.02 * (len(tails[at]) + len(tails[now])):
+                if abs(output - true) < 0.02 * (len(tails[at]) + len(tails[now])):
                     out.append(f"revenue of {alone} by {at}, {now}")
         return out
 
@@ -237,7 +237,7 @@ def history(seed: int, folder: Path, ways: tuple[str, ...] = WAYS) -> dict[str, 
     town = Town(rng, int(rng.integers(70, 130)), corrected=kept or rng.random() < 0.3)
     shown = [*asked["keys"]]
     intruder = Intruder(shown, k, homes=homes, full=not way.startswith("rejoin"), changes=not publish)
-    told = {
+    output = {
         "published": 0,
         "rows": 0,
         "people": 0,
@@ -252,10 +252,10 @@ def history(seed: int, folder: Path, ways: tuple[str, ...] = WAYS) -> dict[str, 
         undo = town.correct() if month and rng.random() < 0.3 else {}
         table = town.table()
         if month and rng.random() < 0.2:
-            told["spellings"] += 1
+            output["spellings"] += 1
             _respelled(table, rng, asked)
         if month and kept and rng.random() < 0.2:
-            told["keys refused"] += 1
+            output["keys refused"] += 1
             try:
                 vr.anonymize(
                     table, **{**asked, "keys": [*asked["keys"], "revenue"] if not tails else ["age"]}
@@ -269,29 +269,29 @@ def history(seed: int, folder: Path, ways: tuple[str, ...] = WAYS) -> dict[str, 
             vr.anonymize(table, **asked).write(path)
         except vr.GuaranteeError as error:
             if "changed='publish'" not in str(error):
-                told["refused"] += 1
+                output["refused"] += 1
                 continue
-            told["changes refused"] += 1
+            output["changes refused"] += 1
             for tag, ill in undo.items():
                 town.people[tag] = {**town.people[tag], "ill": ill}
             try:
                 vr.anonymize(town.table(), **asked).write(path)
             except vr.GuaranteeError:
-                told["refused"] += 1
+                output["refused"] += 1
                 continue
         intruder.read(path, {tag: town.people[tag] for tag in town.here})
-        found = intruder.told_apart()
+        result = intruder.told_apart()
         if "turnover" in keys:
-            found += intruder.computed("turnover")
+            result += intruder.computed("turnover")
         if weighted:
-            found += intruder.computed("weight")
+            result += intruder.computed("weight")
         if tails:
-            found += intruder.tails()
-        assert not found, f"history {seed} ({way}, k={k}), month {month}: {found[:3]}"
-        told["published"] += 1
-        told["rows"] += len(intruder.rows[-1])
-        told["people"] += len(town.here)
-    return {**told, "sets": intruder.sets, "sums": intruder.sums}
+            result += intruder.tails()
+        assert not result, f"history {seed} ({way}, k={k}), month {month}: {result[:3]}"
+        output["published"] += 1
+        output["rows"] += len(intruder.rows[-1])
+        output["people"] += len(town.here)
+    return {**output, "sets": intruder.sets, "sums": intruder.sums}
 
 
 def _respelled(table: pl.DataFrame, rng: np.random.Generator, asked: dict) -> None:

@@ -52,7 +52,7 @@ def months(policy, *, n=120, k=4, rounds=8, churn=0.1, seed=0):
             stay = rng.random(len(people)) >= churn
             new = np.arange(fresh, fresh + int((~stay).sum()))
             people, fresh = np.concatenate([people[stay], new]), fresh + len(new)
-        found = advance(
+        result = advance(
             Euclidean().records(homes[people]),
             [last.get(p, -1) for p in people.tolist()],
             k,
@@ -61,13 +61,13 @@ def months(policy, *, n=120, k=4, rounds=8, churn=0.1, seed=0):
             waited=[waited.get(p, 0) for p in people.tolist()],
             number=number,
         )
-        number = max(number, int(found.groups.max()) + 1)
-        for p, g, w in zip(people.tolist(), found.groups.tolist(), found.waited.tolist(), strict=True):
+        number = max(number, int(result.groups.max()) + 1)
+        for p, g, w in zip(people.tolist(), result.groups.tolist(), result.waited.tolist(), strict=True):
             if policy.dissolved != "retire" or g >= 0:
                 last[p] = g  # who retires keeps the group that fell below k
             waited[p] = w
-        book.note(people.tolist(), found.groups.tolist(), found.began.tolist())
-        yield people, found, book
+        book.note(people.tolist(), result.groups.tolist(), result.began.tolist())
+        yield people, result, book
 
 
 @pytest.mark.parametrize(
@@ -76,17 +76,20 @@ def months(policy, *, n=120, k=4, rounds=8, churn=0.1, seed=0):
     ids=str,
 )
 def test_every_history_is_shared_by_k_who_are_still_there(policy):
-    for _, found, book in months(policy):
+    for _, result, book in months(policy):
         assert min(book.sets()) >= 4
-        assert np.bincount(found.groups[found.published])[np.unique(found.groups[found.published])].min() >= 4
+        assert (
+            np.bincount(result.groups[result.published])[np.unique(result.groups[result.published])].min()
+            >= 4
+        )
 
 
 def test_who_retires_is_not_published_again_and_then_no_history_ever_ends():
     gone: set[int] = set()
-    for people, found, book in months(Policy(dissolved="retire", headroom=3), churn=0.15, rounds=6):
+    for people, result, book in months(Policy(dissolved="retire", headroom=3), churn=0.15, rounds=6):
         assert min(book.sets(from_start=False)) >= 4
         before = {p for seen in book.rounds[:-1] for p in seen}
-        missing = {p for p, g in zip(people.tolist(), found.groups.tolist(), strict=True) if g < 0}
+        missing = {p for p, g in zip(people.tolist(), result.groups.tolist(), strict=True) if g < 0}
         assert not gone & set(book.rounds[-1])
         gone |= missing & before
     assert gone  # somebody did
@@ -99,17 +102,17 @@ def test_without_cohorts_people_are_singled_out():
     for month in range(6):
         new = np.arange(120 + 20 * month, 140 + 20 * month)
         people = np.concatenate([people[rng.random(len(people)) > 0.1], new])
-        found = advance(Euclidean().records(homes[people]), np.full(len(people), -1), 4, Context())
-        book.note(people.tolist(), (found.groups + 1000 * month).tolist(), [month == 0] * len(people))
+        result = advance(Euclidean().records(homes[people]), np.full(len(people), -1), 4, Context())
+        book.note(people.tolist(), (result.groups + 1000 * month).tolist(), [month == 0] * len(people))
         book.start = dict.fromkeys(book.rounds[-1] | book.start, 0)
     assert min(book.sets()) == 1
 
 
 def test_nobody_joins_a_group_that_lives_and_no_number_is_used_twice():
     seen: dict[int, set[int]] = {}
-    for people, found, _ in months(Policy(), rounds=10):
+    for people, result, _ in months(Policy(), rounds=10):
         now: dict[int, set[int]] = {}
-        for p, g in zip(people.tolist(), found.groups.tolist(), strict=True):
+        for p, g in zip(people.tolist(), result.groups.tolist(), strict=True):
             if g >= 0:
                 now.setdefault(g, set()).add(p)
         for number, members in now.items():
@@ -120,29 +123,29 @@ def test_nobody_joins_a_group_that_lives_and_no_number_is_used_twice():
 
 def test_waiting_stays_within_its_share_and_patience():
     policy = Policy(waiting=0.1, patience=2)
-    for month, (people, found, _) in enumerate(months(policy, rounds=12)):
-        assert found.waiting <= max(0.1 * len(people), 3)
-        assert month == 0 or found.waited.max() <= policy.patience + 1
+    for month, (people, result, _) in enumerate(months(policy, rounds=12)):
+        assert result.waiting <= max(0.1 * len(people), 3)
+        assert month == 0 or result.waited.max() <= policy.patience + 1
 
 
 def test_figures_say_what_happened():
     records = Euclidean().records(np.arange(12.0)[:, None])
-    found = advance(
+    result = advance(
         records,
         [0, 0, 0, 1, 1, 2, 2, 2, 2, -1, -1, -1],
         3,
         Context(),
         policy=Policy(neighbours=0, waiting=0.0),
     )
-    assert (found.kept, found.dissolved, found.formed, found.waiting, found.renewed) == (2, 1, 1, 0, 0)
-    assert found.groups.tolist() == [0, 0, 0, 3, 3, 2, 2, 2, 2, 3, 3, 3]
-    assert "12 of 12 people" in repr(found)
+    assert (result.kept, result.dissolved, result.formed, result.waiting, result.renewed) == (2, 1, 1, 0, 0)
+    assert result.groups.tolist() == [0, 0, 0, 3, 3, 2, 2, 2, 2, 3, 3, 3]
+    assert "12 of 12 people" in repr(result)
 
 
 def test_too_few_people_wait():
-    found = advance(Euclidean().records(np.zeros((2, 1))), [-1, -1], 3, Context())
-    assert found.groups.tolist() == [-1, -1]
-    assert found.waiting == 2
+    result = advance(Euclidean().records(np.zeros((2, 1))), [-1, -1], 3, Context())
+    assert result.groups.tolist() == [-1, -1]
+    assert result.waiting == 2
 
 
 def test_neighbours_are_dissolved_within_their_budget():
@@ -213,9 +216,9 @@ def test_a_hundred_thousand_people():
     n = 100_000
     old = rng.permutation(np.repeat(np.arange(n // 10), 10))
     old[rng.random(n) < 0.01] = -1
-    found = advance(
+    result = advance(
         Euclidean().records(rng.normal(size=(n, 2))), old, 10, Context(), policy=Policy(method="mdav")
     )
-    history = np.column_stack([old, found.groups])[found.published]
-    assert smallest_history(history, np.where(found.began[found.published], 1, 0)) >= 10
-    assert found.waiting <= 0.04 * n
+    history = np.column_stack([old, result.groups])[result.published]
+    assert smallest_history(history, np.where(result.began[result.published], 1, 0)) >= 10
+    assert result.waiting <= 0.04 * n

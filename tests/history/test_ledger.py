@@ -126,10 +126,10 @@ def test_one_table_in_two_ways_tells_people_apart_and_is_refused(tmp_path, secon
         vr.anonymize(people, ledger=tmp_path / "l", **{**asked, **second})
     # Without a ledger nobody objects, and the intruder succeeds.
     vr.anonymize(people, **{**asked, **second}).write(tmp_path / "2.csv")
-    one, two = Intruder(), Intruder(second.get("keys", ROLES["keys"]))
-    one.read(tmp_path / "1.csv")
+    single, two = Intruder(), Intruder(second.get("keys", ROLES["keys"]))
+    single.read(tmp_path / "1.csv")
     two.read(tmp_path / "2.csv")
-    shared = [len(a & b) for a in one.files[0].values() for b in two.files[0].values() if a & b]
+    shared = [len(a & b) for a in single.files[0].values() for b in two.files[0].values() if a & b]
     assert min(shared) < 4
 
 
@@ -296,7 +296,7 @@ def test_forgetting(tmp_path):
     some = fingerprints(load(table[:5]), ["patient_id"], book.key)
     assert book.forget_people(some) == 5
     assert book.entries[0].released == 55
-    assert not any(one in ledger.read_bytes() for one in some.tolist())  # wiped
+    assert not any(item in ledger.read_bytes() for item in some.tolist())  # wiped
     with pytest.raises(InputError, match="no release 7"):
         book.forget(7)
     book.forget(1)

@@ -147,12 +147,12 @@ def test_groups_that_are_formed_of_old_people_tell_no_leavers_keys(tmp_path):
         assert released(table, tmp_path / "1.csv", **asked)
         gone = table.sample(1, seed=seed)
         assert released(table.filter(pl.col("id") != gone["id"][0]), tmp_path / "2.csv", **asked)
-        one, two = (
+        single, two = (
             {float(key[0]): len(rows) for key, rows in classes(tmp_path / f"{m}.csv", ["income"]).items()}
             for m in (1, 2)
         )
-        old = sum(many * centre for centre, many in one.items() if two.get(centre) != many)
-        new = sum(many * centre for centre, many in two.items() if one.get(centre) != many)
+        old = sum(many * centre for centre, many in single.items() if two.get(centre) != many)
+        new = sum(many * centre for centre, many in two.items() if single.get(centre) != many)
         right += abs(old - new - gone["income"][0]) < 1.0
     assert right == 0
 
@@ -310,10 +310,10 @@ def test_people_whose_names_are_spelled_otherwise_are_no_strangers(tmp_path, spe
     some = pl.concat(
         [table[:120].with_columns(pl.col("id").cast(str)), other[120:].with_columns(pl.col("id").cast(str))]
     )
-    told = vr.anonymize(some, ledger=tmp_path / "l", keys=["age", "region"], keep_groups=True, **BASE)
-    assert any("120 of 200 people are known" in line for line in told.log)
-    assert any("80 people are not known" in note for note in told.warnings)
-    assert figures_of(told.booking).known_by_other_spelling == 80
+    output = vr.anonymize(some, ledger=tmp_path / "l", keys=["age", "region"], keep_groups=True, **BASE)
+    assert any("120 of 200 people are known" in line for line in output.log)
+    assert any("80 people are not known" in note for note in output.warnings)
+    assert figures_of(output.booking).known_by_other_spelling == 80
 
 
 def test_other_people_are_released_if_somebody_says_so(tmp_path):
@@ -358,7 +358,9 @@ def test_corrected_keys_are_said(tmp_path):
     first.write(tmp_path / "1.csv")
     release = vr.anonymize(new, **asked)
     changed = int((old["age"] != new["age"]).sum())
-    assert any(f"{changed} people have other keys now" in note for note in release.warnings)
+    [note] = [note for note in release.warnings if f"{changed} people have other keys now" in note]
+    assert f"voronym ledger forget {tmp_path / 'l'} --release NUMBER" in note  # the remedy
+    assert "another ledger" in note
     assert not any("other keys now" in note for note in vr.anonymize(old, **asked).warnings)
 
 

@@ -56,8 +56,8 @@ def test_newcomers_changes_and_spelling(tmp_path):
     first = released(old, tmp_path, 1)
     assert len(first) == 400
     second = released(pl.concat([old, new]), tmp_path, 2)
-    one, two = (Counter(tuple(row.values()) for row in rows) for rows in (first, second))
-    assert (two - one).total() == 0  # the newcomer waits
+    single, two = (Counter(tuple(row.values()) for row in rows) for rows in (first, second))
+    assert (two - single).total() == 0  # the newcomer waits
     for column in ("ill", "note"):  # one that masking looks at, and one that waits in the parts
         other = (
             {"flu": "hiv", "hiv": "flu", "asthma": "cold", "cold": "asthma"}
@@ -70,10 +70,10 @@ def test_newcomers_changes_and_spelling(tmp_path):
             .otherwise(column)
             .alias(column)
         )
-        told = released(changed, tmp_path, f"3{column}")
-        assert "changed='publish'" in told
-    told = released(old.with_columns(pl.col("id").str.to_lowercase()), tmp_path, 4)
-    assert "0 of 400 people are known" in told
+        output = released(changed, tmp_path, f"3{column}")
+        assert "changed='publish'" in output
+    output = released(old.with_columns(pl.col("id").str.to_lowercase()), tmp_path, 4)
+    assert "0 of 400 people are known" in output
     assert len(released(people(400, 900, rng), tmp_path, 5, strangers=True)) == 400
 
 

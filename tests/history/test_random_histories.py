@@ -11,8 +11,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.mark.parametrize("seed", range(len(WAYS)))
 def test_nobody_is_told_apart(seed, tmp_path):
-    told = history(seed, tmp_path)
-    assert told["published"] > 0
+    output = history(seed, tmp_path)
+    assert output["published"] > 0
 
 
 @pytest.mark.slow

@@ -91,8 +91,8 @@ def test_arcs(seed, margin, many):
     # the same from a matrix
     other = np.empty(n, np.int64)
     D = values - c
-    found = boxes.arcs_of_matrix(D, 0, cells, boxes.scratch(m, many), keep, other, arcs_for(n * m))
-    assert found == used
+    result = boxes.arcs_of_matrix(D, 0, cells, boxes.scratch(m, many), keep, other, arcs_for(n * m))
+    assert result == used
     assert values[np.arange(n), other] == pytest.approx(values[np.arange(n), labels], abs=1e-12)
 
 

@@ -45,10 +45,10 @@ def test_a_change_in_another_file_is_seen(tmp_path):
 
 
 def total(values):
-    found = 0.0
+    result = 0.0
     for value in values:
-        found += value
-    return found
+        result += value
+    return result
 
 
 @pytest.fixture

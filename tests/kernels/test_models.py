@@ -99,14 +99,14 @@ def test_a_move_changes_the_cost_as_said(table, seed, data):
     i = data.draw(st.integers(0, len(table) - 1))
     j = data.draw(st.sampled_from(np.flatnonzero(labels != labels[i]).tolist()))
     p, q = labels[i], labels[j]
-    one, two = np.flatnonzero(labels == p), np.flatnonzero(labels == q)
-    before = [anew(table, one), anew(table, two)]
+    first, second = np.flatnonzero(labels == p), np.flatnonzero(labels == q)
+    before = [anew(table, first), anew(table, second)]
     near = {"abs": 1e-9 * (1 + sum(before))}
     assert cost(model, state, p) == pytest.approx(before[0], **near)
-    less = anew(table, one[one != i]) - before[0]
-    more = anew(table, [*two, i]) - before[1]
-    here = anew(table, [*one[one != i], j]) - before[0]
-    there = anew(table, [*two[two != j], i]) - before[1]
+    less = anew(table, first[first != i]) - before[0]
+    more = anew(table, [*second, i]) - before[1]
+    here = anew(table, [*first[first != i], j]) - before[0]
+    there = anew(table, [*second[second != j], i]) - before[1]
     assert change(model, state, p, i, -1, np.inf) == pytest.approx(less, **near)
     assert change(model, state, q, -1, i, np.inf) == pytest.approx(more, **near)
     assert change(model, state, p, i, j, np.inf) == pytest.approx(here, **near)
@@ -137,9 +137,9 @@ def test_a_model_that_was_updated_is_one_that_was_refreshed(table, seed, data):
         cells.move(state, i, q)
         update(model, state, p, i, -1)
         update(model, state, q, -1, i)
-    found = [cost(model, state, p) for p in range(3)]
+    results = [cost(model, state, p) for p in range(3)]
     wanted = [anew(table, np.flatnonzero(state.labels == p)) for p in range(3)]
-    assert found == pytest.approx(wanted, abs=1e-9 * (1 + sum(wanted)))
+    assert results == pytest.approx(wanted, abs=1e-9 * (1 + sum(wanted)))
     assert (
         sorted(state.members[state.start[0] : state.start[0] + state.sizes[0]])
         == np.flatnonzero(state.labels == 0).tolist()

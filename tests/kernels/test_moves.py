@@ -113,7 +113,7 @@ def test_a_pair_of_cells_yields_its_best_move(work):
     X, cells, k = work.model.points, work.cells, work.k
     labels, base = cells.labels, squares_of(work)
     for p, q in itertools.combinations(range(labels.max() + 1), 2):
-        found, left, right = best_of_pair(work.model, cells, p, q, k, np.empty((2, 2 * k)))
+        result, left, right = best_of_pair(work.model, cells, p, q, k, np.empty((2, 2 * k)))
         members = [np.flatnonzero(labels == c).tolist() for c in (p, q)]
         best = 0.0
         for i, j in itertools.product([*members[0], -1], [*members[1], -1]):
@@ -121,8 +121,8 @@ def test_a_pair_of_cells_yields_its_best_move(work):
             if k <= min(np.bincount(new)[[p, q]]) and max(np.bincount(new)[[p, q]]) < 2 * k:
                 best = min(best, sse(X, new) - base)
             if (i, j) == (left, right):
-                assert sse(X, new) - base == pytest.approx(found, abs=1e-9)
-        assert found == pytest.approx(best, abs=1e-9)
+                assert sse(X, new) - base == pytest.approx(result, abs=1e-9)
+        assert result == pytest.approx(best, abs=1e-9)
 
 
 @given(works())
@@ -232,7 +232,7 @@ def test_a_record_gets_its_best_shift_or_swap(work):
     near = np.array([[j for j in range(n) if j != i] for i in range(n)])
     search = start(work, near, 1)
     for i in range(0, n, 3):
-        found, cell, other = best_for(work.model, work.cells, search, k, i)
+        result, cell, other = best_for(work.model, work.cells, search, k, i)
         best = 0.0
         for q, j in [(q, -1) for q in set(labels.tolist())] + [(labels[j], j) for j in range(n) if j != i]:
             new = moved(labels, (i, q), (j, labels[i]))
@@ -240,8 +240,8 @@ def test_a_record_gets_its_best_shift_or_swap(work):
             if sizes.min() >= k and sizes.max() < 2 * k:
                 best = min(best, sse(X, new) - base)
             if (q, j) == (cell, other):
-                assert sse(X, new) - base == pytest.approx(found, abs=1e-9)
-        assert found == pytest.approx(best, abs=1e-9)
+                assert sse(X, new) - base == pytest.approx(result, abs=1e-9)
+        assert result == pytest.approx(best, abs=1e-9)
 
 
 @given(works(), st.integers(1, 2**62))

@@ -63,7 +63,7 @@ def test_scans(X, k, data):
     i = data.draw(st.integers(0, len(X) - 1))
     work = scan.make_remaining(len(X), k)
     work.alive[: len(alive)] = alive
-    chosen, found = look(scan.make_point_scan(X), work, i, len(alive), k)
+    chosen, result = look(scan.make_point_scan(X), work, i, len(alive), k)
     assert chosen == oracles.farthest(X, alive, X[i])
     assert work.costs[: len(alive)].tolist() == oracles.squared(X[alive], X[i]).tolist()
-    assert work.members[:found].tolist() == oracles.nearest(X, alive, X[i], k).tolist()
+    assert work.members[:result].tolist() == oracles.nearest(X, alive, X[i], k).tolist()

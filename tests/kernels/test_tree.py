@@ -13,8 +13,8 @@ from voronym._kernels import tree as trees
 def fill(tree, X, k, i):
     leaf = search.ask(tree, i)
     distances, members = np.empty(k), np.empty(k, np.int64)
-    found = search.nearest(tree, leaf, k, distances, members)
-    return members[:found], distances[:found]
+    result = search.nearest(tree, leaf, k, distances, members)
+    return members[:result], distances[:result]
 
 
 @given(records(most=1200), st.one_of(st.integers(1, 12), st.integers(60, 130)), st.data())

@@ -67,8 +67,8 @@ class Audit:
 
     def _check_groups(self, number: int, groups: dict[int, list[tuple[Any, ...]]]) -> None:
         living = {
-            one: (born, latitude, longitude)
-            for one, born, latitude, longitude in self.rows(
+            first: (born, latitude, longitude)
+            for first, born, latitude, longitude in self.rows(
                 f"select id, born, latitude, longitude from cohort where ended is null and born <= {number}"
             )
         }
@@ -76,25 +76,27 @@ class Audit:
         sizes = [len({row[2] for row in rows if row[3]}) for rows in groups.values()]
         assert all(size >= self.k for size in sizes), f"a group of {min(sizes)}"
         self.smallest.append(min(sizes, default=0))
-        for one, (born, latitude, longitude) in living.items():
-            if one in self._places:
-                assert self._places[one] == (latitude, longitude), "a place moved"
-                assert {row[0] for row in groups[one]} <= self._members[one], "somebody joined a living group"
+        for first, (born, latitude, longitude) in living.items():
+            if first in self._places:
+                assert self._places[first] == (latitude, longitude), "a place moved"
+                assert {row[0] for row in groups[first]} <= self._members[first], (
+                    "somebody joined a living group"
+                )
             else:
                 assert born > self.epoch, "a number of a group was used again"
-        self._places = {one: row[1:] for one, row in living.items()}
-        self._members = {one: {row[0] for row in rows} for one, rows in groups.items()}
+        self._places = {first: row[1:] for first, row in living.items()}
+        self._members = {first: {row[0] for row in rows} for first, rows in groups.items()}
 
     def _check_people(self, groups: dict[int, list[tuple[Any, ...]]]) -> None:
         now: dict[int, tuple[int, bytes]] = {}
-        for one, rows in groups.items():
+        for first, rows in groups.items():
             for person, _, _, _, pseudonym in rows:
                 if pseudonym is None:  # deleted since; only a number is left until the next epoch
                     continue
-                now[person] = (one, bytes(pseudonym))
+                now[person] = (first, bytes(pseudonym))
                 if person in self._pseudonyms:
                     was, before = self._pseudonyms[person]
-                    assert (before == pseudonym) == (was == one), (
+                    assert (before == pseudonym) == (was == first), (
                         "a pseudonym outlived its group, or fell short"
                     )
         drawn = [pseudonym for _, pseudonym in now.values()]

@@ -36,8 +36,8 @@ class Checker:
             self.seen.setdefault(pseudonym, []).append((self.epoch, place))
             self.life.setdefault(person, []).append((self.epoch, place))
         return (
-            self._smallest({one: tuple(self.seen[handed[one][0]]) for one in handed}, active),
-            self._smallest({one: tuple(self.life[one]) for one in handed}, active),
+            self._smallest({item: tuple(self.seen[handed[item][0]]) for item in handed}, active),
+            self._smallest({item: tuple(self.life[item]) for item in handed}, active),
         )
 
     @staticmethod

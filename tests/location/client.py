@@ -44,8 +44,8 @@ class Client:
 @contextmanager
 def clients(folder: Path, **given: Any) -> Iterator[Client]:
     settings = ServiceSettings(folder=folder, **FAST | given)
-    with Service(settings) as one, asyncio.Runner() as runner:
-        made = Client(create_app(settings, one), runner)
+    with Service(settings) as server, asyncio.Runner() as runner:
+        made = Client(create_app(settings, server), runner)
         yield made
         made.close()
 

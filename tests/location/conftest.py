@@ -36,7 +36,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    with town(tmp_path_factory.mktemp("town")) as (one, app, _):
+    with town(tmp_path_factory.mktemp("town")) as (first, app, _):
         for email in ("p0@example.org", "p1@example.org"):
-            joined(one, email)
-        yield one, app
+            joined(first, email)
+        yield first, app

@@ -37,13 +37,13 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str, Any]]:
-    with town(tmp_path_factory.mktemp("town"), people=130) as (one, app, made):
+    with town(tmp_path_factory.mktemp("town"), people=130) as (server, app, made):
         del app
         lat, lon = made.centre
         evil = "<img src=x onerror=alert(1)>"
-        one.import_directory([Entry(f"{evil} {n}", lat + 0.0103 + 1e-4 * n, lon) for n in range(40)])
-        with listening(one, one.settings) as address:
-            yield one, address, made
+        server.import_directory([Entry(f"{evil} {n}", lat + 0.0103 + 1e-4 * n, lon) for n in range(40)])
+        with listening(server, server.settings) as address:
+            yield server, address, made
 
 
 class Window:
@@ -65,9 +65,9 @@ class Window:
         )
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
 
-    def _console(self, said: Any) -> None:
-        if said.type == "error" and not any(f"status of {one} " in said.text for one in self.refused):
-            self.wrong.append(said.text)
+    def _console(self, text: Any) -> None:
+        if text.type == "error" and not any(f"status of {item} " in text.text for item in self.refused):
+            self.wrong.append(text.text)
 
     def __enter__(self) -> Window:
         return self
@@ -89,8 +89,8 @@ class Window:
     def axe(self, name: str) -> None:
         from axe_playwright_python.sync_playwright import Axe
 
-        found = Axe().run(self.page)
-        assert found.violations_count == 0, f"{name}: {found.generate_report()}"
+        result = Axe().run(self.page)
+        assert result.violations_count == 0, f"{name}: {result.generate_report()}"
 
     def sign_in(self, address: str, email: str, code: str = "") -> None:
         self.page.goto(f"{address}/sign-in")
@@ -104,7 +104,7 @@ class Window:
 
 
 def test_a_citizen_signs_up_places_the_home_and_sees_the_point(browser: Any, place: Any) -> None:
-    one, address, made = place
+    server, address, made = place
     with Window(browser, WIDTHS["phone"], "dark") as window:
         page = window.page
         page.goto(address)
@@ -112,7 +112,7 @@ def test_a_citizen_signs_up_places_the_home_and_sees_the_point(browser: Any, pla
         page.get_by_label("E-mail address").fill("walk@example.org")
         page.get_by_role("button", name="Send me a code").click()
         page.get_by_label("Code").wait_for()
-        page.get_by_label("Code").fill(code_for(one, "walk@example.org"))
+        page.get_by_label("Code").fill(code_for(server, "walk@example.org"))
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Verify").click()
         page.get_by_role("link", name="Place my home").click()  # who has the code is signed in
@@ -129,14 +129,14 @@ def test_a_citizen_signs_up_places_the_home_and_sees_the_point(browser: Any, pla
         sync_api.expect(page.locator("#where")).to_have_text(there, timeout=SLOW)
         page.get_by_role("button", name="This is my home").click()
         page.get_by_role("heading", name="You are waiting for neighbours").wait_for()
-        assert one.home(page_token(window)) is not None
+        assert server.home(page_token(window)) is not None
         window.look("waiting")
 
 
 def test_there_is_no_home_before_a_choice(browser: Any, place: Any) -> None:
     """A pin that starts in the town's middle with a live button registers somebody there by one click."""
-    one, address, _ = place
-    joined(one, "nowhere@example.org")
+    server, address, _ = place
+    joined(server, "nowhere@example.org")
     for scripts in (True, False):
         with Window(browser, WIDTHS["desk"], scripts=scripts) as window:
             window.sign_in(address, "nowhere@example.org")
@@ -155,16 +155,16 @@ def test_there_is_no_home_before_a_choice(browser: Any, place: Any) -> None:
                 page.wait_for_load_state()
             sync_api.expect(use).to_be_enabled(timeout=SLOW)
             assert page.locator(".pin").is_visible()
-            assert one.home(page_token(window)) is None
+            assert server.home(page_token(window)) is None
 
 
 def page_token(window: Window) -> str:
-    return next(one["value"] for one in window.context.cookies() if one["name"].endswith("session"))
+    return next(cooky["value"] for cooky in window.context.cookies() if cooky["name"].endswith("session"))
 
 
 def test_the_pin_follows_the_pointer_and_the_arrow_keys(browser: Any, place: Any) -> None:
-    one, address, _ = place
-    joined(one, "p1@example.org")
+    server, address, _ = place
+    joined(server, "p1@example.org")
     with Window(browser, WIDTHS["desk"]) as window:
         window.sign_in(address, "p1@example.org")
         page = window.page
@@ -183,14 +183,14 @@ def test_the_pin_follows_the_pointer_and_the_arrow_keys(browser: Any, place: Any
         assert float(page.locator("#where").inner_text().split(", ")[0]) > float(east.split(", ")[0])
         page.keyboard.press("Enter")
         page.wait_for_url("**/me")
-        home = one.home(page_token(window))
+        home = server.home(page_token(window))
         assert home is not None
         assert home["longitude"] == pytest.approx(float(east.split(", ")[1]), abs=2e-5)
 
 
 def test_the_map_works_without_scripts(browser: Any, place: Any) -> None:
-    one, address, _ = place
-    joined(one, "p2@example.org")
+    server, address, _ = place
+    joined(server, "p2@example.org")
     with Window(browser, WIDTHS["phone"], scripts=False) as window:
         window.sign_in(address, "p2@example.org")
         page = window.page
@@ -230,16 +230,16 @@ def test_another_site_cannot_frame_the_pages(browser: Any, place: Any, tmp_path:
 def test_a_citizens_whole_walk_and_the_operators_page_are_clean(
     browser: Any, tmp_path: Path, size: str, scheme: str
 ) -> None:
-    with town(tmp_path, people=130, epochs={"k": 10}) as (one, _, made):
+    with town(tmp_path, people=130, epochs={"k": 10}) as (server, _, made):
         lat, lon = made.centre
         evil = "<img src=x onerror=alert(1)>"
-        one.import_directory([Entry(f"{evil} {n}", lat + 0.0103 + 1e-4 * n, lon) for n in range(40)])
-        one.import_directory(entries(made, 40, first=130))
-        one.run_epoch()
-        one.run_epoch()
-        joined(one, "p3@example.org")
-        secret = base64.b32decode(one.add_operator("op@example.org", PASSWORD))
-        with listening(one, one.settings) as address, Window(browser, WIDTHS[size], scheme) as window:
+        server.import_directory([Entry(f"{evil} {n}", lat + 0.0103 + 1e-4 * n, lon) for n in range(40)])
+        server.import_directory(entries(made, 40, first=130))
+        server.run_epoch()
+        server.run_epoch()
+        joined(server, "p3@example.org")
+        secret = base64.b32decode(server.add_operator("op@example.org", PASSWORD))
+        with listening(server, server.settings) as address, Window(browser, WIDTHS[size], scheme) as window:
             page = window.page
 
             def seen(name: str) -> None:
@@ -275,7 +275,7 @@ def test_a_citizens_whole_walk_and_the_operators_page_are_clean(
             page.get_by_role("button", name="This is my new home").click()
             page.wait_for_url("**/me")
             seen("moving")
-            one.run_epoch()
+            server.run_epoch()
             page.reload()
             seen("moved")
             page.get_by_role("link", name="Leave").click()

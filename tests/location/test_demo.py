@@ -34,9 +34,9 @@ def provider(key: Ed25519PrivateKey) -> Provider:
 
 def test_the_provider_answers_what_the_service_signed_and_nothing_else() -> None:
     key = Ed25519PrivateKey.generate()
-    one = provider(key)
-    assert one.answer(signed(key)) == {"pharmacy": "near", "metres": 111}
-    assert one.learned == {"a": (48.0, 11.0)}
+    first = provider(key)
+    assert first.answer(signed(key)) == {"pharmacy": "near", "metres": 111}
+    assert first.learned == {"a": (48.0, 11.0)}
     past = "2020-01-01T00:00:00Z"
     other = signed(Ed25519PrivateKey.generate())
     moved = signed(key) | {"signed": signed(key)["signed"].replace("48.0", "48.1")}
@@ -49,7 +49,7 @@ def test_the_provider_answers_what_the_service_signed_and_nothing_else() -> None
         {"signed": 1, "signature": 2},
     ):
         with pytest.raises(Unproven):
-            one.answer(bad)
+            first.answer(bad)
 
 
 def test_the_providers_counter_is_not_put_out_by_nonsense() -> None:
@@ -69,13 +69,13 @@ def test_the_providers_counter_is_not_put_out_by_nonsense() -> None:
 
 def test_the_demonstration_shows_that_points_are_worth_more_than_the_centre(tmp_path: Path) -> None:
     with running(tmp_path, people=80, k=5, seed=1) as town:
-        found = town.ask()
-        assert found.ways["home"].right == 1.0
-        assert found.ways["point"].right > found.ways["centre"].right + 0.2
-        assert 0 < found.ways["point"].further < found.ways["centre"].further
+        result = town.ask()
+        assert result.ways["home"].right == 1.0
+        assert result.ways["point"].right > result.ways["centre"].right + 0.2
+        assert 0 < result.ways["point"].further < result.ways["centre"].further
         # What the provider has: pseudonyms at points, five or more at each, and no home.
         points = list(town.provider.learned.values())
-        assert min(points.count(point) for point in points) == found.fewest >= 5
+        assert min(points.count(point) for point in points) == result.fewest >= 5
         assert not set(points) & set(town.homes.values())
         address = town.address
     with pytest.raises(URLError):

@@ -31,7 +31,7 @@ def lives(
             top += len(new)
         home = (person // families) % len(town.homes)
         shuffled = rng.permutation(len(person))
-        person, group, since, home = (one[shuffled] for one in (person, group, since, home))
+        person, group, since, home = (item[shuffled] for item in (person, group, since, home))
         population = Population.of(person, *town.homes[home].T, group=group, since=since, household=home)
         epoch = plan(population, standing, settings)
         yield population, standing, epoch
@@ -90,10 +90,10 @@ def test_the_order_of_rows_changes_nothing():
     town = Town.make(300, seed=4)
     people = Population.of(np.arange(300), *town.homes.T)
     turned = np.random.default_rng(0).permutation(300)
-    one = plan(people, Standing.empty(), Settings(k=5))
+    server = plan(people, Standing.empty(), Settings(k=5))
     two = plan(people.rows(turned), Standing.empty(), Settings(k=5))
-    assert (one.group[turned] == two.group).all()
-    assert (one.standing.centroids == two.standing.centroids).all()
+    assert (server.group[turned] == two.group).all()
+    assert (server.standing.centroids == two.standing.centroids).all()
 
 
 def first(k=5, **more):
@@ -106,10 +106,10 @@ def first(k=5, **more):
 def test_an_epoch_that_breaks_the_promise_is_refused():
     from dataclasses import replace
 
-    people, one, settings = first()
-    kept = people.after(one.group, one.since)
-    two = plan(kept, one.standing, settings)
-    check(kept, two, one.standing, 5)
+    people, server, settings = first()
+    kept = people.after(server.group, server.since)
+    two = plan(kept, server.standing, settings)
+    check(kept, two, server.standing, 5)
     moved = replace(two.standing, centroids=two.standing.centroids + 1e-9)
     wrong = {
         "moved": replace(two, standing=moved),
@@ -120,12 +120,12 @@ def test_an_epoch_that_breaks_the_promise_is_refused():
     }
     for why, epoch in wrong.items():
         with pytest.raises(GuaranteeError, match=why):
-            check(kept, epoch, one.standing, 5)
+            check(kept, epoch, server.standing, 5)
     with pytest.raises(GuaranteeError, match="fewer than k=60"):
-        check(kept, two, one.standing, 60)
-    later = replace(one.standing, top=one.standing.top + 500)
+        check(kept, two, server.standing, 60)
+    later = replace(server.standing, top=server.standing.top + 500)
     with pytest.raises(GuaranteeError, match="used again"):
-        check(people, one, replace(Standing.empty(), top=later.top), 5)
+        check(people, server, replace(Standing.empty(), top=later.top), 5)
 
 
 def test_wrong_input_is_said_in_words():
@@ -163,5 +163,5 @@ def test_a_redesign_starts_from_the_old_places_and_tells_everybody():
             elif before is not None:
                 assert epoch.figures.told <= 0.05 * len(population) + settings.k
             before = epoch
-        assert any(one.redesigned for one in figures[1:])
-        assert not all(one.redesigned for one in figures[1:])
+        assert any(figure.redesigned for figure in figures[1:])
+        assert not all(figure.redesigned for figure in figures[1:])

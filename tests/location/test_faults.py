@@ -28,24 +28,24 @@ from voronym_location.statements import Statement
 from voronym_location.store.quick import Quick
 
 
-def looked(one: Service, tmp_path: Path) -> int:
-    return Audit(one.settings.database or str(tmp_path / "service.db"), 10).look()
+def looked(house: Service, tmp_path: Path) -> int:
+    return Audit(house.settings.database or str(tmp_path / "service.db"), 10).look()
 
 
 def test_a_clock_that_is_set_back_makes_no_epoch_and_loses_none(tmp_path: Path, database: str) -> None:
     shown = [1_800_000_000.0]
-    with service(tmp_path, database=database, clock=lambda: shown[0]) as one:
-        one.import_directory(scattered(60))
-        one.run_epoch()
-        token = quick_token(one, "p1@example.org")
-        before = one.statement(token)
+    with service(tmp_path, database=database, clock=lambda: shown[0]) as server:
+        server.import_directory(scattered(60))
+        server.run_epoch()
+        token = quick_token(server, "p1@example.org")
+        before = server.statement(token)
         shown[0] -= 3600
         with pytest.raises(Unavailable, match="clock"):
-            one.run_epoch()
-        assert one.statement(token) == before
-        one.submit_address(token, "street 3")  # writes go on
+            server.run_epoch()
+        assert server.statement(token) == before
+        server.submit_address(token, "street 3")  # writes go on
         shown[0] += 7200
-        assert one.run_epoch()["epoch"] == 2
+        assert server.run_epoch()["epoch"] == 2
 
 
 def test_a_database_that_is_away_is_said_and_what_was_said_before_is_said_again(tmp_path: Path) -> None:
@@ -54,58 +54,58 @@ def test_a_database_that_is_away_is_said_and_what_was_said_before_is_said_again(
         pytest.skip("PostgreSQL is not installed (on Debian: apt-get install postgresql)")
     postgres = Postgres(programs)
     try:
-        with service(tmp_path, database=postgres.fresh()) as one:
-            one.import_directory(scattered(60))
-            one.run_epoch()
-            token, other, leaver = (quick_token(one, f"p{number}@example.org") for number in (1, 2, 3))
-            before = one.statement(token)
+        with service(tmp_path, database=postgres.fresh()) as first:
+            first.import_directory(scattered(60))
+            first.run_epoch()
+            token, other, leaver = (quick_token(first, f"p{number}@example.org") for number in (1, 2, 3))
+            before = first.statement(token)
             assert isinstance(before, Statement)
-            one.statement(leaver)
-            one.cancel(leaver)
-            assert asyncio.run(_soon(one, token)) == before
+            first.statement(leaver)
+            first.cancel(leaver)
+            assert asyncio.run(_soon(first, token)) == before
             postgres.stop()
-            assert one.statement(token) == before
-            assert asyncio.run(_soon(one, token)) == before
+            assert first.statement(token) == before
+            assert asyncio.run(_soon(first, token)) == before
             for unknown in (other, leaver):  # nothing was said to one; the other left
                 with pytest.raises(Unavailable, match="cannot be reached"):
-                    one.statement(unknown)
+                    first.statement(unknown)
             for call in (
-                lambda: one.submit_address(token, "street 4"),
-                lambda: one.cancel(token),
-                one.run_epoch,
+                lambda: first.submit_address(token, "street 4"),
+                lambda: first.cancel(token),
+                first.run_epoch,
             ):
                 with pytest.raises(Unavailable, match="nothing was changed"):
                     call()
             postgres.start()
-            assert one.statement(token) == before
-            one.submit_address(token, "street 4")
-            assert one.run_epoch()["epoch"] == 2
+            assert first.statement(token) == before
+            first.submit_address(token, "street 4")
+            assert first.run_epoch()["epoch"] == 2
     finally:
         postgres.close()
 
 
-async def _soon(one: Service, token: str) -> object:
-    quick = Quick(one.store, STANDING)
+async def _soon(house: Service, token: str) -> object:
+    quick = Quick(house.store, STANDING)
     try:
-        return await one.statement_soon(token, quick)
+        return await house.statement_soon(token, quick)
     finally:
         await quick.close()
 
 
 def test_a_file_without_a_name_is_not_written(tmp_path: Path) -> None:
-    with service(tmp_path) as one:
-        one.import_directory(scattered(60))
-        one.run_epoch()
-        token = quick_token(one, "p1@example.org")
-        before = one.statement(token)
+    with service(tmp_path) as server:
+        server.import_directory(scattered(60))
+        server.run_epoch()
+        token = quick_token(server, "p1@example.org")
+        before = server.statement(token)
         (tmp_path / "service.db").rename(tmp_path / "elsewhere.db")
         with pytest.raises(Unavailable, match="no longer where it was"):
-            one.submit_address(token, "street 3")
+            server.submit_address(token, "street 3")
         with pytest.raises(Unavailable, match="no longer where it was"):
-            one.run_epoch()
-        assert one.statement(token) == before
+            server.run_epoch()
+        assert server.statement(token) == before
         (tmp_path / "elsewhere.db").rename(tmp_path / "service.db")
-        one.submit_address(token, "street 3")
+        server.submit_address(token, "street 3")
 
 
 FULL = """
@@ -145,11 +145,11 @@ def test_a_full_disk_is_said_and_statements_are_read_as_before(tmp_path: Path) -
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr
-    said = done.stdout.splitlines()
-    assert said[0].startswith("move the disk of the database")
-    assert said[1].startswith("epoch the disk of the database")
-    assert "nothing was changed" in said[0]
-    assert said[2:] == ["served", "epoch 2"]
+    message = done.stdout.splitlines()
+    assert message[0].startswith("move the disk of the database")
+    assert message[1].startswith("epoch the disk of the database")
+    assert "nothing was changed" in message[0]
+    assert message[2:] == ["served", "epoch 2"]
     assert Audit(str(tmp_path / "service.db"), 10).look() == 2
 
 
@@ -157,11 +157,11 @@ def test_an_epoch_that_breaks_the_promise_is_not_published(
     tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both counts refuse on their own: the one over arrays, and the one in SQL."""
-    with service(tmp_path, database=database) as one:
-        one.import_directory(scattered(60))
-        one.run_epoch()
-        token = quick_token(one, "p1@example.org")
-        before = one.statement(token)
+    with service(tmp_path, database=database) as server:
+        server.import_directory(scattered(60))
+        server.run_epoch()
+        token = quick_token(server, "p1@example.org")
+        before = server.statement(token)
 
         def broken(*given: object, **more: object) -> object:
             made = publishing_plan(*given, **more)  # type: ignore[arg-type]
@@ -172,23 +172,23 @@ def test_an_epoch_that_breaks_the_promise_is_not_published(
         publishing_plan = publishing.plan
         monkeypatch.setattr(publishing, "plan", broken)
         with pytest.raises(GuaranteeError, match="not published"):
-            one.run_epoch()
+            server.run_epoch()
         monkeypatch.setattr(publishing, "check", lambda *_, **__: None)
         with pytest.raises(GuaranteeError, match="below k=10"):
-            one.run_epoch()
-        assert looked(one, tmp_path) == 1
-        assert one.statement(token) == before
+            server.run_epoch()
+        assert looked(server, tmp_path) == 1
+        assert server.statement(token) == before
         monkeypatch.undo()
-        assert one.run_epoch()["epoch"] == 2
+        assert server.run_epoch()["epoch"] == 2
 
 
 def test_who_leaves_while_the_epoch_is_planned_does_not_count(
     tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Known cancellations: a group that is large enough only with them is not published."""
-    with service(tmp_path, database=database, epochs={"headroom": 0}) as one:
-        one.import_directory(scattered(60))
-        tokens = [quick_token(one, f"p{number}@example.org") for number in range(60)]
+    with service(tmp_path, database=database, epochs={"headroom": 0}) as server:
+        server.import_directory(scattered(60))
+        tokens = [quick_token(server, f"p{number}@example.org") for number in range(60)]
         plan, left = publishing.plan, []
 
         def slow(*given: object, **more: object) -> object:
@@ -196,26 +196,26 @@ def test_who_leaves_while_the_epoch_is_planned_does_not_count(
             sizes = np.bincount(made.group)
             row = int(np.flatnonzero(sizes[made.group] == sizes.min())[0])
             left.append(row)
-            one.cancel(tokens[row])
-            one.submit_address(tokens[(row + 1) % 60], "street 9")  # a move is for the next epoch
+            server.cancel(tokens[row])
+            server.submit_address(tokens[(row + 1) % 60], "street 9")  # a move is for the next epoch
             return made
 
         monkeypatch.setattr(publishing, "plan", slow)
-        figures = one.run_epoch()
+        figures = server.run_epoch()
         assert figures["people"] == 59
-        assert looked(one, tmp_path) == 1
-        assert one.statement(tokens[left[0]]) is None
-        moved = one.statement(tokens[(left[0] + 1) % 60])
+        assert looked(server, tmp_path) == 1
+        assert server.statement(tokens[left[0]]) is None
+        moved = server.statement(tokens[(left[0] + 1) % 60])
         assert not isinstance(moved, Statement) or moved.moving
 
 
 def test_a_draft_whose_maker_died_is_shown_to_nobody_and_removed(tmp_path: Path, database: str) -> None:
-    with service(tmp_path, database=database) as one:
-        one.import_directory(scattered(60))
-        one.run_epoch()
-        token = quick_token(one, "p1@example.org")
-        before = one.statement(token)
-        with one.store.write() as connection:
+    with service(tmp_path, database=database) as server:
+        server.import_directory(scattered(60))
+        server.run_epoch()
+        token = quick_token(server, "p1@example.org")
+        before = server.statement(token)
+        with server.store.write() as connection:
             connection.execute(
                 text(
                     "insert into member (epoch, person, cohort, since, seen, version, household, counting) "
@@ -225,31 +225,31 @@ def test_a_draft_whose_maker_died_is_shown_to_nobody_and_removed(tmp_path: Path,
             connection.execute(
                 text("insert into cohort (id, born, latitude, longitude) values (999, 2, 0, 0)")
             )
-        assert one.statement(token) == before
-        assert one.run_epoch()["epoch"] == 2
-        looked(one, tmp_path)
+        assert server.statement(token) == before
+        assert server.run_epoch()["epoch"] == 2
+        looked(server, tmp_path)
 
 
 def test_only_one_epoch_is_made_at_a_time(tmp_path: Path, database: str) -> None:
-    with service(tmp_path, database=database) as one, publishing.alone(one.store), pytest.raises(Busy):
-        one.run_epoch()
+    with service(tmp_path, database=database) as server, publishing.alone(server.store), pytest.raises(Busy):
+        server.run_epoch()
 
 
 def test_the_scheduler_makes_epochs_and_heeds_the_clock(tmp_path: Path) -> None:
     from voronym_location.scheduler import Scheduler
 
     settings = ServiceSettings(folder=tmp_path, period=3600.0, **FAST)
-    with Service(settings) as one:
-        one.import_directory(scattered(30))
-        one.run_epoch()
-        scheduler = Scheduler(one)
+    with Service(settings) as server:
+        server.import_directory(scattered(30))
+        server.run_epoch()
+        scheduler = Scheduler(server)
         assert 0.0 < scheduler.due() <= 3600.0
-        one.clock = lambda: time.time() - 100
+        server.clock = lambda: time.time() - 100
         assert scheduler.due() == 60.0
-        one.clock = lambda: time.time() + 7200
+        server.clock = lambda: time.time() + 7200
         assert scheduler.due() == 0.0
         assert scheduler._once()
-        assert (one.in_force() or {})["epoch"] == 2
+        assert (server.in_force() or {})["epoch"] == 2
 
 
 def test_the_scheduler_outlives_what_goes_wrong(
@@ -265,8 +265,8 @@ def test_the_scheduler_outlives_what_goes_wrong(
 
     monkeypatch.setattr(scheduler, "AGAIN", 0.01)
     monkeypatch.setattr(scheduler.subprocess, "Popen", fails)
-    with Service(ServiceSettings(folder=tmp_path, period=1e-6, **FAST)) as one:
-        made = scheduler.Scheduler(one)
+    with Service(ServiceSettings(folder=tmp_path, period=1e-6, **FAST)) as server:
+        made = scheduler.Scheduler(server)
         made.start()
         ends = time.monotonic() + 60
         while len(tried) < 3 and time.monotonic() < ends:
@@ -289,35 +289,35 @@ def test_a_defect_of_an_epoch_is_told_without_its_text(
     monkeypatch.setattr(os, "nice", lambda _: 0)
     monkeypatch.setattr(scheduler, "_end_with_parent", lambda: None)  # this process has other parents
     loggers = [logging.getLogger(name) for name in ("voronym_location", "uvicorn", "uvicorn.error")]
-    kept = [(one.handlers, one.propagate, one.level) for one in loggers]
+    kept = [(first.handlers, first.propagate, first.level) for first in loggers]
     try:
         with pytest.raises(SystemExit):
             scheduler.main()
     finally:
-        for one, (handlers, propagate, level) in zip(loggers, kept, strict=True):
-            one.handlers, one.propagate, one.level = handlers, propagate, level
-    said = capfd.readouterr().err
-    assert "ValueError" in said
-    assert "48.1234" not in said
+        for first, (handlers, propagate, level) in zip(loggers, kept, strict=True):
+            first.handlers, first.propagate, first.level = handlers, propagate, level
+    message = capfd.readouterr().err
+    assert "ValueError" in message
+    assert "48.1234" not in message
 
 
 def test_who_leaves_while_the_epoch_is_published_is_for_the_next(
     tmp_path: Path, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """PostgreSQL lets others commit within the transaction that publishes; SQLite has one writer."""
-    with service(tmp_path, database=postgres.fresh()) as one:
-        one.import_directory(scattered(60))
-        token = quick_token(one, "p1@example.org")
+    with service(tmp_path, database=postgres.fresh()) as server:
+        server.import_directory(scattered(60))
+        token = quick_token(server, "p1@example.org")
         left = publishing._left
 
         def late(*given: object) -> set[int]:
-            found = left(*given)  # type: ignore[arg-type]
-            one.cancel(token)
-            return found
+            result = left(*given)  # type: ignore[arg-type]
+            server.cancel(token)
+            return result
 
         monkeypatch.setattr(publishing, "_left", late)
-        assert one.run_epoch()["people"] == 60
-        assert looked(one, tmp_path) == 1
+        assert server.run_epoch()["people"] == 60
+        assert looked(server, tmp_path) == 1
         monkeypatch.undo()
-        assert one.run_epoch()["people"] == 59
-        assert looked(one, tmp_path) == 2
+        assert server.run_epoch()["people"] == 59
+        assert looked(server, tmp_path) == 2

@@ -23,11 +23,11 @@ def metres(one: np.ndarray, two: np.ndarray) -> np.ndarray:
 
 def known_but_one(group: np.ndarray, homes: np.ndarray, places: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return where the people in these rows must live, if all others of their groups are known: nc - rest."""
-    found = np.empty((len(rows), 2))
+    result = np.empty((len(rows), 2))
     for at, row in enumerate(rows):
         others = np.flatnonzero(group == group[row])
-        found[at] = len(others) * places[row] - homes[others[others != row]].sum(axis=0)
-    return found
+        result[at] = len(others) * places[row] - homes[others[others != row]].sum(axis=0)
+    return result
 
 
 def test_differencing_a_join_does_not_find_the_home():
@@ -41,7 +41,7 @@ def test_differencing_a_join_does_not_find_the_home():
         if before is not None:  # joins and leaves change no place that lives, so nothing is there to subtract
             kept = np.intersect1d(standing.groups, epoch.standing.groups)
             old, new = (
-                one.centroids[np.searchsorted(one.groups, kept)] for one in (standing, epoch.standing)
+                item.centroids[np.searchsorted(item.groups, kept)] for item in (standing, epoch.standing)
             )
             moved += int((old != new).any(axis=1).sum())
             joined = np.flatnonzero(epoch.told & (population.group < 0))
@@ -85,8 +85,8 @@ def test_the_intersection_finds_many_under_other_policies(policy, alone):
 
     town, made, intruder = Town.make(900, seed=34), POLICIES[policy](SETTINGS), Intruder(linking=False)
     for _, person in _lives(300, 12, 0.05, 0):
-        told = made.step(person, town.homes[person], Context())
-        seen = intruder.see(person, told.place, told.fresh, 5)
+        output = made.step(person, town.homes[person], Context())
+        seen = intruder.see(person, output.place, output.fresh, 5)
     assert seen.single > alone
 
 
@@ -112,7 +112,7 @@ def towers(flats: int = 12) -> tuple[Town, np.ndarray]:
 
 def buildings_of(group: np.ndarray, building: np.ndarray) -> int:
     """Return the least number of buildings that a group's people live in."""
-    return min(len(set(building[group == one].tolist())) for one in np.unique(group[group >= 0]))
+    return min(len(set(building[group == item].tolist())) for item in np.unique(group[group >= 0]))
 
 
 def test_a_group_is_not_one_building():

@@ -45,22 +45,22 @@ def test_an_operator_needs_the_second_factor(place: Town, operator: tuple[str, b
 
 
 def test_a_small_count_is_not_on_the_page_nor_the_difference_of_two(tmp_path: Path) -> None:
-    with town(tmp_path, people=96) as (one, app, made):
-        secret = base64.b32decode(one.add_operator("op@example.org", PASSWORD))
+    with town(tmp_path, people=96) as (first, app, made):
+        secret = base64.b32decode(first.add_operator("op@example.org", PASSWORD))
         far = [
             Entry(f"Far Lane {n}", made.centre[0] + 0.3, made.centre[1], f"far{n}@example.org")
             for n in range(3)
         ]
-        one.import_directory(far)
-        figures = one.run_epoch()
+        first.import_directory(far)
+        figures = first.run_epoch()
         assert figures["waiting"] == 3
         me = Visitor(app).sign_in("op@example.org", code=one_time_code(secret, time.time()))
         text = me.get("/operator").text
         facts = re.findall(r'<dd class="value">([^<]*)</dd>', text)
         assert facts[2] == "under 10"
-        told = [int(value) for value in facts[:2]]
-        assert all(value % 10 == 0 for value in told)
-        assert abs(told[0] - told[1]) in (0, 10)
+        messages = [int(value) for value in facts[:2]]
+        assert all(value % 10 == 0 for value in messages)
+        assert abs(messages[0] - messages[1]) in (0, 10)
         counts = {
             int(value)
             for row in re.findall(r"<tr>.*?</tr>", text)
@@ -71,9 +71,9 @@ def test_a_small_count_is_not_on_the_page_nor_the_difference_of_two(tmp_path: Pa
 
 
 def test_the_operators_page_shows_no_home(place: Town, operating: Visitor) -> None:
-    one, _ = place
+    first, _ = place
     text = operating.get("/operator").text
-    home = one.home(one.sign_in("p0@example.org", PASSWORD).token)
+    home = first.home(first.sign_in("p0@example.org", PASSWORD).token)
     assert home is not None
     assert f"{home['latitude']:.3f}" not in text
     assert "example.org" not in text

@@ -43,16 +43,16 @@ def _flat(routes: Any) -> Iterator[Any]:
 
 
 def test_every_form_refuses_what_did_not_come_from_a_page_of_ours(place: Town) -> None:
-    one, app = place
+    server, app = place
     me, other = Visitor(app).sign_in("p0@example.org"), Visitor(app).sign_in("p1@example.org")
     session = me.cookie("session") or ""
-    before = one.export(session)
+    before = server.export(session)
     stolen = other.token("/me")
     for path in page_routes(app, "POST"):
         for fields in ({}, {"form_token": ""}, {"form_token": stolen}, {"form_token": "é"}):
             sent = {"do": "delete", "sure": "delete", "latitude": "48", "longitude": "11", **fields}
             assert me.send("POST", path, data=sent).status_code == 403, (path, fields)
-    assert one.export(session) == before
+    assert server.export(session) == before
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def test_every_form_refuses_what_did_not_come_from_a_page_of_ours(place: Town) -
     ],
 )
 def test_a_right_token_from_the_wrong_site_is_refused(place: Town, headers: dict[str, str]) -> None:
-    one, app = place
+    server, app = place
     me = Visitor(app).sign_in("p0@example.org")
     right = {"form_token": me.token("/leave"), "do": "delete", "sure": "delete"}
     assert me.send("POST", "/leave", data=right, headers=headers).status_code == 403
-    assert one.whoami(me.cookie("session") or "").email == "p0@example.org"
+    assert server.whoami(me.cookie("session") or "").email == "p0@example.org"
 
 
 def test_nobody_is_signed_in_as_somebody_else_by_a_foreign_form(place: Town) -> None:
@@ -105,14 +105,14 @@ def test_the_cookie_is_nothing_to_the_api(place: Town) -> None:
 
 
 def test_names_from_the_directory_and_from_forms_are_texts(tmp_path: Path) -> None:
-    with town(tmp_path, people=20) as (one, app, made):
+    with town(tmp_path, people=20) as (server, app, made):
         # Straight streets with names that would run, north of the town.
         lat, lon = made.centre[0] + 0.02, made.centre[1]
         for shift, name in enumerate((EVIL, WORSE)):
-            one.import_directory(
+            server.import_directory(
                 [Entry(f"{name} {n}", lat + 1e-4 * n, lon + 2e-3 * shift) for n in range(1, 40)]
             )
-        joined(one, "p0@example.org")
+        joined(server, "p0@example.org")
         me = Visitor(app).sign_in("p0@example.org")
         views = [
             {"latitude": f"{lat + 2e-3}", "longitude": f"{lon + 2e-3 * i}", "span": "500"} for i in (0, 1)
@@ -147,10 +147,10 @@ def every_answer(place: Town) -> list[Any]:
     me, out = Visitor(place[1]).sign_in("p0@example.org"), Visitor(place[1])
     paths = [path for path in page_routes(place[1], "GET") if "{" not in path]
     paths += ["/static/style.css", "/static/none.css", "/nothing", "/v1/me", "/v1/keys", "/healthz"]
-    found = [who.get(path, origin=ELSEWHERE) for who in (me, out) for path in paths]
-    found += [me.send("OPTIONS", path, headers={"origin": ELSEWHERE, "access-control-request-method": "POST"})
-              for path in paths]  # fmt: skip
-    return [*found, me.send("POST", "/leave", data={}), me.post("/home", {"do": "find", "text": "nowhere"})]
+    results = [who.get(path, origin=ELSEWHERE) for who in (me, out) for path in paths]
+    asked = {"origin": ELSEWHERE, "access-control-request-method": "POST"}
+    results += [me.send("OPTIONS", path, headers=asked) for path in paths]
+    return [*results, me.send("POST", "/leave", data={}), me.post("/home", {"do": "find", "text": "nowhere"})]
 
 
 def test_no_other_site_may_read_or_frame_an_answer(place: Town) -> None:
@@ -173,7 +173,7 @@ def test_nothing_but_our_own_files_may_run_or_load(place: Town) -> None:
         if "<html" in answer.text:
             assert not re.search(r"<style|\sstyle=|<script(?! src=\"/static/)|\son\w+=", answer.text)
             loaded = re.findall(r'(?:src|href|action)="([^"]*)"', answer.text)
-            assert all(one.startswith(("/", "#")) and not one.startswith("//") for one in loaded)
+            assert all(item.startswith(("/", "#")) and not item.startswith("//") for item in loaded)
 
 
 def test_nothing_personal_is_kept_on_the_way(place: Town) -> None:
@@ -221,18 +221,18 @@ def plain(text: str, *emails: str) -> str:
 
 
 def test_pages_do_not_say_who_has_an_account(place: Town) -> None:
-    one, app = place
+    server, app = place
     known, unknown = "p1@example.org", "nobody@example.org"
     for path, fields in (
         ("/sign-up", {}),
         ("/verify", {"code": "00000000", "password": PASSWORD}),
         ("/sign-in", {"password": "not the right one"}),
     ):
-        said = [Visitor(app).post(path, {"email": email, **fields}) for email in (known, unknown)]
-        assert said[0].status_code == said[1].status_code
-        assert plain(said[0].text, known) == plain(said[1].text, unknown), path
-        assert sorted(said[0].headers) == sorted(said[1].headers)
-    assert one.sign_in(known, PASSWORD).account.email == known  # a sign-up by others changed nothing
+        messages = [Visitor(app).post(path, {"email": email, **fields}) for email in (known, unknown)]
+        assert messages[0].status_code == messages[1].status_code
+        assert plain(messages[0].text, known) == plain(messages[1].text, unknown), path
+        assert sorted(messages[0].headers) == sorted(messages[1].headers)
+    assert server.sign_in(known, PASSWORD).account.email == known  # a sign-up by others changed nothing
 
 
 def test_trying_passwords_on_the_page_is_slowed_down(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_trying_passwords_on_the_page_is_slowed_down(tmp_path: Path) -> None:
             out.send("POST", path, data={"email": f"x{i}@example.org", "password": "x", "form_token": token})
             for i, path in enumerate(["/sign-in", "/sign-up", "/verify"] * 2)
         ]
-        assert [one.status_code for one in tries[4:]] == [429, 429]
+        assert [item.status_code for item in tries[4:]] == [429, 429]
         assert tries[5].headers["retry-after"] == "60"
 
 
@@ -303,7 +303,7 @@ def test_what_is_no_form_of_ours_is_refused_before_it_is_read(place: Town) -> No
         content=b"text=%ff\xff&x",
         headers={"content-type": "application/x-www-form-urlencoded"},
     )
-    assert [one.status_code for one in (long, many, kind, torn)] == [413, 400, 415, 400]
+    assert [item.status_code for item in (long, many, kind, torn)] == [413, 400, 415, 400]
 
 
 @pytest.mark.parametrize(
@@ -329,9 +329,9 @@ def test_spoilt_places_are_answered_with_a_page(place: Town, bad: str) -> None:
 
 
 def test_codes_are_not_on_pages(place: Town) -> None:
-    one, app = place
+    server, app = place
     done = Visitor(app).post("/sign-up", {"email": "new@example.org"})
-    assert code_for(one, "new@example.org") not in done.text
+    assert code_for(server, "new@example.org") not in done.text
     done = Visitor(app).post("/verify", {"email": "new@example.org", "code": "1", "password": PASSWORD})
     assert done.status_code == 400
     assert PASSWORD not in done.text
@@ -341,12 +341,15 @@ def test_entries_has_the_people_that_it_is_asked_for(place: Town) -> None:
     del place
     from voronym_location.village import Village
 
-    assert [one.email for one in entries(Village.make(3), 2, first=5)] == ["p5@example.org", "p6@example.org"]
+    assert [entry.email for entry in entries(Village.make(3), 2, first=5)] == [
+        "p5@example.org",
+        "p6@example.org",
+    ]
 
 
 def test_who_gave_no_home_can_see_their_data_and_leave(tmp_path: Path) -> None:
-    with town(tmp_path, people=12) as (one, app, _):
-        me = Visitor(app).sign_in(joined(one, "new@example.org"))
+    with town(tmp_path, people=12) as (server, app, _):
+        me = Visitor(app).sign_in(joined(server, "new@example.org"))
         text = me.get("/me").text
         assert 'action="/export"' in text
         assert 'href="/leave"' in text
@@ -362,7 +365,7 @@ def test_who_gave_no_home_can_see_their_data_and_leave(tmp_path: Path) -> None:
 def test_who_strays_or_meets_a_defect_of_ours_is_told_by_a_page(
     place: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, app = place
+    server, app = place
     me = Visitor(app).sign_in("p0@example.org")
     for method, path, status in (("GET", "/nothing", 404), ("GET", "/home/x", 404), ("DELETE", "/me", 405)):
         answer = me.send(method, path)
@@ -375,7 +378,7 @@ def test_who_strays_or_meets_a_defect_of_ours_is_told_by_a_page(
         raise ValueError("48.1234")
 
     for part in ("home", "whoami"):
-        monkeypatch.setattr(one, part, broken)
+        monkeypatch.setattr(server, part, broken)
         answer = me.get("/me")
         assert (answer.status_code, "Our mistake" in answer.text) == (500, True)
         assert "48.1234" not in answer.text
@@ -383,8 +386,8 @@ def test_who_strays_or_meets_a_defect_of_ours_is_told_by_a_page(
 
 def test_a_point_that_has_run_out_is_said_to_have(tmp_path: Path) -> None:
     """A service that cannot make an epoch goes on to show the old one."""
-    with town(tmp_path, people=40) as (one, app, _):
-        me = Visitor(app).sign_in(joined(one, "p0@example.org"))
+    with town(tmp_path, people=40) as (server, app, _):
+        me = Visitor(app).sign_in(joined(server, "p0@example.org"))
         assert "has run out" not in me.get("/me").text
-        one.clock = lambda: time.time() + 3 * 86_400
+        server.clock = lambda: time.time() + 3 * 86_400
         assert "has run out" in me.get("/me").text

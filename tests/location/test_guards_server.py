@@ -29,36 +29,36 @@ MARK = "very-private-mark"
 # -- Sybil
 
 
-def crowd(one: Service, many: int, place: tuple[float, float], apart: float) -> list[str]:
+def crowd(house: Service, many: int, place: tuple[float, float], apart: float) -> list[str]:
     """Sign up made-up people around a place, each at an address of its own, and return their tokens."""
     tokens = []
     for number in range(many):
-        token = join(one, f"fake{place[0]:.4f}-{number}@example.org")
+        token = join(house, f"fake{place[0]:.4f}-{number}@example.org")
         angle = 2 * np.pi * number / many
-        one.submit_home(token, place[0] + apart * np.sin(angle), place[1] + apart * np.cos(angle))
+        house.submit_home(token, place[0] + apart * np.sin(angle), place[1] + apart * np.cos(angle))
         tokens.append(token)
     return tokens
 
 
-def epochs_until_served(one: Service, token: str, most: int) -> int:
+def epochs_until_served(house: Service, token: str, most: int) -> int:
     for number in range(1, most + 1):
-        one.run_epoch()
-        if isinstance(one.statement(token), Statement):
+        house.run_epoch()
+        if isinstance(house.statement(token), Statement):
             return number
     return most + 1
 
 
 def lonely(tmp_path: Path, **given: Any) -> int:
     """Return after how many epochs a target far out is served among k-1 made-up people; 5 for never."""
-    with service(tmp_path, epochs={"wait": 0, "homes": 1, "headroom": 0, "budget": 1.0}, **given) as one:
-        one.import_directory(scattered(40))
-        one.run_epoch()
-        target = join(one, "target@example.org")
-        with one.store.write() as connection:  # the town's directory reaches this far
+    with service(tmp_path, epochs={"wait": 0, "homes": 1, "headroom": 0, "budget": 1.0}, **given) as server:
+        server.import_directory(scattered(40))
+        server.run_epoch()
+        target = join(server, "target@example.org")
+        with server.store.write() as connection:  # the town's directory reaches this far
             connection.exec_driver_sql("delete from directory")
-        one.submit_home(target, 49.0, 12.0)
-        crowd(one, 9, (49.0, 12.0), 0.001)
-        return epochs_until_served(one, target, 4)
+        server.submit_home(target, 49.0, 12.0)
+        crowd(server, 9, (49.0, 12.0), 0.001)
+        return epochs_until_served(server, target, 4)
 
 
 def test_made_up_neighbours_count_only_after_a_while_and_slowly(
@@ -71,23 +71,25 @@ def test_made_up_neighbours_count_only_after_a_while_and_slowly(
 
 
 def test_people_at_one_address_count_once(tmp_path: Path) -> None:
-    with service(tmp_path, epochs={"wait": 0, "homes": 1}) as one:
-        one.import_directory([Entry("tower 1", 48.0, 11.0, f"t{number}@example.org") for number in range(30)])
-        figures = one.run_epoch()
+    with service(tmp_path, epochs={"wait": 0, "homes": 1}) as server:
+        server.import_directory(
+            [Entry("tower 1", 48.0, 11.0, f"t{number}@example.org") for number in range(30)]
+        )
+        figures = server.run_epoch()
         assert figures["served"] == 0
-        token = join(one, "near@example.org")
-        one.submit_home(token, 48.0003, 11.0002)  # some metres off is the same address
-        with one.store.read() as connection:
+        token = join(server, "near@example.org")
+        server.submit_home(token, 48.0003, 11.0002)  # some metres off is the same address
+        with server.store.read() as connection:
             houses = connection.exec_driver_sql("select count(distinct household) from home").scalar()
         assert houses == 1
 
 
 def test_a_home_far_from_every_address_is_refused(tmp_path: Path) -> None:
-    with service(tmp_path) as one:
-        one.import_directory(scattered(30))
-        token = join(one, "ada@example.org")
+    with service(tmp_path) as server:
+        server.import_directory(scattered(30))
+        token = join(server, "ada@example.org")
         with pytest.raises(BadRequest, match="no address of the directory"):
-            one.submit_home(token, 40.0, 10.0)
+            server.submit_home(token, 40.0, 10.0)
 
 
 # -- asking for others, the operator's curiosity
@@ -109,28 +111,28 @@ def test_every_route_asks_for_a_token_and_none_takes_a_name(client: Client) -> N
 
 
 def test_an_operator_sees_no_home_and_no_small_count(client: Client) -> None:
-    one = of(client)
-    one.import_directory(scattered(40))
-    one.run_epoch()
-    token = quick_token(one, "p1@example.org")
+    server = of(client)
+    server.import_directory(scattered(40))
+    server.run_epoch()
+    token = quick_token(server, "p1@example.org")
     assert client.get("/v1/operator/figures", headers=bearer(token)).status_code == 403
     assert client.post("/v1/operator/directory", headers=bearer(token), content=b"x").status_code == 403
-    one.add_operator("op@example.org", PASSWORD)
-    operator = quick_token(one, "op@example.org")
-    said = client.get("/v1/operator/figures", headers=bearer(operator))
-    assert said.status_code == 200
-    assert "@" not in said.text
-    home = one.home(token)
+    server.add_operator("op@example.org", PASSWORD)
+    operator = quick_token(server, "op@example.org")
+    text = client.get("/v1/operator/figures", headers=bearer(operator))
+    assert text.status_code == 200
+    assert "@" not in text.text
+    home = server.home(token)
     assert home is not None
-    assert str(home["latitude"])[:8] not in said.text
+    assert str(home["latitude"])[:8] not in text.text
     for number in range(35):
-        one.cancel(quick_token(one, f"p{number}@example.org"))
-    one.run_epoch()
+        server.cancel(quick_token(server, f"p{number}@example.org"))
+    server.run_epoch()
     newest = client.get("/v1/operator/figures", headers=bearer(operator)).json()["epochs"][0]
     assert newest["people"] is None
     assert newest["waiting"] is None
     assert "voronym_people" not in client.get("/metrics", headers={}).text
-    with one.store.read() as connection:
+    with server.store.read() as connection:
         noted = connection.exec_driver_sql("select action from audit").scalars().all()
     assert noted.count("figures read") == 2
 
@@ -139,9 +141,9 @@ def test_an_operator_sees_no_home_and_no_small_count(client: Client) -> None:
 
 
 def test_uploads_are_limited_in_bytes_and_rows_and_not_unpacked(client: Client) -> None:
-    one = of(client)
-    one.add_operator("op@example.org", PASSWORD)
-    head = bearer(quick_token(one, "op@example.org"))
+    server = of(client)
+    server.add_operator("op@example.org", PASSWORD)
+    head = bearer(quick_token(server, "op@example.org"))
 
     def send(content: Any, **more: str) -> tuple[int, str]:
         answer = client.post("/v1/operator/directory", headers=head | more, content=content)
@@ -159,11 +161,11 @@ def test_uploads_are_limited_in_bytes_and_rows_and_not_unpacked(client: Client) 
     packed = gzip.compress(b"address,latitude,longitude\n" + b"s,48,11\n" * 10**6)
     assert len(packed) < 20_000
     assert send(packed, **{"content-encoding": "gzip"})[0] == 415
-    status, said = send(f"address,latitude,longitude\nok,48,11\n{MARK},{MARK},11".encode())
+    status, text = send(f"address,latitude,longitude\nok,48,11\n{MARK},{MARK},11".encode())
     assert status == 400
-    assert "line 3" in said
-    assert MARK not in said
-    with one.store.read() as connection:  # a file with a mistake changed nothing
+    assert "line 3" in text
+    assert MARK not in text
+    with server.store.read() as connection:  # a file with a mistake changed nothing
         assert connection.exec_driver_sql("select count(*) from directory where key = 'ok'").scalar() == 0
 
 
@@ -180,9 +182,9 @@ def test_neither_answers_nor_logs_repeat_what_was_sent(
     before = root.level
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)
-    one = of(client)
+    server = of(client)
     try:
-        token = join(one, "ada@example.org")
+        token = join(server, "ada@example.org")
         answers = [
             client.put("/v1/home", headers=bearer(token), json={"latitude": MARK, "longitude": MARK}),
             client.put("/v1/home", headers=bearer(token), json={"address": MARK}),
@@ -197,27 +199,27 @@ def test_neither_answers_nor_logs_repeat_what_was_sent(
         def broken(*_: object) -> None:
             raise RuntimeError(MARK)
 
-        monkeypatch.setattr(one, "home", broken)
+        monkeypatch.setattr(server, "home", broken)
         answers.append(client.get("/v1/home", headers=bearer(token)))
-        monkeypatch.setattr(one.store, "read", broken)
+        monkeypatch.setattr(server.store, "read", broken)
         answers.append(client.get("/v1/me", headers=bearer(token)))
         assert [each.status_code for each in answers] == [422, 400, 422, 400, 422, 422, 404, 401, 500, 500]
     finally:
         root.removeHandler(handler)
         root.setLevel(before)
     assert all(MARK not in each.text + str(each.headers) for each in answers)
-    said = lines.getvalue()
-    assert '"defect"' in said
+    text = lines.getvalue()
+    assert '"defect"' in text
     for value in (MARK, token, "ada@example.org", PASSWORD):
-        assert value not in said
+        assert value not in text
 
 
 def test_errors_of_the_database_quote_no_values(tmp_path: Path, database: str) -> None:
-    with service(tmp_path, database=database) as one:
-        with pytest.raises(Unavailable) as found, one.store.write() as connection:
+    with service(tmp_path, database=database) as server:
+        with pytest.raises(Unavailable) as result, server.store.write() as connection:
             connection.exec_driver_sql(f"insert into nowhere values ('{MARK}')")
-        assert MARK not in str(found.value)
-        assert found.value.__cause__ is None
+        assert MARK not in str(result.value)
+        assert result.value.__cause__ is None
 
 
 # -- injection, deletion, tables
@@ -225,42 +227,42 @@ def test_errors_of_the_database_quote_no_values(tmp_path: Path, database: str) -
 
 @pytest.mark.parametrize("word", ["' or 1=1 --", "'; drop table home; --", "%", "\x00", "\ud800"])
 def test_what_is_sent_is_never_sql(tmp_path: Path, word: str) -> None:
-    with service(tmp_path) as one:
-        one.import_directory(scattered(20))
-        token = join(one, "ada@example.org")
+    with service(tmp_path) as server:
+        server.import_directory(scattered(20))
+        token = join(server, "ada@example.org")
         with pytest.raises(BadRequest):
-            one.submit_address(token, word)
-        for ask in (one.whoami, one.statement):
+            server.submit_address(token, word)
+        for ask in (server.whoami, server.statement):
             with pytest.raises(Refused):
                 ask(word)
         with pytest.raises((BadRequest, Refused)):
-            one.sign_in(f"x{word}@example.org", word)
-        with one.store.read() as connection:
+            server.sign_in(f"x{word}@example.org", word)
+        with server.store.read() as connection:
             assert connection.exec_driver_sql("select count(*) from home").scalar() == 20
 
 
 def test_delete_means_delete(tmp_path: Path) -> None:
-    with service(tmp_path) as one:
-        one.import_directory(scattered(60))
-        token = join(one, "leaver@example.org")
-        one.submit_home(token, *list(one.home(quick_token(one, "p7@example.org")).values())[:2])
-        one.run_epoch()
-        said = one.statement(token)
-        one.delete(token)
-        one.run_epoch()
+    with service(tmp_path) as server:
+        server.import_directory(scattered(60))
+        token = join(server, "leaver@example.org")
+        server.submit_home(token, *list(server.home(quick_token(server, "p7@example.org")).values())[:2])
+        server.run_epoch()
+        text = server.statement(token)
+        server.delete(token)
+        server.run_epoch()
     base = sqlite3.connect(tmp_path / "service.db")
     base.execute("pragma wal_checkpoint(truncate)")
     base.close()
     stored = b"".join(file.read_bytes() for file in tmp_path.glob("service.db*"))
     assert b"leaver@example.org" not in stored
-    assert isinstance(said, Statement)
-    assert bytes.fromhex(said.pseudonym) not in stored
+    assert isinstance(text, Statement)
+    assert bytes.fromhex(text.pseudonym) not in stored
 
 
 def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
-    with service(tmp_path / "new") as one:
-        join(one, "ada@example.org")
-        one.run_epoch()
+    with service(tmp_path / "new") as server:
+        join(server, "ada@example.org")
+        server.run_epoch()
         files = [file for file in (tmp_path / "new").rglob("*") if file.is_file()]
         assert len(files) >= 3
         assert all(file.stat().st_mode & 0o077 == 0 for file in files)
@@ -277,12 +279,12 @@ def test_a_role_with_few_rights_is_enough(tmp_path: Path, postgres: Postgres) ->
         "grant select, insert, update, delete on all tables in schema public to helper; "
         "grant usage on all sequences in schema public to helper",
     )
-    with service(tmp_path, database=postgres.url(name, "helper")) as one:
-        one.import_directory(scattered(30))
-        token = join(one, "ada@example.org")
-        one.submit_address(token, "street 1")
-        assert one.run_epoch()["people"] == 31
-        one.delete(token)
-        with pytest.raises(Unavailable), one.store.write() as connection:
+    with service(tmp_path, database=postgres.url(name, "helper")) as server:
+        server.import_directory(scattered(30))
+        token = join(server, "ada@example.org")
+        server.submit_address(token, "street 1")
+        assert server.run_epoch()["people"] == 31
+        server.delete(token)
+        with pytest.raises(Unavailable), server.store.write() as connection:
             connection.exec_driver_sql("drop table home")
     postgres.sql(name, "drop owned by helper; drop role helper")

@@ -41,20 +41,20 @@ def test_a_copy_of_the_database_tells_no_home(tmp_path: Path, database: str) -> 
     keys = tmp_path / "etc" / "homes.key"
     Seal().renewed().write(keys)
     audit = Audit(database or str(tmp_path / "service.db"), 10)
-    with service(tmp_path, database=database, home_key=str(keys)) as one:
-        one.import_directory(scattered(60))
-        token = join(one, "new@example.org")
-        one.submit_address(token, "street 3")
-        assert one.run_epoch()["served"] > 50
-        assert one.home(token)["latitude"] == pytest.approx(scattered(60)[3].latitude)  # type: ignore[index]
+    with service(tmp_path, database=database, home_key=str(keys)) as server:
+        server.import_directory(scattered(60))
+        token = join(server, "new@example.org")
+        server.submit_address(token, "street 3")
+        assert server.run_epoch()["served"] > 50
+        assert server.home(token)["latitude"] == pytest.approx(scattered(60)[3].latitude)  # type: ignore[index]
         rows = audit.rows("select latitude, longitude, household, sealed from home")
         assert len(rows) == 61
         assert all(row[:3] == (None, None, None) and row[3] for row in rows)
         version = audit.rows("select version from home order by person desc limit 1")
-        one.submit_address(token, "street 3")  # the same address again: has not moved
+        server.submit_address(token, "street 3")  # the same address again: has not moved
         assert audit.rows("select version from home order by person desc limit 1") == version
-    with service(tmp_path, database=database) as one, pytest.raises(Unavailable, match="home_key"):
-        one.run_epoch()
+    with service(tmp_path, database=database) as server, pytest.raises(Unavailable, match="home_key"):
+        server.run_epoch()
 
 
 def test_sealed_homes_cannot_be_swapped_or_changed() -> None:
@@ -73,22 +73,22 @@ def test_the_key_of_homes_is_replaced_and_taken_away(tmp_path: Path, database: s
     Seal().renewed().write(keys)
     old = keys.read_bytes()
     given = {"database": database, "home_key": str(keys)}
-    with service(tmp_path, **given) as one:
-        one.import_directory(scattered(40))
-        before = one.home(quick_token(one, "p5@example.org"))
-        assert one.rotate_homes() == 40
+    with service(tmp_path, **given) as server:
+        server.import_directory(scattered(40))
+        before = server.home(quick_token(server, "p5@example.org"))
+        assert server.rotate_homes() == 40
         assert keys.read_bytes() != old
         assert len(keys.read_text().split()) == 1
-        assert one.home(quick_token(one, "p5@example.org")) == before
+        assert server.home(quick_token(server, "p5@example.org")) == before
     keys.with_name("stolen.key").write_bytes(old)
     keys.with_name("stolen.key").chmod(0o600)
     stolen = given | {"home_key": str(keys.with_name("stolen.key"))}
-    with service(tmp_path, **stolen) as one, pytest.raises(Unavailable):
-        one.home(quick_token(one, "p5@example.org"))
-    with service(tmp_path, **given) as one:
-        assert one.rotate_homes(plain=True) == 40
-    with service(tmp_path, database=database) as one:
-        assert one.home(quick_token(one, "p5@example.org")) == before
+    with service(tmp_path, **stolen) as server, pytest.raises(Unavailable):
+        server.home(quick_token(server, "p5@example.org"))
+    with service(tmp_path, **given) as server:
+        assert server.rotate_homes(plain=True) == 40
+    with service(tmp_path, database=database) as server:
+        assert server.home(quick_token(server, "p5@example.org")) == before
 
 
 def test_keys_of_homes_that_others_may_read_are_refused(tmp_path: Path) -> None:
@@ -105,65 +105,65 @@ def test_keys_of_homes_that_others_may_read_are_refused(tmp_path: Path) -> None:
 
 def test_statements_of_a_retired_key_can_be_checked_until_they_run_out(tmp_path: Path) -> None:
     with clients(tmp_path, period=3600.0) as client:
-        one = of(client)
-        one.import_directory(scattered(40))
-        one.run_epoch()
-        before = one.statement(quick_token(one, "p0@example.org"))
+        server = of(client)
+        server.import_directory(scattered(40))
+        server.run_epoch()
+        before = server.statement(quick_token(server, "p0@example.org"))
         assert isinstance(before, Statement)
-        number = one.key.id
-        assert one.rotate_key() != number
+        number = server.key.id
+        assert server.rotate_key() != number
         keys = client.get("/v1/keys").json()
-        assert keys["id"] == one.key.id
+        assert keys["id"] == server.key.id
         retired = {key["id"]: key["key"] for key in keys["retired"]}
         assert Provider({}, retired[number]).check(before.plain())
-        after = one.statement(quick_token(one, "p0@example.org"))
+        after = server.statement(quick_token(server, "p0@example.org"))
         assert isinstance(after, Statement)
         assert Provider({}, keys["key"]).check(after.plain())
-        one.clock = lambda: 1e11
+        server.clock = lambda: 1e11
         assert client.get("/v1/keys").json()["retired"] == []
 
 
 def test_a_backup_is_restored_and_nobody_goes_on_from_old_groups(tmp_path: Path) -> None:
     """Made while people move; restored after others left. What was published since is not in it."""
     live, copy = tmp_path / "live", tmp_path / "backup.db"
-    with service(live) as one:
-        one.import_directory(scattered(80))
-        one.run_epoch()
-        one.store.backup(copy)
+    with service(live) as server:
+        server.import_directory(scattered(80))
+        server.run_epoch()
+        server.store.backup(copy)
         assert copy.stat().st_mode & 0o077 == 0
         with pytest.raises(InputError, match="cannot write"):
-            one.store.backup(copy)
+            server.store.backup(copy)
         for number in range(30):
-            one.delete(quick_token(one, f"p{number}@example.org"))
-        one.run_epoch()
+            server.delete(quick_token(server, f"p{number}@example.org"))
+        server.run_epoch()
     (tmp_path / "again").mkdir()
     shutil.copy(copy, tmp_path / "again" / "service.db")
     shutil.copy(live / "service.key", tmp_path / "again" / "service.key")
-    with service(tmp_path / "again", epochs={"budget": 1.0}) as one:
-        token = quick_token(one, "p50@example.org")
-        old = one.statement(token)
+    with service(tmp_path / "again", epochs={"budget": 1.0}) as server:
+        token = quick_token(server, "p50@example.org")
+        old = server.statement(token)
         assert isinstance(old, Statement)
-        assert one.begin_again() > 0
-        assert not isinstance(one.statement(token), Statement)
+        assert server.begin_again() > 0
+        assert not isinstance(server.statement(token), Statement)
         for number in range(30):
-            assert one.forget(f"p{number}@example.org")
-        assert not one.forget("p1@example.org")
-        figures = one.run_epoch()
+            assert server.forget(f"p{number}@example.org")
+        assert not server.forget("p1@example.org")
+        figures = server.run_epoch()
         assert figures["people"] == 50
         assert figures["told"] == figures["served"] > 40
-        new = one.statement(token)
+        new = server.statement(token)
         assert isinstance(new, Statement)
         assert new.pseudonym != old.pseudonym
 
 
 def test_migrations_go_up_and_down_with_people_in_them(tmp_path: Path, database: str) -> None:
     url = database or f"sqlite:///{tmp_path / 'service.db'}"
-    with service(tmp_path, database=database) as one:
-        one.import_directory(scattered(50))
-        token = join(one, "ada@example.org")
-        one.submit_address(token, "street 1")
-        one.run_epoch()
-        before = one.statement(token)
+    with service(tmp_path, database=database) as server:
+        server.import_directory(scattered(50))
+        token = join(server, "ada@example.org")
+        server.submit_address(token, "street 1")
+        server.run_epoch()
+        before = server.statement(token)
     config = Config()
     config.set_main_option("script_location", str(Path(upgrade.__file__).with_name("migrations")))
     for revision in ("0001", "head"):
@@ -175,11 +175,11 @@ def test_migrations_go_up_and_down_with_people_in_them(tmp_path: Path, database:
             assert connection.scalar(text("select count(*) from home")) == 51
             assert connection.scalar(text("select count(*) from member")) == 51
         store.close()
-    with service(tmp_path, database=database) as one:
-        assert one.sign_in("ada@example.org", PASSWORD).token
-        assert one.statement(token) == before
-        assert one.run_epoch()["epoch"] == 2
-        with one.store.read() as connection:  # who was served is known to have had a place
+    with service(tmp_path, database=database) as server:
+        assert server.sign_in("ada@example.org", PASSWORD).token
+        assert server.statement(token) == before
+        assert server.run_epoch()["epoch"] == 2
+        with server.store.read() as connection:  # who was served is known to have had a place
             assert connection.exec_driver_sql("select count(*) from account where published").scalar() > 40
 
 
@@ -207,10 +207,10 @@ def test_what_makes_an_epoch_ends_with_the_service_that_started_it() -> None:
 
 
 def test_a_backup_has_no_deleted_home(tmp_path: Path) -> None:
-    with service(tmp_path / "one") as one:
-        one.import_directory(scattered(20))
-        one.delete(quick_token(one, "p4@example.org"))
-        one.store.backup(tmp_path / "copy.db")
+    with service(tmp_path / "one") as server:
+        server.import_directory(scattered(20))
+        server.delete(quick_token(server, "p4@example.org"))
+        server.store.backup(tmp_path / "copy.db")
     with closing(sqlite3.connect(tmp_path / "copy.db")) as base:
         assert base.execute("select count(*) from home").fetchone() == (19,)
         assert base.execute("select count(*) from account where email like 'p4@%'").fetchone() == (0,)

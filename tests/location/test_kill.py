@@ -70,15 +70,15 @@ class Promises:
         assert self.signed_up <= accounts | pending, "an acknowledged sign-up is lost"
         assert audit.look() >= self.published, "a published epoch is lost"
         for person, street in self.home.items():
-            found = homes.get(f"p{person}@example.org")
+            result = homes.get(f"p{person}@example.org")
             allowed = [
-                None if one is None else streets[f"street {one}"]
-                for one in [street, *self.tried.get(person, [])]
+                None if item is None else streets[f"street {item}"]
+                for item in [street, *self.tried.get(person, [])]
             ]
-            assert found in allowed, "an acknowledged move or cancellation is lost"
-            self.silent += found is None and street is not None
-            if found is not None and self.tried.get(person):
-                self.home[person] = int(next(key for key, at in streets.items() if at == found).split()[1])
+            assert result in allowed, "an acknowledged move or cancellation is lost"
+            self.silent += result is None and street is not None
+            if result is not None and self.tried.get(person):
+                self.home[person] = int(next(key for key, at in streets.items() if at == result).split()[1])
             elif self.tried.get(person):
                 self.home[person] = None
         self.tried = {}
@@ -90,10 +90,10 @@ def killed(
     folder: Path, database: str, points: int, postgres: Postgres | None, seed: int
 ) -> tuple[Promises, Audit]:
     draw = random.Random(seed)
-    with service(folder, database=database) as one:
-        one.import_directory(scattered(PEOPLE))
-        tokens = [(number, quick_token(one, f"p{number}@example.org")) for number in range(RESTLESS)]
-        one.run_epoch()
+    with service(folder, database=database) as server:
+        server.import_directory(scattered(PEOPLE))
+        tokens = [(number, quick_token(server, f"p{number}@example.org")) for number in range(RESTLESS)]
+        server.run_epoch()
     settings = ServiceSettings(folder=folder, database=database, **FAST).to_json()
     promises, audit = Promises(), Audit(database or str(folder / "service.db"), 10)
     promises.check(audit)
@@ -123,8 +123,8 @@ def killed(
             postgres.start()
         promises.check(audit)
         point += 1
-    with service(folder, database=database) as one:  # and it goes on
-        assert one.run_epoch()["epoch"] > promises.published
+    with service(folder, database=database) as server:  # and it goes on
+        assert server.run_epoch()["epoch"] > promises.published
     audit.look()
     assert min(audit.smallest) >= 10
     return promises, audit

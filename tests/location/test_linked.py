@@ -23,13 +23,13 @@ def smallest_linked(policy: str, settings: Settings, epochs: int = 15) -> list[i
     town, made, checker = Town.make(1500, seed=41), POLICIES[policy](settings), Checker()
     sets = []
     for epoch, person in _lives(400, epochs, 0.04, 3):
-        told = made.step(person, town.homes[person], Context())
+        output = made.step(person, town.homes[person], Context())
         handed = {
-            one: (f"{one}-{place}", place)  # a pseudonym for each place; the checker links them by person
-            for one, place in zip(person.tolist(), told.place.tolist(), strict=True)
+            item: (f"{item}-{place}", place)  # a pseudonym for each place; the checker links them by person
+            for item, place in zip(person.tolist(), output.place.tolist(), strict=True)
             if place >= 0
         }
-        sets.append(checker.observe({one: one for one in person.tolist()}, handed)[1])
+        sets.append(checker.observe({item: item for item in person.tolist()}, handed)[1])
         assert handed, epoch
     return sets
 
@@ -57,29 +57,31 @@ def test_a_second_place_is_refused() -> None:
 
 def test_the_service_gives_nobody_a_second_place(tmp_path: Path, database: str) -> None:
     """People leave, come back and move; whoever had a place gets no other."""
-    with service(tmp_path, database=database, epochs={"linked": True, "headroom": 3, "budget": 1.0}) as one:
-        one.import_directory(scattered(80))
-        one.run_epoch()
-        token = quick_token(one, "p0@example.org")
-        one.cancel(token)
-        one.run_epoch()
-        one.submit_address(token, "street 5")  # back again, under the same account
-        mover = quick_token(one, "p1@example.org")
-        one.submit_address(mover, "street 6")
+    with service(
+        tmp_path, database=database, epochs={"linked": True, "headroom": 3, "budget": 1.0}
+    ) as server:
+        server.import_directory(scattered(80))
+        server.run_epoch()
+        token = quick_token(server, "p0@example.org")
+        server.cancel(token)
+        server.run_epoch()
+        server.submit_address(token, "street 5")  # back again, under the same account
+        mover = quick_token(server, "p1@example.org")
+        server.submit_address(mover, "street 6")
         for number in range(10, 40):
-            one.cancel(quick_token(one, f"p{number}@example.org"))
-        figures = one.run_epoch()
+            server.cancel(quick_token(server, f"p{number}@example.org"))
+        figures = server.run_epoch()
         assert figures["retired"] > 2
         assert figures["told"] == 0
         for who in (token, mover):
-            answer = one.statement(who)
+            answer = server.statement(who)
             assert isinstance(answer, Waiting)
             assert "nobody gets a second point" in answer.reason
 
 
 def test_linked_is_for_a_service_from_its_first_epoch(tmp_path: Path) -> None:
-    with service(tmp_path) as one:
-        one.import_directory(scattered(40))
-        one.run_epoch()
-    with service(tmp_path, epochs={"linked": True}) as one, pytest.raises(InputError, match="first epoch"):
-        one.run_epoch()
+    with service(tmp_path) as server:
+        server.import_directory(scattered(40))
+        server.run_epoch()
+    with service(tmp_path, epochs={"linked": True}) as server, pytest.raises(InputError, match="first epoch"):
+        server.run_epoch()

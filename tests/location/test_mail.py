@@ -65,16 +65,16 @@ def waiting(one: Service) -> list[str]:
 def test_an_address_that_is_refused_keeps_nobody_waiting(tmp_path: Path, server: type[Server]) -> None:
     """Anybody may sign an address up that is none: others get their codes all the same."""
     shown = [1e9]
-    with service(tmp_path, smtp="mail.example", clock=lambda: shown[0]) as one:
+    with service(tmp_path, smtp="mail.example", clock=lambda: shown[0]) as single:
         for name in ("gone", "later", "long", "ada", "bob"):
-            one.sign_up(f"{name}@example.org")
-        one.deliver()
+            single.sign_up(f"{name}@example.org")
+        single.deliver()
         assert sorted(server.taken) == ["ada@example.org", "bob@example.org"]
-        assert waiting(one) == ["later@example.org"]
+        assert waiting(single) == ["later@example.org"]
         shown[0] += 3600  # its code is void by now, and so is the message
-        one.sign_up("cid@example.org")
-        one.deliver()
-        assert waiting(one) == []
+        single.sign_up("cid@example.org")
+        single.deliver()
+        assert waiting(single) == []
         assert "cid@example.org" in server.taken
 
 
@@ -83,10 +83,10 @@ def test_mail_is_tried_again_when_the_server_is_back(
 ) -> None:
     monkeypatch.setattr(mail, "AGAIN", 0.02)
     server.away = True
-    with service(tmp_path, smtp="mail.example") as one:
-        one.sign_up("ada@example.org")
+    with service(tmp_path, smtp="mail.example") as single:
+        single.sign_up("ada@example.org")
         with pytest.raises(OSError, match="refused"):
-            one.deliver()
+            single.deliver()
         server.away = False
         assert server.came.wait(60)  # nobody else signed up meanwhile
         assert server.taken == ["ada@example.org"]
@@ -98,14 +98,14 @@ def test_mail_is_tried_again_when_the_server_is_back(
      "a@exämple.org", "a" * 65 + "@example.org", "a@" + "x" * 64 + ".org", "\u212a" * 3 + "@example.org"],
 )  # fmt: skip
 def test_what_mail_servers_do_not_take_is_no_address(tmp_path: Path, email: str) -> None:
-    with service(tmp_path) as one, pytest.raises(BadRequest, match="e-mail"):
-        one.sign_up(email)
+    with service(tmp_path) as single, pytest.raises(BadRequest, match="e-mail"):
+        single.sign_up(email)
 
 
 def test_usual_addresses_are_taken(tmp_path: Path) -> None:
-    with service(tmp_path) as one:
+    with service(tmp_path) as single:
         for email in ("Ada.Love+home@Example.org", "o_o-1@a-b.example", "x@localhost"):
-            one.sign_up(email)
-        with one.store.read() as connection:
-            found = connection.exec_driver_sql("select email from code").scalars().all()
-    assert "ada.love+home@example.org" in found
+            single.sign_up(email)
+        with single.store.read() as connection:
+            result = connection.exec_driver_sql("select email from code").scalars().all()
+    assert "ada.love+home@example.org" in result

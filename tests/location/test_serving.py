@@ -28,7 +28,7 @@ from web.house import quiet_port
 
 def directory(folder: Path) -> Path:
     file = folder / "directory.csv"
-    rows = [f"{one.address},{one.latitude},{one.longitude},{one.email}" for one in scattered(40)]
+    rows = [f"{item.address},{item.latitude},{item.longitude},{item.email}" for item in scattered(40)]
     file.write_text("address,latitude,longitude,email\n" + "\n".join(rows))
     return file
 
@@ -39,10 +39,10 @@ def test_a_file_is_read_and_the_environment_wins(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("VORONYM_LOCATION_PERIOD", "30")
     monkeypatch.setenv("VORONYM_LOCATION_EPOCHS_K", "25")
     monkeypatch.setenv("VORONYM_LOCATION_PROXY", "true")
-    found = ServiceSettings.load(file, folder=tmp_path)
-    assert (found.name, found.period, found.k, found.proxy) == ("a", 30.0, 25, True)
-    assert found.epochs["headroom"] == 4
-    assert ServiceSettings.from_json(found.to_json()) == found
+    result = ServiceSettings.load(file, folder=tmp_path)
+    assert (result.name, result.period, result.k, result.proxy) == ("a", 30.0, 25, True)
+    assert result.epochs["headroom"] == 4
+    assert ServiceSettings.from_json(result.to_json()) == result
 
 
 @pytest.mark.parametrize(
@@ -137,19 +137,19 @@ def test_a_server_listens_and_ends_politely(tmp_path: Path) -> None:
         answer = None
         for _ in range(1200):  # a busy machine takes its time to start it
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2) as found:
-                    answer = json.load(found)
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2) as result:
+                    answer = json.load(result)
                 break
             except OSError:
                 time.sleep(0.1)
         assert answer == {"status": "ok", "epoch": None}
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=240)
+        _, message = process.communicate(timeout=240)
     finally:
         process.kill()
         process.wait()
     assert process.returncode == 0
-    assert "all that was acknowledged is stored" in said
+    assert "all that was acknowledged is stored" in message
 
 
 def test_metrics_are_in_the_text_form_and_count() -> None:

@@ -22,7 +22,7 @@ SMALL = {"people": 200, "epochs": 6, "change": 0.05, "settings": Settings(k=5, b
 
 
 @pytest.fixture(scope="module")
-def found():
+def simulated():
     return simulate(**SMALL, budgets=[0.1, 0.3], seed=3)
 
 
@@ -36,33 +36,33 @@ def test_figures_are_those_of_an_independent_checker():
         )  # fmt: skip
         names, used = {}, 0
         for _, person in _lives(200, 6, 0.05, 3):
-            told = policy.step(person, town.homes[person % 600], Context())
+            output = policy.step(person, town.homes[person % 600], Context())
             handed = {}
-            for row, one in enumerate(person.tolist()):
-                if told.fresh[row] or one not in names:
+            for row, first in enumerate(person.tolist()):
+                if output.fresh[row] or first not in names:
                     used += 1
-                    names[one] = used
-                if told.place[row] >= 0:
-                    handed[one] = (names[one], int(told.place[row]))
-            counted = checker.observe({one: one for one in person.tolist()}, handed)
+                    names[first] = used
+                if output.place[row] >= 0:
+                    handed[first] = (names[first], int(output.place[row]))
+            counted = checker.observe({first: first for first in person.tolist()}, handed)
             ours = tuple(
-                one.see(person, told.place, told.fresh, 5).smallest for one in (seen, linked)
+                first.see(person, output.place, output.fresh, 5).smallest for first in (seen, linked)
             )  # fmt: skip
             assert ours == counted
-            assert np.isfinite(told.metres[told.place >= 0]).all()
+            assert np.isfinite(output.metres[output.place >= 0]).all()
 
 
-def test_cohorts_keep_k_and_others_do_not(found):
-    assert all(row.pseudonym.smallest >= 5 and row.pseudonym.below == 0 for row in found.rows["cohort"])
-    assert found.rows["afresh"][-1].pseudonym.below > 0.9
-    assert found.rows["reuse"][-1].pseudonym.below > 0.2
-    assert found.designs["PCL"] < found.designs["MDAV"]
-    assert found.density[0][1] < found.density[-1][1]  # nearer where people live close together
-    assert [point.budget for point in found.points] == [0.1, 0.3]
+def test_cohorts_keep_k_and_others_do_not(simulated):
+    assert all(row.pseudonym.smallest >= 5 and row.pseudonym.below == 0 for row in simulated.rows["cohort"])
+    assert simulated.rows["afresh"][-1].pseudonym.below > 0.9
+    assert simulated.rows["reuse"][-1].pseudonym.below > 0.2
+    assert simulated.designs["PCL"] < simulated.designs["MDAV"]
+    assert simulated.density[0][1] < simulated.density[-1][1]  # nearer where people live close together
+    assert [point.budget for point in simulated.points] == [0.1, 0.3]
 
 
-def test_the_page_shows_the_curves_and_nothing_from_outside(found):
-    page = render(found)
+def test_the_page_shows_the_curves_and_nothing_from_outside(simulated):
+    page = render(simulated)
     assert "Everybody who is served shares their history with at least 5" in page
     assert page.count('<svg class="fig"') == 10
     assert not re.findall(r"(?:src|href)=\"(?:https?:)?//", page)
@@ -78,8 +78,8 @@ def test_wrong_towns_are_refused():
 
 def test_a_wish_ends_it_after_a_whole_epoch_and_cancelling_makes_nothing():
     ctx = Context(progress=lambda step: ctx.finish() if step.stage == "epoch 2" else None)
-    found = simulate(**SMALL, policies=["cohort"], ctx=ctx)
-    assert len(found.rows["cohort"]) == 2
+    result = simulate(**SMALL, policies=["cohort"], ctx=ctx)
+    assert len(result.rows["cohort"]) == 2
     ctx2 = Context(progress=lambda step: ctx2.cancel() if step.stage == "epoch 2" else None)
     with pytest.raises(Cancelled):
         simulate(**SMALL, policies=["cohort"], ctx=ctx2)

@@ -35,13 +35,13 @@ def test_nobody_is_below_k_and_few_are_told_anew(change, settings, told, served,
             homes = np.stack([population.latitude, population.longitude], axis=1)
             least.append(_least(homes, 10, Context()))
     later = figures[1:]
-    assert np.mean([one.told / one.people for one in later]) <= told
-    assert np.mean([one.served / one.people for one in later]) >= served
-    found = np.sqrt(np.mean([one.rms**2 for one in later])) / np.mean(least)
-    assert found <= ratio
+    assert np.mean([item.told / item.people for item in later]) <= told
+    assert np.mean([item.served / item.people for item in later]) >= served
+    result = np.sqrt(np.mean([item.rms**2 for item in later])) / np.mean(least)
+    assert result <= ratio
     print(  # noqa: T201 - for whoever asks with -s
-        f"change {change}: smallest {min(one.smallest for one in figures)}, told "
-        f"{np.mean([one.told / one.people for one in later]):.4f}, served "
-        f"{np.mean([one.served / one.people for one in later]):.4f} (least "
-        f"{min(one.served / one.people for one in later):.3f}), rms {found:.3f} of {np.mean(least):.0f} m"
+        f"change {change}: smallest {min(item.smallest for item in figures)}, told "
+        f"{np.mean([item.told / item.people for item in later]):.4f}, served "
+        f"{np.mean([item.served / item.people for item in later]):.4f} (least "
+        f"{min(item.served / item.people for item in later):.3f}), rms {result:.3f} of {np.mean(least):.0f} m"
     )

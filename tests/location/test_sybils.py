@@ -72,23 +72,23 @@ def test_the_service_limits_made_up_neighbours_in_each_group(tmp_path: Path, mai
     places = np.array(VICTIM) + rng.normal(0, 0.01, (120, 2))
     around = np.array(VICTIM) + rng.normal(0, 0.0008, (mailboxes, 2))
     real = [Entry(f"street {row}", *place.tolist(), f"p{row}@x.org") for row, place in enumerate(places)]
-    with service(tmp_path, epochs={"young": 14, "budget": 1.0}) as one:
-        one.import_directory(real)
-        one.import_directory(
+    with service(tmp_path, epochs={"young": 14, "budget": 1.0}) as server:
+        server.import_directory(real)
+        server.import_directory(
             [Entry(f"corner {row}", *place.tolist(), None) for row, place in enumerate(around)]
         )
-        one.run_epoch()
-        with one.store.write() as connection:  # accounts as sign-up makes them, past the mail
+        server.run_epoch()
+        with server.store.write() as connection:  # accounts as sign-up makes them, past the mail
             connection.exec_driver_sql(
                 "insert into account (email, vouched, operator, created, verified) values "
                 + ", ".join(f"('s{row}@x.org', false, false, 0, 0)" for row in range(mailboxes))
             )
         for row in range(mailboxes):
-            one.submit_address(quick_token(one, f"s{row}@x.org"), f"corner {row}")
+            server.submit_address(quick_token(server, f"s{row}@x.org"), f"corner {row}")
         served = 0
         for _ in range(4):
-            one.run_epoch()
-            with one.store.read() as connection:
+            server.run_epoch()
+            with server.store.read() as connection:
                 rows = connection.exec_driver_sql(
                     "select m.cohort, a.vouched from member m join account a on a.id = m.person "
                     "where m.epoch = (select max(number) from epoch) and m.cohort >= 0"

@@ -83,8 +83,8 @@ def test_what_a_server_sees_does_not_depend_on_the_home() -> None:
             first, second = servers._split(message)
             servers._honest(first, second, 5)
             seen[home].append(np.concatenate([first[0], second[0], servers.opened[0]]))
-    for one in seen.values():
-        parts = np.array(one) / PRIME
+    for value in seen.values():
+        parts = np.array(value) / PRIME
         assert np.abs(parts.mean(axis=0) - 0.5).max() < 0.06  # 5 deviations of 600 uniform draws
         assert np.abs(parts.var(axis=0) - 1 / 12).max() < 0.02
 

@@ -69,13 +69,13 @@ class Town:
         current: dict[str, int] = {}
         fresh = 0
         for row, token in self.active.items():
-            said = self.one.statement(token)
-            if isinstance(said, Statement):
-                fresh += said.pseudonym not in self.history
-                place = json.loads(said.signed)["centroid"]
-                self.history[said.pseudonym].append(json.dumps(place))
-                assert said.pseudonym not in current
-                current[said.pseudonym] = row
+            text = self.one.statement(token)
+            if isinstance(text, Statement):
+                fresh += text.pseudonym not in self.history
+                place = json.loads(text.signed)["centroid"]
+                self.history[text.pseudonym].append(json.dumps(place))
+                assert text.pseudonym not in current
+                current[text.pseudonym] = row
         sets: dict[tuple[str, ...], int] = defaultdict(int)
         for pseudonym in current:
             sets[(str(len(self.history[pseudonym])), *self.history[pseudonym])] += 1
@@ -88,8 +88,8 @@ class Town:
 def lived(
     folder: Path, database: str, people: int, epochs: int, change: float, **groups: float
 ) -> tuple[Town, Audit]:
-    with service(folder, database=database, age=1, newcomers=0.2, epochs=groups) as one:
-        town, audit = Town(one, people, seed=3), Audit(database or str(folder / "service.db"), 10)
+    with service(folder, database=database, age=1, newcomers=0.2, epochs=groups) as server:
+        town, audit = Town(server, people, seed=3), Audit(database or str(folder / "service.db"), 10)
         for number in range(epochs):
             if number:
                 each = max(1, round(change * people / 2))

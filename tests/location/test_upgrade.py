@@ -28,6 +28,6 @@ def test_a_code_that_was_mailed_before_an_update_is_still_good(tmp_path: Path, d
             values,
         )
     store.close()
-    with service(tmp_path, database=database) as one:
-        assert one.verify("ada@example.org", "01234567", PASSWORD)
-        assert one.sign_in("ada@example.org", PASSWORD).token
+    with service(tmp_path, database=database) as server:
+        assert server.verify("ada@example.org", "01234567", PASSWORD)
+        assert server.sign_in("ada@example.org", PASSWORD).token

@@ -28,9 +28,9 @@ OPEN = {"young": 0}
 
 def postgres_bin() -> Path | None:
     """Return where PostgreSQL's programs are, if they are."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    result = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     there = shutil.which("initdb")
-    return found[-1].parent if found else Path(there).parent if there else None
+    return result[-1].parent if result else Path(there).parent if there else None
 
 
 class Postgres:
@@ -106,10 +106,10 @@ def service(folder: Path, *, clock: Callable[[], float] = time.time, **given: An
         yield made
 
 
-def code_for(one: Service, email: str) -> str:
+def code_for(server: Service, email: str) -> str:
     """Return the newest code that was mailed to an address."""
-    one.deliver()
-    mails = sorted(one.settings.mailbox.glob("*.eml"), key=lambda file: file.stat().st_mtime_ns)
+    server.deliver()
+    mails = sorted(server.settings.mailbox.glob("*.eml"), key=lambda file: file.stat().st_mtime_ns)
     for file in reversed(mails):
         text = file.read_text()
         if f"To: {email}" in text:
@@ -117,24 +117,24 @@ def code_for(one: Service, email: str) -> str:
     raise AssertionError(f"no mail for {email}")
 
 
-def join(one: Service, email: str) -> str:
+def join(server: Service, email: str) -> str:
     """Sign up, verify and sign in, and return the token."""
-    one.sign_up(email)
-    assert one.verify(email, code_for(one, email), PASSWORD)
-    return one.sign_in(email, PASSWORD).token
+    server.sign_up(email)
+    assert server.verify(email, code_for(server, email), PASSWORD)
+    return server.sign_in(email, PASSWORD).token
 
 
-def quick_token(one: Service, email: str) -> str:
+def quick_token(server: Service, email: str) -> str:
     """Return a token for an account that is there, past the password: a test of thousands cannot hash."""
     from sqlalchemy import select
 
     from voronym_location import accounts
     from voronym_location.store.tables import account
 
-    with one.store.write() as connection:
+    with server.store.write() as connection:
         number = connection.scalar(select(account.c.id).where(account.c.email == email))
         assert number is not None
-        return accounts.issue(connection, number, one.clock() + 1e6)
+        return accounts.issue(connection, number, server.clock() + 1e6)
 
 
 def scattered(n: int, seed: int = 0, *, first: int = 0) -> list[Entry]:

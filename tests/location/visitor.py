@@ -68,11 +68,11 @@ def town(folder: Path, people: int = 60, **given: Any) -> Iterator[tuple[Service
     """Give a service in a made-up small town whose first citizens have a point, and its application."""
     made = Village.make(seed=3)
     settings = ServiceSettings(folder=folder, **(FAST | given))
-    with Service(settings) as one:
-        one.import_directory(entries(made))
-        one.import_directory(entries(made, people))
-        one.run_epoch()
-        yield one, create_app(settings, one), made
+    with Service(settings) as server:
+        server.import_directory(entries(made))
+        server.import_directory(entries(made, people))
+        server.run_epoch()
+        yield server, create_app(settings, server), made
 
 
 def entries(made: Village, people: int = 0, first: int = 0) -> list[Entry]:

@@ -57,8 +57,8 @@ def test_the_clock_stands_still_while_kernels_compile():
 
     from voronym._kernels import _jit  # noqa: F401 - from here on Numba tells the clock
 
-    told = []
-    clock.on_compiling(told.append)
+    messages = []
+    clock.on_compiling(messages.append)
     begun = time.perf_counter()
     try:
         before = clock.now()
@@ -72,7 +72,7 @@ def test_the_clock_stands_still_while_kernels_compile():
         clock.on_compiling(None)
     assert 0.0 <= inside - before <= wall_inside - 0.2  # all else may take long on a busy machine
     assert inside <= after <= before + wall - 0.3
-    assert told == [True, False]
+    assert messages == [True, False]
     time.sleep(0.05)
     assert clock.now() - after >= 0.05
 

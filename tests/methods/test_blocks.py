@@ -77,10 +77,10 @@ def test_parts_made_apart_would_leave_people_alone(tmp_path):
     """The attack: categories and numbers that are k-anonymous each by itself are not together."""
     table = survey()
     keep = {"other": ["mark"], "drop_undeclared": True, "blocks": ()}
-    one, two = tmp_path / "1", tmp_path / "2"
-    one.mkdir()
+    single, two = tmp_path / "1", tmp_path / "2"
+    single.mkdir()
     two.mkdir()
-    _, first = released(table, one, keys=HOUSE, method="local-suppression", **keep)
+    _, first = released(table, single, keys=HOUSE, method="local-suppression", **keep)
     _, second = released(table, two, keys=MONEY, method="mdav", **keep)
     assert smallest(first, HOUSE) >= 3
     assert smallest(second, MONEY) >= 3

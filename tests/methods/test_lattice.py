@@ -54,7 +54,7 @@ def brute(columns, trees, secret, k, model, limit):
         for value, above in tree.items():
             for level, label in enumerate((value, *above)):
                 count[level, label].add(value)
-        leaves[name] = {at: (len(found) - 1) / max(len(tree) - 1, 1) for at, found in count.items()}
+        leaves[name] = {at: (len(result) - 1) / max(len(tree) - 1, 1) for at, result in count.items()}
     n, front = len(secret), {}
     for node in itertools.product(*(range(height + 1) for height in heights.values())):
         rows = [
@@ -143,8 +143,8 @@ def check(model, columns, trees, secret, k, share):
         except GuaranteeError:
             assert not wanted
             return
-    found = {one.suppressed: one.loss for one in release.figures.lattice.frontier}
-    assert found == pytest.approx(wanted)
+    results = {item.suppressed: item.loss for item in release.figures.lattice.frontier}
+    assert results == pytest.approx(wanted)
     assert release.penalty.certainty == pytest.approx(min(wanted.values()))
     counts = Counter(map(tuple, release.table.select(list(columns)).rows()))
     assert min(counts.values()) >= k
@@ -171,7 +171,7 @@ def test_levels_are_the_same_for_everybody_and_the_file_keeps_k(tmp_path):
             ends = [int(end) for end in row[0].split("–")]
             widths["age"].add(ends[-1] - ends[0])
     assert len(widths["age"]) <= 1  # one step for all
-    chosen = [one for one in release.figures.lattice.frontier if one.chosen]
+    chosen = [item for item in release.figures.lattice.frontier if item.chosen]
     assert len(chosen) == 1
     stars = sum(set(row[:4]) == {"*"} for row in rows)
     assert stars == chosen[0].suppressed or stars == len(rows)
@@ -217,11 +217,11 @@ def test_five_columns_of_adult_are_those_of_brute_force():
     front = {}
     for node in itertools.product(*(range(1 + max(map(len, given[name].values()))) for name in columns)):
         at = list(zip(columns, node, strict=True))
-        table = pl.DataFrame([made[one] for one in at]).with_columns(
-            cost=pl.sum_horizontal(*(costs[one] for one in at))
+        table = pl.DataFrame([made[item] for item in at]).with_columns(
+            cost=pl.sum_horizontal(*(costs[item] for item in at))
         )
-        found = table.group_by(columns).agg(pl.len().alias("size"), pl.col("cost").sum()).sort("size")
-        sizes, cost = found["size"].to_numpy(), found["cost"].to_numpy()
+        result = table.group_by(columns).agg(pl.len().alias("size"), pl.col("cost").sum()).sort("size")
+        sizes, cost = result["size"].to_numpy(), result["cost"].to_numpy()
         hidden = int((sizes < k).sum())
         while 0 < sizes[:hidden].sum() < k:
             hidden += 1
@@ -241,4 +241,4 @@ def test_five_columns_of_adult_are_those_of_brute_force():
         hierarchies=given,
         suppress=share,
     )
-    assert {one.suppressed: one.loss for one in release.figures.lattice.frontier} == pytest.approx(wanted)
+    assert {item.suppressed: item.loss for item in release.figures.lattice.frontier} == pytest.approx(wanted)

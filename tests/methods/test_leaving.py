@@ -36,15 +36,15 @@ def least_loss(X, k):
             return np.inf
         first = mask & -mask
         rest = [i for i in range(n) if (mask ^ first) >> i & 1]
-        found = np.inf
+        result = np.inf
         for size in range(k - 1, 2 * k - 1):
             for others in combinations(rest, size):
                 group = first | sum(1 << i for i in others)
                 left = of(mask ^ group)
                 if left < np.inf:
-                    found = min(found, sse(group) + left)
-        best[mask] = found
-        return found
+                    result = min(result, sse(group) + left)
+        best[mask] = result
+        return result
 
     return of, sse
 
@@ -55,8 +55,8 @@ def test_against_every_choice(seed, k, n, many):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 12, (n, 2)).astype(float)
     X[0] *= 6
-    found = leave_out(Problem.of(X, k), (many + 0.01) / n, Context())
-    assert (~found.kept).sum() <= many
+    result = leave_out(Problem.of(X, k), (many + 0.01) / n, Context())
+    assert (~result.kept).sum() <= many
     of, _ = least_loss(X, k)
     everybody = (1 << n) - 1
     choices = (out for few in range(many + 1) for out in combinations(range(n), few))  # fewer may be better
@@ -64,10 +64,10 @@ def test_against_every_choice(seed, k, n, many):
     total = float(np.square(X - X.mean(axis=0)).sum())
     if total == 0.0:
         return
-    assert found.least <= 100 * truth / total + 1e-9
-    of_kept = of(sum(1 << int(i) for i in np.flatnonzero(found.kept)))
-    assert 100 * of_kept / total - 1e-9 <= found.after <= found.before + 1e-9
-    assert found.after >= 100 * truth / total - 1e-9
+    assert result.least <= 100 * truth / total + 1e-9
+    of_kept = of(sum(1 << int(i) for i in np.flatnonzero(result.kept)))
+    assert 100 * of_kept / total - 1e-9 <= result.after <= result.before + 1e-9
+    assert result.after >= 100 * truth / total - 1e-9
 
 
 def test_the_bound_is_true_with_weights():
@@ -77,7 +77,7 @@ def test_the_bound_is_true_with_weights():
         X, weights = rng.normal(size=(8, 2)), rng.choice([0.5, 20.0], 8, p=[0.8, 0.2])
         weights[0], weights[1] = 0.5, 20.0
         problem = Problem.of(X, 3, weights=weights)
-        found = leave_out(problem, 0.13, Context())
+        result = leave_out(problem, 0.13, Context())
         truth = np.inf
         for out in range(8):
             rows = [i for i in range(8) if i != out]
@@ -85,8 +85,8 @@ def test_the_bound_is_true_with_weights():
                 for few in combinations(rows, size):
                     groups = [g for g in (few, [i for i in rows if i not in few]) if g]
                     truth = min(truth, sum(weighted(X[list(g)], weights[list(g)]) for g in groups))
-        assert 0 < found.least <= 100 * truth / problem.total + 1e-9
-        assert found.after >= 100 * truth / problem.total - 1e-9
+        assert 0 < result.least <= 100 * truth / problem.total + 1e-9
+        assert result.after >= 100 * truth / problem.total - 1e-9
 
 
 def weighted(X, weights):
@@ -99,12 +99,12 @@ def test_nobody_leaves_whom_a_group_needs(sizes, share, out):
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.normal(size=(size, 2)) + 100 * at for at, size in enumerate(sizes)])
     problem = Problem.of(X, 5)
-    found = leave_out(problem, share, Context())
-    assert (~found.kept).sum() == out
-    kept = np.flatnonzero(found.kept)
+    result = leave_out(problem, share, Context())
+    assert (~result.kept).sum() == out
+    kept = np.flatnonzero(result.kept)
     part = vr.microaggregate(X[kept], 5, method="mdav")
     assert part.sse(X[kept]) <= vr.microaggregate(X, 5, method="mdav").sse(X) + 1e-9
-    assert ("nobody was left out" in found.said) == (out == 0)
+    assert ("nobody was left out" in result.said) == (out == 0)
 
 
 def test_the_search_is_near_the_best_choice():
@@ -114,14 +114,14 @@ def test_the_search_is_near_the_best_choice():
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(10, 2))
         X[:2] *= 5
-        found = leave_out(Problem.of(X, 3), 0.2, Context())
+        result = leave_out(Problem.of(X, 3), 0.2, Context())
         of, _ = least_loss(X, 3)
         total = np.square(X - X.mean(axis=0)).sum()
         truth = min(of(1023 ^ (1 << a) ^ (1 << b)) for a, b in combinations(range(10), 2))
         everybody = 100 * of(1023) / total
-        gained += everybody - found.after
+        gained += everybody - result.after
         possible += everybody - 100 * truth / total
-        proven += found.least
+        proven += result.least
         least += 100 * truth / total
     assert gained > 0.93 * possible
     assert proven > 0.3 * least
@@ -156,14 +156,14 @@ def test_in_strata_each_gives_its_share():
     X, of = rng.normal(size=(200, 2)), np.repeat([0, 1], [150, 50])
     X[of == 0] *= 20  # all that costs most is there
     problem = Problem.of(X, 4)
-    found = leave_out(problem, 0.04, Context(), of)
-    assert [(~found.kept & (of == s)).sum() for s in (0, 1)] == [6, 2]
+    result = leave_out(problem, 0.04, Context(), of)
+    assert [(~result.kept & (of == s)).sum() for s in (0, 1)] == [6, 2]
     alone = [leave_out(Problem.of(X[of == s], 4), 0.04, Context()) for s in (0, 1)]
     total = [np.square(X[of == s] - X[of == s].mean(axis=0)).sum() for s in (0, 1)]
     for name in ("before", "after", "least"):  # percent of all, added up
-        sums = sum(getattr(one, name) * t for one, t in zip(alone, total, strict=True)) / problem.total
-        assert getattr(found, name) == pytest.approx(sums)
-    assert "in each of 2 strata" in found.said
+        sums = sum(getattr(single, name) * t for single, t in zip(alone, total, strict=True)) / problem.total
+        assert getattr(result, name) == pytest.approx(sums)
+    assert "in each of 2 strata" in result.said
 
 
 def test_households_weights_strata_and_steps_at_once(tmp_path):

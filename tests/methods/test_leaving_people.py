@@ -65,9 +65,9 @@ def seen(paths, everybody):
 
 def fewest(paths, everybody):
     """Return the least number of people with one history, of those who were published at least once."""
-    found = seen(paths, everybody)
-    many = Counter(found.values())
-    return min(many[past] for past in found.values() if set(past) != {"left out"})
+    result = seen(paths, everybody)
+    many = Counter(result.values())
+    return min(many[past] for past in result.values() if set(past) != {"left out"})
 
 
 # -- several rows each -----------------------------------------------------------------------------------
@@ -90,8 +90,8 @@ def test_people_leave_with_all_their_rows_and_k_share_what_is_left(tmp_path_fact
     assert all(after[who] == before[who] for who in after)  # with all rows, or with none
     gone = len(before) - len(after)
     assert gone <= share * len(before)
-    told = release.log[0]
-    assert f"{gone} of {len(before)} people" in told if gone else "nobody was left out" in told
+    output = release.log[0]
+    assert f"{gone} of {len(before)} people" in output if gone else "nobody was left out" in output
 
 
 def test_who_is_like_nobody_else_leaves_however_many_rows_they_have():
@@ -112,7 +112,7 @@ def test_who_is_like_nobody_else_leaves_however_many_rows_they_have():
     assert set(range(80)) - set(release.table["tag"]) == {7, 30}
     assert release.table.group_by(KEYS).agg(pl.col("tag").n_unique())["tag"].min() >= 4
     assert "2 of 80 people (2.5 %) were left out with all their rows" in release.log[0]
-    assert any("78 people behind" in one for one in release.log)
+    assert any("78 people behind" in item for item in release.log)
 
 
 # -- earlier releases --------------------------------------------------------------------------------------
@@ -178,9 +178,9 @@ def test_the_same_people_twice_and_the_ways_out(tmp_path):
     both = publish(pl.concat([few, new]), paths[2], ledger, "10%")
     assert "as in an earlier release and those that cost most" in both.log[0]
     assert not {str(tag) for tag in both.table["tag"]} & out
-    found = Ledger(ledger).entries
-    assert [one.left_out for one in found] == [len(out), len(out), 53 - both.table.height]
-    assert [one.waiting for one in found] == [0, 0, 0]
+    result = Ledger(ledger).entries
+    assert [item.left_out for item in result] == [len(out), len(out), 53 - both.table.height]
+    assert [item.waiting for item in result] == [0, 0, 0]
 
 
 def test_people_of_an_earlier_release_do_not_leave(tmp_path):
@@ -228,9 +228,9 @@ def test_who_may_not_leave_stays_and_who_has_to_leaves(seed):
     X[:6] *= 8
     may, out = rng.random(50) < 0.6, np.zeros(50, bool)
     out[np.flatnonzero(may)[-2:]] = True
-    found = leave_out(Problem.of(X, 3), 0.12, Context(), may=may, out=out)
-    assert found.kept[~may].all()
-    assert not found.kept[out].any()
-    assert 2 <= (~found.kept).sum() <= 6
-    assert found.again == 2
-    assert found.least <= found.after <= found.before
+    result = leave_out(Problem.of(X, 3), 0.12, Context(), may=may, out=out)
+    assert result.kept[~may].all()
+    assert not result.kept[out].any()
+    assert 2 <= (~result.kept).sum() <= 6
+    assert result.again == 2
+    assert result.least <= result.after <= result.before

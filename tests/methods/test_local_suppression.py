@@ -29,7 +29,7 @@ def drawn(seed, least=8, most=26):
     rng = np.random.default_rng(seed)
     n, d, k = int(rng.integers(least, most)), int(rng.integers(2, 5)), int(rng.integers(2, 5))
     low = [-1 if rng.random() < 0.3 else 0 for _ in range(d)]
-    codes = np.column_stack([rng.integers(one, int(rng.integers(2, 5)), n) for one in low])
+    codes = np.column_stack([rng.integers(item, int(rng.integers(2, 5)), n) for item in low])
     return codes.astype(np.int64), k, rng.choice([1.0, 1.0, 2.0, 3.0], d)
 
 
@@ -50,24 +50,26 @@ def programme(codes, k, price):
         rules.append([float(p[0] == i) for p in pairs] + [0.0] * y)
         low.append(1.0)
         high.append(1.0)
-    for one in range(y):
-        rules.append([float(p[1] == one) for p in pairs] + [-float(k) * (other == one) for other in range(y)])
+    for item in range(y):
+        rules.append(
+            [float(p[1] == item) for p in pairs] + [-float(k) * (other == item) for other in range(y)]
+        )
         low.append(0.0)
         high.append(np.inf)
-    for at, (_, one, _) in enumerate(pairs):
+    for at, (_, item, _) in enumerate(pairs):
         rules.append(
-            [float(other == at) for other in range(x)] + [-float(other == one) for other in range(y)]
+            [float(other == at) for other in range(x)] + [-float(other == item) for other in range(y)]
         )
         low.append(-np.inf)
         high.append(0.0)
-    found = milp(
+    result = milp(
         [cost for _, _, cost in pairs] + [0.0] * y,
         integrality=np.ones(x + y),
         bounds=Bounds(0, 1),
         constraints=LinearConstraint(np.array(rules), low, high),
     )
-    assert found.status == 0
-    return found.fun
+    assert result.status == 0
+    return result.fun
 
 
 def all_partitions(codes, k, price):
@@ -87,7 +89,7 @@ def all_partitions(codes, k, price):
         out = np.inf
         for many in range(k - 1, len(left)):
             for others in itertools.combinations(rest, many):
-                after = tuple(one for one in rest if one not in others)
+                after = tuple(item for item in rest if item not in others)
                 if not after or len(after) >= k:
                     out = min(out, cost((first, *others)) + best(after))
         return out
@@ -95,30 +97,30 @@ def all_partitions(codes, k, price):
     return best(tuple(range(n)))
 
 
-def cost_of(codes, found, price):
+def cost_of(codes, outcome, price):
     """What the gaps cost, counted anew; and the records that look alike."""
-    shown = np.where(found.kept, codes, -1)
-    assert (shown[found.kept] >= 0).all()  # nothing is published where nothing was
+    shown = np.where(outcome.kept, codes, -1)
+    assert (shown[outcome.kept] >= 0).all()  # nothing is published where nothing was
     cost = float((((codes >= 0) & (shown < 0)) * price).sum())
     return cost, Counter(map(tuple, shown.tolist()))
 
 
 def check(codes, k, price, least, **how):
-    found = suppress_locally(codes, k, Context(seed=0), price=price, **how)
-    cost, alike = cost_of(codes, found, price)
+    result = suppress_locally(codes, k, Context(seed=0), price=price, **how)
+    cost, alike = cost_of(codes, result, price)
     assert min(alike.values()) >= k
-    assert cost == pytest.approx(found.cost)
-    assert found.least <= least + 1e-6 <= cost + 2e-6  # the bound is one
-    return found
+    assert cost == pytest.approx(result.cost)
+    assert result.least <= least + 1e-6 <= cost + 2e-6  # the bound is one
+    return result
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_equals_an_integer_programme(seed):
     codes, k, price = drawn(seed, most=16)
     least = programme(codes, k, price)
-    found = check(codes, k, price, least)
-    assert found.cost == pytest.approx(least)
-    assert found.gap == 0.0
+    result = check(codes, k, price, least)
+    assert result.cost == pytest.approx(least)
+    assert result.gap == 0.0
     check(codes, k, price, least, solve=False)  # the search alone: its bound holds
 
 
@@ -199,7 +201,7 @@ def test_every_published_value_is_true_and_k_holds_in_the_file(plain, tmp_path):
     assert sum(gaps.values()) > 0
     assert f"job {gaps['job']}" in release.log[0]
     for part in (release.dossier().public, release.dossier().inside):
-        assert {one.fate for one in part.columns if one.role == "key"} == {"its own value, or missing"}
+        assert {item.fate for item in part.columns if item.role == "key"} == {"its own value, or missing"}
 
 
 def test_importance_moves_the_gaps_elsewhere(plain):
@@ -235,15 +237,15 @@ def test_k_counts_households_and_no_class_is_short(seed):
     homes = np.sort(rng.integers(0, 90, n))
     codes = np.column_stack([rng.integers(0, m, n) for m in (2, 4, 3, 5)])
     codes[:, :2] = codes[homes][:, :2]  # members share where they live
-    found = suppress_locally(codes, k, Context(seed=seed), homes=homes)
-    cost, _ = cost_of(codes, found, np.ones(4))
-    assert cost == found.cost >= found.least
+    result = suppress_locally(codes, k, Context(seed=seed), homes=homes)
+    cost, _ = cost_of(codes, result, np.ones(4))
+    assert cost == result.cost >= result.least
     shown = defaultdict(set)
-    for row, home in zip(np.where(found.kept, codes, -1).tolist(), homes.tolist(), strict=True):
+    for row, home in zip(np.where(result.kept, codes, -1).tolist(), homes.tolist(), strict=True):
         shown[tuple(row)].add(home)
     assert min(map(len, shown.values())) >= k
     records = suppress_locally(codes, k, Context(seed=seed))
-    assert records.cost <= found.cost
+    assert records.cost <= result.cost
 
 
 @pytest.mark.slow
@@ -372,8 +374,10 @@ def test_rare_values_are_the_missing_ones_and_that_finds_nobody(plain):
     shown = list(plain.table.select(KEYS).iter_rows())
     classes = Counter(shown)
     for person in table.select(KEYS).iter_rows():
-        fits = [one for one in classes if all(x is None or x == y for x, y in zip(one, person, strict=True))]
-        likely = min(fits, key=lambda one: sum(x is None for x in one))  # the fewest gaps
+        fits = [
+            item for item in classes if all(x is None or x == y for x, y in zip(item, person, strict=True))
+        ]
+        likely = min(fits, key=lambda item: sum(x is None for x in item))  # the fewest gaps
         assert classes[likely] >= k
 
 

@@ -47,9 +47,9 @@ def release(rows, folder, **more):
     how = {"keys": KEYS, "confidential": ["ill"], "other": ["mark"], "drop_undeclared": True, "k": K}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = vr.anonymize(folder / "in.csv", method="local-suppression", **{**how, **more})
-    found.write(folder / "out.csv")
-    return found, read_rows(folder / "out.csv")
+        result = vr.anonymize(folder / "in.csv", method="local-suppression", **{**how, **more})
+    result.write(folder / "out.csv")
+    return result, read_rows(folder / "out.csv")
 
 
 def classes(rows, what="mark"):
@@ -74,16 +74,16 @@ CHECKS = {
     "l-diversity=2": lambda out: least_diversity(out, KEYS, "ill") >= 2,
     "p-sensitive=3": lambda out: least_diversity(out, KEYS, "ill") >= 3,
     "t-closeness=0.25": lambda out: greatest_distance(out, KEYS, "ill") <= 0.25 + 1e-9,
-    "mutual-information=0.1": lambda out: told(out) <= 0.1 + 1e-9,
+    "mutual-information=0.1": lambda out: messages_of(out) <= 0.1 + 1e-9,
 }
 
 
-def told(rows):
+def messages_of(rows):
     """How much the classes tell about the illness, in nats."""
     n, ill = len(rows), Counter(row["ill"] for row in rows)
-    both = Counter((key, one) for key, ills in classes(rows, "ill").items() for one in ills)
+    both = Counter((key, item) for key, ills in classes(rows, "ill").items() for item in ills)
     size = {key: len(ills) for key, ills in classes(rows, "ill").items()}
-    return sum(m / n * np.log(m * n / (size[key] * ill[one])) for (key, one), m in both.items())
+    return sum(m / n * np.log(m * n / (size[key] * ill[item])) for (key, item), m in both.items())
 
 
 @pytest.mark.parametrize("model", CHECKS)
@@ -93,7 +93,7 @@ def test_classes_are_joined_until_a_model_holds(model, tmp_path):
         folder = tmp_path / str(seed)
         folder.mkdir()
         rows = people(seed=seed)
-        found, out = release(rows, folder, models=[model])
+        result, out = release(rows, folder, models=[model])
         truth = check(rows, out)
         assert min(map(len, classes(out).values())) >= K
         assert CHECKS[model](out)
@@ -101,9 +101,9 @@ def test_classes_are_joined_until_a_model_holds(model, tmp_path):
             for c, key in enumerate(KEYS):
                 if shown[c] == "":  # a gap stands for several values, or for none
                     assert len({truth[mark][key] for mark in marks}) > 1 or truth[marks[0]][key] == ""
-        figures = found.figures.local_suppression
+        figures = result.figures.local_suppression
         assert figures.cost == sum(figures.suppressed.values()) >= figures.least
-        assert any("against an intruder who knows the keys" in sentence for sentence in found.log)
+        assert any("against an intruder who knows the keys" in sentence for sentence in result.log)
         for again in range(1 if broken else 8):  # ties are broken at random: some releases obey by chance
             (folder / f"plain {again}").mkdir()
             plain = release(rows, folder / f"plain {again}")
@@ -152,20 +152,20 @@ def test_k_people_or_households_share_what_is_published(tmp_path_factory, seed, 
 
 def test_households_alone_and_with_a_model(tmp_path):
     rows = people(90, 5, homes=30)
-    found, out = release(rows, tmp_path, household="hid", models=["l-diversity=2"])
+    result, out = release(rows, tmp_path, household="hid", models=["l-diversity=2"])
     truth = check(rows, out)
     homes = [{truth[mark]["hid"] for mark in marks} for marks in classes(out).values()]
     assert min(map(len, homes)) >= K
     assert len(homes) > 3
     assert least_diversity(out, KEYS, "ill") >= 2
-    assert any("4 households or more have the same keys" in one for one in found.log)
+    assert any("4 households or more have the same keys" in item for item in result.log)
 
 
 def test_models_of_people_count_people(tmp_path):
     rows = people(60, 6, (1, 4, 9))
-    found, out = release(rows, tmp_path, person="pid", models=["p-sensitive=2"])
+    result, out = release(rows, tmp_path, person="pid", models=["p-sensitive=2"])
     check(rows, out)
-    assert found.findings[1].holds
+    assert result.findings[1].holds
     assert least_diversity(out, KEYS, "ill") >= 2
 
 
@@ -178,17 +178,17 @@ def test_the_bound_holds_with_models_too():
         if len(set(ill.tolist())) < 2:
             continue
         judge = Judge(Levels("ill", ill, False, (0, 1)), distinct, 2.0, at_most=False)
-        found = suppress_locally(codes, k, Context(seed=0), judges=[judge])
-        groups = [np.flatnonzero(found.labels == one) for one in np.unique(found.labels)]
+        result = suppress_locally(codes, k, Context(seed=0), judges=[judge])
+        groups = [np.flatnonzero(result.labels == item) for item in np.unique(result.labels)]
         assert all(len(rows) >= k and len(set(ill[rows].tolist())) == 2 for rows in groups)
-        assert found.cost == sum(gaps(codes[rows]) for rows in groups)
+        assert result.cost == sum(gaps(codes[rows]) for rows in groups)
         best = min(
             sum(gaps(codes[rows]) for rows in part)
             for part in partitions(list(range(7)))
             if all(len(rows) >= k and len(set(ill[rows].tolist())) == 2 for rows in part)
         )
-        assert found.least <= best + 1e-9 <= found.cost + 2e-9
-        above += found.cost - best
+        assert result.least <= best + 1e-9 <= result.cost + 2e-9
+        above += result.cost - best
     assert above <= 20  # of 14 values about two more than the best choice, on average
 
 
@@ -204,5 +204,5 @@ def partitions(rows):
     first, *rest = rows
     for many in range(len(rest) + 1):
         for others in itertools.combinations(rest, many):
-            for more in partitions([one for one in rest if one not in others]):
+            for more in partitions([item for item in rest if item not in others]):
                 yield [[first, *others], *more]

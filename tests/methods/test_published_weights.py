@@ -57,17 +57,17 @@ def test_weights_that_single_out_become_the_mean_of_their_group(whole, tmp_path)
         assert sum(float(row["w"]) for row in mine) == pytest.approx(here["w"].sum(), abs=off)
         total = sum(float(row["w"]) * float(row["x"]) for row in mine)
         assert total == pytest.approx((here["w"] * here["x"]).sum(), rel=2e-3)  # x is rounded to its decimals
-    assert any("averaged in each group" in one for one in release.log)
-    assert not any("'w'" in one for one in release.warnings)
+    assert any("averaged in each group" in item for item in release.log)
+    assert not any("'w'" in item for item in release.warnings)
     for part in (release.dossier().public, release.dossier().inside):
-        fates = {one.name: one.fate for one in part.columns}
+        fates = {item.name: item.fate for item in part.columns}
         assert fates["w"] == "the mean of all with the same keys"
         assert fates["pay"] == "kept as it was"
 
 
 def test_a_weight_of_fewer_than_k_is_enough():
     frame = survey().with_columns(w=pl.Series([10.0] * 147 + [30.0] * 3))
-    assert any("averaged in each group" in one for one in made(frame).log)
+    assert any("averaged in each group" in item for item in made(frame).log)
 
 
 def test_weights_are_kept_where_k_share_each_or_somebody_asks():
@@ -76,7 +76,7 @@ def test_weights_are_kept_where_k_share_each_or_somebody_asks():
     assert made(frame, publish_weights="mean").table["w"].n_unique() > 3
     own = made(survey(), publish_weights="own")
     assert sorted(own.table["w"]) == sorted(survey()["w"])
-    assert any("150 of 150 records are shared by fewer than k=4" in one for one in own.warnings)
+    assert any("150 of 150 records are shared by fewer than k=4" in warning for warning in own.warnings)
     with pytest.raises(InputError, match="publish_weights must be"):
         made(frame, publish_weights="some")
     with pytest.raises(InputError, match="no column is named"):
@@ -101,26 +101,26 @@ def by_hand(X, y, w):
 def test_the_fit_is_that_of_plain_sums(seed, columns):
     rng = np.random.default_rng(seed)
     X, y, w = rng.normal(3, 2, (12, columns)), rng.normal(size=12), rng.uniform(0.1, 9, 12)
-    found, expected = weighted_fit(X, y, w), by_hand(X.tolist(), y.tolist(), w.tolist())
-    assert found[0] == pytest.approx(expected[0], rel=1e-6, abs=1e-8)
-    assert found[1] == pytest.approx(expected[1], rel=1e-6, abs=1e-8)
+    result, expected = weighted_fit(X, y, w), by_hand(X.tolist(), y.tolist(), w.tolist())
+    assert result[0] == pytest.approx(expected[0], rel=1e-6, abs=1e-8)
+    assert result[1] == pytest.approx(expected[1], rel=1e-6, abs=1e-8)
 
 
 def test_regressions_before_and_after_say_what_moved():
     frame = survey()
     release = made(frame)
-    found = {one.target: one for one in release.dossier().inside.regressions}
-    assert set(found) == {"pay", "ill"}
-    pay = found["pay"]
-    assert [one.name for one in pay.coefficients] == ["(constant)", "x", "y"]
+    results = {first.target: first for first in release.dossier().inside.regressions}
+    assert set(results) == {"pay", "ill"}
+    pay = results["pay"]
+    assert [first.name for first in pay.coefficients] == ["(constant)", "x", "y"]
     before = by_hand(frame.select("x", "y").rows(), frame["pay"].to_list(), frame["w"].to_list())
     table = release.table
     after = by_hand(table.select("x", "y").rows(), table["pay"].to_list(), table["w"].to_list())
-    for place, one in enumerate(pay.coefficients):
-        assert (one.before, one.error) == pytest.approx((before[0][place], before[1][place]), rel=1e-6)
-        assert one.after == pytest.approx(after[0][place], rel=1e-6)
-        assert (one.name in pay.far) == (abs(after[0][place] - before[0][place]) > before[1][place])
-    coarse = {one.target: one.far for one in made(frame, k=70).dossier().inside.regressions}
+    for place, first in enumerate(pay.coefficients):
+        assert (first.before, first.error) == pytest.approx((before[0][place], before[1][place]), rel=1e-6)
+        assert first.after == pytest.approx(after[0][place], rel=1e-6)
+        assert (first.name in pay.far) == (abs(after[0][place] - before[0][place]) > before[1][place])
+    coarse = {first.target: first.far for first in made(frame, k=70).dossier().inside.regressions}
     assert coarse["pay"]  # two groups: hardly anything is left
 
 

@@ -34,7 +34,7 @@ def test_nothing_is_changed_where_k_holds_already(method):
     assert counted(made.table) == counted(frame)
     assert made.k == frame.groupby(KEYS).size().min() > 5
     if method in ("auto", "mdav", "pairs"):
-        assert any(f"k = {made.k} holds already" in one for one in made.log)
+        assert any(f"k = {made.k} holds already" in item for item in made.log)
         assert made.information_loss == 0.0
 
 
@@ -67,7 +67,7 @@ def test_few_strangers_change_few_records():
     before, after = counted(whole), counted(made.table)
     lost = sum(max(count - after.get(key, 0), 0) for key, count in before.items())
     assert lost <= 9 * 5
-    assert any("were left as they are" in one for one in made.log)
+    assert any("were left as they are" in item for item in made.log)
 
 
 def test_fewer_than_k_strangers_find_company():

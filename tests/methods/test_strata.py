@@ -35,18 +35,18 @@ def test_groups_are_those_of_each_stratum_alone():
     sizes = Counter(rows)
     assert min(sizes.values()) >= 4
     by = defaultdict(set)
-    for one in sizes:
-        by[one[0]].add(one)
+    for size in sizes:
+        by[size[0]].add(size)
     assert set(by) == {"north", "south", "west"}
-    told = release.dossier().inside.strata
-    assert {one.label: one.records for one in told} == dict(Counter(frame["region"]))
+    output = release.dossier().inside.strata
+    assert {size.label: size.records for size in output} == dict(Counter(frame["region"]))
     X = vr.standardize(frame.select("age", "pay").to_numpy())  # of the whole table, as the release does
-    for one in told:
-        here = X[(frame["region"] == one.label).to_numpy()]
+    for size in output:
+        here = X[(frame["region"] == size.label).to_numpy()]
         part = vr.microaggregate(here, 4, method="mdav")
-        assert one.loss == pytest.approx(vr.information_loss(here, part))
-        assert one.groups == part.n_cells
-        assert one.smallest == part.sizes.min()
+        assert size.loss == pytest.approx(vr.information_loss(here, part))
+        assert size.groups == part.n_cells
+        assert size.smallest == part.sizes.min()
 
 
 def test_closeness_holds_in_every_stratum_by_hand():
@@ -58,14 +58,14 @@ def test_closeness_holds_in_every_stratum_by_hand():
         shares = Counter(here["ill"])
         for _, group in here.group_by("age", "pay"):
             own = Counter(group["ill"])
-            off = sum(abs(own[one] / len(group) - shares[one] / len(here)) for one in shares) / 2
+            off = sum(abs(own[cost] / len(group) - shares[cost] / len(here)) for cost in shares) / 2
             worst = max(worst, off)
     assert worst <= 0.35 + 1e-9
-    found = next(one for one in release.findings if one.model == "t-closeness")
-    assert found.value == pytest.approx(worst)
-    assert "the worst of 3 strata" in found.about
+    match = next(cost for cost in release.findings if cost.model == "t-closeness")
+    assert match.value == pytest.approx(worst)
+    assert "the worst of 3 strata" in match.about
     X, part = release._evidence.X, release._evidence.partition
-    costs = {one.guarantee: one.loss for one in release.costs}
+    costs = {cost.guarantee: cost.loss for cost in release.costs}
     assert costs["t-closeness=0.35"] == pytest.approx(vr.information_loss(X, part))
     assert 0 < costs["k-anonymity=4"] <= costs["t-closeness=0.35"]
 
@@ -104,9 +104,11 @@ def test_importance_is_a_scale_of_the_coordinates():
         for more in ({}, {"importance": {"age": 25}})
     )
     part = vr.microaggregate(X * [5.0, 1.0], 5, method="mdav")
-    wanted = sorted(np.round([frame["age"].to_numpy()[part.labels == one].mean() for one in part.labels]))
+    wanted = sorted(np.round([frame["age"].to_numpy()[part.labels == loss].mean() for loss in part.labels]))
     assert sorted(weighed.table["age"].to_list()) == wanted
-    losses = [{one.key: one.published for one in made.dossier().inside.losses} for made in (plain, weighed)]
+    losses = [
+        {loss.key: loss.published for loss in made.dossier().inside.losses} for made in (plain, weighed)
+    ]
     assert losses[1]["age"] < 0.5 * losses[0]["age"]
     assert losses[1]["pay"] > losses[0]["pay"]
     with pytest.raises(InputError, match="'aeg' is no key"):

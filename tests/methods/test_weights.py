@@ -30,8 +30,8 @@ def made(frame, **choices):
 
 def totals(table):
     return {
-        one[0]: one[1:]
-        for one in table.group_by("region")
+        row[0]: row[1:]
+        for row in table.group_by("region")
         .agg((pl.col("x") * pl.col("w")).sum(), (pl.col("y") * pl.col("w")).sum())
         .rows()
     }
@@ -47,8 +47,8 @@ def test_weighted_totals_are_kept_in_every_stratum():
         frame, keys=["region", "x", "y"], confidential=["ill"], other=["w"], k=4, method="mdav",
         strata=["region"])  # fmt: skip
     assert totals(plain.table)["a"] != pytest.approx(before["a"], rel=1e-9)  # the test can fail
-    changes = {one.column: one for one in release.dossier().inside.weighted}
-    assert changes["x"].total[0] == pytest.approx(sum(one[0] for one in before.values()))
+    changes = {item.column: item for item in release.dossier().inside.weighted}
+    assert changes["x"].total[0] == pytest.approx(sum(item[0] for item in before.values()))
     assert changes["x"].moved < 1e-6
     order = frame.sort("x")
     half = order["w"].cum_sum() >= order["w"].sum() / 2
@@ -64,8 +64,8 @@ def test_the_loss_is_weighted_by_hand():
     w = frame["w"].to_numpy()
     labels = release._evidence.partition.labels
     lost = 0.0
-    for one in range(labels.max() + 1):
-        here = labels == one
+    for item in range(labels.max() + 1):
+        here = labels == item
         mean = np.average(X[here], axis=0, weights=w[here])
         lost += (w[here] * np.square(X[here] - mean).sum(axis=1)).sum()
     total = (w * np.square(X - np.average(X, axis=0, weights=w)).sum(axis=1)).sum()

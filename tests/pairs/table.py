@@ -142,8 +142,8 @@ def main(words: list[str]) -> None:
     """Try combinations, or record what shards of them found."""
     if words[:1] == ["try"]:
         shard, of = map(int, words[1].split("/"))
-        found = list(tried(jobs()[shard - 1 :: of], int(words[3]) if len(words) > 3 else 1))
-        Path(words[2]).write_text(json.dumps(found), encoding="utf-8")
+        answer = list(tried(jobs()[shard - 1 :: of], int(words[3]) if len(words) > 3 else 1))
+        Path(words[2]).write_text(json.dumps(answer), encoding="utf-8")
     elif words[:1] == ["record"]:
         lines = [line for file in words[1:] for line in json.loads(Path(file).read_text(encoding="utf-8"))]
         made = [(tuple(names), leaf, tuple(result)) for names, leaf, result in lines]

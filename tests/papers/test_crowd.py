@@ -49,8 +49,8 @@ def test_the_count_sees_what_is_wrong(number, spoil):
 def test_moving_a_value_within_the_radius_contradicts_equation_5(monkeypatch):
     true = example.blend
 
-    def careless(space, found, options, ctx=None):
-        made = true(space, found, options, ctx)
+    def careless(space, result, options, ctx=None):
+        made = true(space, result, options, ctx)
         codes = made.codes.copy()
         codes[:, 2] = 0
         return replace(made, codes=codes)
@@ -74,9 +74,9 @@ def test_flattening_breaks_the_distances_and_shuffling_keeps_them():
     items = list(pictures.figures_1_2(Context()))
     flat, shuffled = (mark.ours for mark in items if isinstance(mark, Mark) and "gap" in mark.what)
     assert flat > 0.3 > 0.2 > shuffled
-    one, two = (item for item in items if isinstance(item, Picture))
-    centre = one.panels[1].centroids
-    assert set(one.panels[1].points[:, 1]) <= set(centre[:, 1])
+    single, two = (item for item in items if isinstance(item, Picture))
+    centre = single.panels[1].centroids
+    assert set(single.panels[1].points[:, 1]) <= set(centre[:, 1])
     for panel in two.panels:
         for cell in (0, 1):
             np.testing.assert_array_equal(

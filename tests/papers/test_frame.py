@@ -214,9 +214,9 @@ def test_results_need_a_folder(toy, voronym, tmp_path):
 
 
 def test_families_and_all():
-    assert [one.name for one in named("pcl")] == ["pcl-2011", "pcl-2013"]
-    assert [one.name for one in named("all")] == list(PAPERS)
-    assert [one.name for one in named("pcl", "table 2")] == ["pcl-2011"]
+    assert [single.name for single in named("pcl")] == ["pcl-2011", "pcl-2013"]
+    assert [single.name for single in named("all")] == list(PAPERS)
+    assert [single.name for single in named("pcl", "table 2")] == ["pcl-2011"]
     with pytest.raises(InputError, match="nothing to run that is called 'figure 99'"):
         named("pcl", "figure 99")[0].chosen("figure 99")
     with pytest.raises(InputError, match="no paper is called '005'"):
@@ -291,9 +291,9 @@ def test_long_numbers_have_a_line_of_their_own(toy, voronym, monkeypatch):
     assert code == 0, err
     assert max(map(len, out.splitlines())) <= 80
     at = out.splitlines().index("  the distortion of what was long in the making")
-    told = out.splitlines()[at + 1].split("  ")
-    assert [one.strip() for one in told if one.strip()][:1] == ["about 0.00079, it says"]
-    assert "0.000778 ± 0.000064" in told[-2]
+    output = out.splitlines()[at + 1].split("  ")
+    assert [single.strip() for single in output if single.strip()][:1] == ["about 0.00079, it says"]
+    assert "0.000778 ± 0.000064" in output[-2]
 
 
 @given(

@@ -67,12 +67,12 @@ def test_the_simulated_data_are_what_the_paper_describes():
 
 
 def test_cycles_weigh_what_the_moves_change():
-    found = {(mark.exhibit, mark.what[:6]): mark for mark in next(reproduce("icsm", item="moves")).marks}
-    assert found["Figure 1", "R1 of "].verdict == "same"
+    result = {(mark.exhibit, mark.what[:6]): mark for mark in next(reproduce("icsm", item="moves")).marks}
+    assert result["Figure 1", "R1 of "].verdict == "same"
     for number in (1, 2, 4):
-        assert found[f"Figure {number}", "weight"].ours < 1e-12
+        assert result[f"Figure {number}", "weight"].ours < 1e-12
     assert (
-        found["Figure 3", "weight"].ours > 0.1
+        result["Figure 3", "weight"].ours > 0.1
     )  # a cell met twice: the weights are wrong, as the paper says
     cell, x = np.arange(8.0).reshape(4, 2), np.array([3.0, 9.0])
     grown = np.vstack([cell, x])
@@ -91,19 +91,19 @@ def test_one_run_is_compared_with_every_figure(monkeypatch):
         if mark.what.startswith("ICSM"):
             assert mark.ours <= 1.01 * mark.published
     (table,) = (item for item in outcome.items if isinstance(item, Table))
-    for _, _, iterations, rounds, told, gain, *_ in table.rows:
+    for _, _, iterations, rounds, messages, gain, *_ in table.rows:
         assert 0 < rounds <= iterations
-        assert gain == pytest.approx(told, abs=0.5)
+        assert gain == pytest.approx(messages, abs=0.5)
 
 
 @pytest.mark.slow
 @pytest.mark.data
 def test_more_starts_lose_less_and_their_number_is_told(monkeypatch):
     monkeypatch.setattr(restarts, "QUICK", {"tarragona": 1})
-    one = next(reproduce("icsm", item="starts-tarragona-3"))
+    single = next(reproduce("icsm", item="starts-tarragona-3"))
     monkeypatch.setattr(restarts, "QUICK", {"tarragona": 6})
     six = next(reproduce("icsm", item="starts-tarragona-3"))
-    assert six.marks[0].ours <= one.marks[0].ours
+    assert six.marks[0].ours <= single.marks[0].ours
     assert six.marks[0].ours < 1.03 * published.TABLE_4["tarragona", 3][0]
     (table,) = (item for item in six.items if isinstance(item, Table))
     assert table.rows[0][3] == 6

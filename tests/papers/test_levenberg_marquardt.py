@@ -49,10 +49,10 @@ def test_what_was_seen_changes_no_bit(seed, monkeypatch):
     seen, columns = module._Seen(X, C, Context()), np.ascontiguousarray(C.T)
     costs, scans = np.zeros(40), 0
     for change in [0.01, 0.01, 0.1, 10.0, 0.01, 1e-9, -0.5, 0.0, 1e6, 0.01]:
-        found, known = ([np.zeros(300, np.int64), np.zeros(300, np.int64), np.zeros(300)] for _ in range(2))
-        seen.fill(costs, *found)
+        result, known = ([np.zeros(300, np.int64), np.zeros(300, np.int64), np.zeros(300)] for _ in range(2))
+        seen.fill(costs, *result)
         kernels.two_best(X, columns, costs, np.empty(40), *known, 0, 300)
-        for own, other in zip(found, known, strict=True):
+        for own, other in zip(result, known, strict=True):
             np.testing.assert_array_equal(own, other)
         scans += seen.costs is costs
         costs = costs + (change * rng.standard_normal(40) if change > 0 else change)
@@ -74,8 +74,8 @@ def test_brent_finds_the_root_that_scipy_finds(seed):
 
 def test_the_share_lost_by_hand():
     gaps = np.array([9.9, 1.0, 2.0, 4.0, 9.9])  # the cell's are the three in the middle
-    found = [kernels.lost(gaps, 1, 4, step) for step in (0.0, 0.5, 1.0, 1.5, 3.0, 4.0, 7.0)]
-    np.testing.assert_allclose(found, [0, 0.5 / 3, 1 / 3, 1.5 / 3, 2.5 / 3, 1, 1])
+    results = [kernels.lost(gaps, 1, 4, step) for step in (0.0, 0.5, 1.0, 1.5, 3.0, 4.0, 7.0)]
+    np.testing.assert_allclose(results, [0, 0.5 / 3, 1 / 3, 1.5 / 3, 2.5 / 3, 1, 1])
 
 
 def test_equal_gaps_and_no_gaps_give_some_rise():
@@ -118,16 +118,16 @@ def test_large_cells_get_their_sizes_and_the_exact_cost(n, m, d, damping):
     from voronym.quantize.costs.transport import transport
 
     X, C, target = instance(n, m, d, 3)
-    found = levenberg_marquardt(X, C, target, damping=damping)
-    assert (np.abs(found.sizes - target) <= np.maximum(1, 0.005 * target)).all()
-    np.testing.assert_array_equal(found.labels, Quantizer(C, found.costs).assign(X))
-    np.testing.assert_array_equal(found.sizes, np.bincount(found.labels, minlength=len(C)))
+    result = levenberg_marquardt(X, C, target, damping=damping)
+    assert (np.abs(result.sizes - target) <= np.maximum(1, 0.005 * target)).all()
+    np.testing.assert_array_equal(result.labels, Quantizer(C, result.costs).assign(X))
+    np.testing.assert_array_equal(result.sizes, np.bincount(result.labels, minlength=len(C)))
     exact = transport(X, C, target)
-    assert found.cost == pytest.approx(exact.cost, rel=2e-3)
-    assert found.cost - found.gap <= exact.cost * (1 + 1e-9)  # the dual value: a bound
-    assert np.mean(found.labels != exact.labels) < 0.01
-    assert found.costs.min() == 0
-    assert not found.exact
+    assert result.cost == pytest.approx(exact.cost, rel=2e-3)
+    assert result.cost - result.gap <= exact.cost * (1 + 1e-9)  # the dual value: a bound
+    assert np.mean(result.labels != exact.labels) < 0.01
+    assert result.costs.min() == 0
+    assert not result.exact
 
 
 def test_unequal_sizes_in_other_spaces():
@@ -139,22 +139,22 @@ def test_unequal_sizes_in_other_spaces():
         (Mahalanobis([[2.0, 0.5], [0.5, 1.0]]), X, C),
         (Sphere(), *places),
     ):
-        found = levenberg_marquardt(points, centroids, target, space=space)
-        assert (np.abs(found.sizes - target) <= np.maximum(1, 0.005 * target)).all()
-        np.testing.assert_array_equal(found.labels, Quantizer(centroids, found.costs, space).assign(points))
+        result = levenberg_marquardt(points, centroids, target, space=space)
+        assert (np.abs(result.sizes - target) <= np.maximum(1, 0.005 * target)).all()
+        np.testing.assert_array_equal(result.labels, Quantizer(centroids, result.costs, space).assign(points))
 
 
 def test_a_cell_without_points_gets_some():
     X = np.random.default_rng(5).random((2000, 2))
-    found = levenberg_marquardt(X, [[0.3, 0.5], [0.7, 0.5], [9.0, 9.0]], [800, 800, 400])
-    assert (np.abs(found.sizes - [800, 800, 400]) <= 4).all()
+    result = levenberg_marquardt(X, [[0.3, 0.5], [0.7, 0.5], [9.0, 9.0]], [800, 800, 400])
+    assert (np.abs(result.sizes - [800, 800, 400]) <= 4).all()
 
 
 def test_conjugate_gradients_take_over(monkeypatch):
     X, C, target = instance(6000, 20, 2, 6)
     monkeypatch.setattr(module, "DENSE", 4)
-    found = levenberg_marquardt(X, C, target)
-    assert (np.abs(found.sizes - target) <= 3).all()
+    result = levenberg_marquardt(X, C, target)
+    assert (np.abs(result.sizes - target) <= 3).all()
 
 
 def test_a_good_start_needs_no_step():
@@ -168,16 +168,16 @@ def test_a_good_start_needs_no_step():
 
 @pytest.mark.parametrize("X", [np.zeros((50, 2)), np.repeat(np.eye(2), 25, axis=0)])
 def test_repeated_points_end(X):
-    found = levenberg_marquardt(X, [[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]], [20, 20, 10])
-    assert found.sizes.sum() == 50  # costs alone cannot split equal points: what comes nearest
+    result = levenberg_marquardt(X, [[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]], [20, 20, 10])
+    assert result.sizes.sum() == 50  # costs alone cannot split equal points: what comes nearest
 
 
 @pytest.mark.parametrize("costs", ["newton", "levenberg-marquardt"])
 def test_more_cells_than_places_end(costs):
     places = np.random.default_rng(0).random((5, 2))
     assert vr.quantize.pcl(np.ones((40, 2)), 5, costs=costs).distortions[-1] == 0.0
-    found = vr.quantize.pcl(np.repeat(places, 8, axis=0), 40, costs=costs)
-    assert found.distortions[-1] < 1e-30  # 35 cells cannot have points, and none is divided that has none
+    result = vr.quantize.pcl(np.repeat(places, 8, axis=0), 40, costs=costs)
+    assert result.distortions[-1] < 1e-30  # 35 cells cannot have points, and none is divided that has none
 
 
 def test_one_cell_and_two_points():
@@ -188,12 +188,12 @@ def test_one_cell_and_two_points():
 @pytest.mark.parametrize("exponent", [-500, -40, 40, 498])
 def test_the_unit_of_the_points_changes_no_bit(exponent):
     X, C, target = instance(600, 4, 2, 9)
-    found = levenberg_marquardt(X, C, target)
+    result = levenberg_marquardt(X, C, target)
     other = levenberg_marquardt(np.ldexp(X, exponent), np.ldexp(C, exponent), target)
-    np.testing.assert_array_equal(other.labels, found.labels)
-    np.testing.assert_array_equal(np.ldexp(other.costs, -2 * exponent), found.costs)
-    assert np.ldexp(other.cost, -2 * exponent) == found.cost
-    assert found.iterations > 0
+    np.testing.assert_array_equal(other.labels, result.labels)
+    np.testing.assert_array_equal(np.ldexp(other.costs, -2 * exponent), result.costs)
+    assert np.ldexp(other.cost, -2 * exponent) == result.cost
+    assert result.iterations > 0
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
@@ -202,18 +202,18 @@ def test_large_and_small_units_in_any_space(scale):
     sizes = vr.quantize.pcl(X * scale, 2, costs="levenberg-marquardt").quantizer.sizes(X * scale)
     assert abs(sizes - 300).max() <= 2
     space = Mahalanobis([[2.0, 0.5], [0.5, 1.0]])
-    found = levenberg_marquardt(X * scale, C * scale, target, space=space)
-    assert abs(found.sizes - target).max() <= 2
-    rule = Quantizer(C * scale, found.costs, space)
-    np.testing.assert_array_equal(rule.assign(X * scale), found.labels)
+    result = levenberg_marquardt(X * scale, C * scale, target, space=space)
+    assert abs(result.sizes - target).max() <= 2
+    rule = Quantizer(C * scale, result.costs, space)
+    np.testing.assert_array_equal(rule.assign(X * scale), result.labels)
 
 
 def test_progress_is_told_and_may_stop():
     X, C, target = instance(3000, 6, 2, 8)
-    told = []
-    levenberg_marquardt(X, C, target, progress=lambda step: told.append(step.done))
-    assert told[-1] == 1.0
-    assert all(0 <= share <= 1 for share in told)
+    messages = []
+    levenberg_marquardt(X, C, target, progress=lambda step: messages.append(step.done))
+    assert messages[-1] == 1.0
+    assert all(0 <= share <= 1 for share in messages)
 
     def stop(step):
         raise KeyboardInterrupt

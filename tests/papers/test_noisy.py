@@ -34,8 +34,8 @@ def test_cooling_ends_where_the_records_are():
     rng = np.random.default_rng(2)
     clouds, labels = noisy.Clouds(X, 60, "common"), np.repeat(np.arange(12), 5)
     rule = noisy._cool(clouds, start, labels, sizes, np.geomspace(1.0, 0.05, 30), Context(seed=rng))
-    found = rule.sizes(X)
-    assert np.abs(found - sizes).sum() <= 4
+    result = rule.sizes(X)
+    assert np.abs(result - sizes).sum() <= 4
 
 
 def test_clouds_have_the_records_and_the_deviation(monkeypatch):
@@ -127,7 +127,7 @@ def test_clouds_of_a_cell_have_its_covariance():
     for cell, members in enumerate((long, small)):
         own = np.cov(members.T, bias=True)
         drawn = np.cov(noise[:, labels == cell].reshape(-1, 2).T)
-        least = 0.01 * np.mean([np.cov(one.T, bias=True).trace() / 2 for one in (long, small)])
+        least = 0.01 * np.mean([np.cov(item.T, bias=True).trace() / 2 for item in (long, small)])
         np.testing.assert_allclose(drawn, 0.25 * (own + least * np.eye(2)), rtol=0.08, atol=0.02)
 
 

@@ -29,18 +29,18 @@ def test_the_page_is_made_from_the_results_that_are_kept():
 def test_no_table_or_figure_is_missing(name):
     entry = PAPERS[name]
     by_exhibit = lines_kept(entry)
-    shown = {one for experiment in entry.experiments.values() for one in experiment.shows}
-    for one in entry.exhibits:
-        assert bool(one.where) != (one.name in shown), (
-            f"{one.name} of {name} is neither run nor shown elsewhere"
+    shown = {exhibit for experiment in entry.experiments.values() for exhibit in experiment.shows}
+    for exhibit in entry.exhibits:
+        assert bool(exhibit.where) != (exhibit.name in shown), (
+            f"{exhibit.name} of {name} is neither run nor shown elsewhere"
         )
-        if one.where:
-            text = (PAGE.parent / one.where).read_text(encoding="utf-8")
-            if one.name.startswith("Figure"):
-                assert "](_static/" in text or "```{gallery}" in text, f"{one.where} shows no picture"
+        if exhibit.where:
+            text = (PAGE.parent / exhibit.where).read_text(encoding="utf-8")
+            if exhibit.name.startswith("Figure"):
+                assert "](_static/" in text or "```{gallery}" in text, f"{exhibit.where} shows no picture"
         else:
-            assert by_exhibit[one.name], f"no result is kept of {one.name} of {name}"
-        assert f"| {one.name} |" in document()
+            assert by_exhibit[exhibit.name], f"no result is kept of {exhibit.name} of {name}"
+        assert f"| {exhibit.name} |" in document()
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -120,8 +120,8 @@ def test_the_names_of_curves_fit_beside_the_chart(name):
     """Cut in their middle, two of them would look the same."""
     for run in results(PAPERS[name]).values():
         for item in run.items:
-            for one in item.curves if isinstance(item, Chart) else ():
-                assert width(one.name) <= LABEL, f"{item.title}: {one.name}"
+            for single in item.curves if isinstance(item, Chart) else ():
+                assert width(single.name) <= LABEL, f"{item.title}: {single.name}"
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -157,9 +157,9 @@ def test_what_is_kept_belongs_to_experiments_and_is_small(name):
 
 def test_census_by_noisy_pcl_is_no_worse_than_published():
     kept = results(PAPERS["pcl-2011"])["census", True]
-    found = {mark.what: mark for mark in kept.marks if mark.exhibit == "Table 2"}
-    assert found["D, k = 5, no prepartition"].ours <= 0.0769 + 0.00005  # to the digits of the paper
-    assert found["D, k = 10, no prepartition"].ours <= 0.1174
-    assert found["D, k = 25"].ours <= 0.182
-    distortions = [mark for what, mark in found.items() if what.startswith("D,")]
+    result = {mark.what: mark for mark in kept.marks if mark.exhibit == "Table 2"}
+    assert result["D, k = 5, no prepartition"].ours <= 0.0769 + 0.00005  # to the digits of the paper
+    assert result["D, k = 10, no prepartition"].ours <= 0.1174
+    assert result["D, k = 25"].ours <= 0.182
+    distortions = [mark for what, mark in result.items() if what.startswith("D,")]
     assert all(mark.verdict in ("same", "better", "not printed") for mark in distortions)

@@ -161,11 +161,11 @@ def test_a_page_has_everything_and_is_escaped():
 def test_a_table_stands_beside_the_chart_before_it_and_parts_become_sections():
     drawn = Chart("Figure 2", (Curve("c", ((1, 2),)),), "x", "y", part="One")
     short, long = (Table("T", ("a long heading",) * n, ((1.0,) * n,), part="One") for n in (2, 9))
-    (first, one), (name, other) = in_parts(
+    (first, single), (name, other) = in_parts(
         [picture(), drawn, short, drawn, long, short, Table("Alone", ("a",), ((1,),))]
     )
-    assert [block.table is not None for block in one] == [False, True, True, True]
-    assert [block.whole for block in one] == [True, False, True, False]
+    assert [block.table is not None for block in single] == [False, True, True, True]
+    assert [block.whole for block in single] == [True, False, True, False]
     assert first == "One"
     assert (name, other[0].title) == ("Alone", "")
 
@@ -180,7 +180,7 @@ def test_runs_of_one_table_are_one_table():
     assert first.texts() == [
         ("k = 3", "3", "0.5"), ("k = 3", "3", "1.5"), ("k = 5", "5", "0.5"), ("k = 5", "5", "1.5"),
     ]  # fmt: skip
-    assert [one.title for one in rest] == [picture().title, "Table 4: more", "Table 4: k = 9"]
+    assert [item.title for item in rest] == [picture().title, "Table 4: more", "Table 4: k = 9"]
 
 
 def test_numbers_are_written_as_the_table_says():

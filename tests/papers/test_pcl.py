@@ -135,9 +135,9 @@ def test_uniform_points_are_in_the_unit_square_and_gaussian_ones_are_not():
 
 
 def test_ten_points():
-    *found, table = ten.figures_9_10(5, Context())
-    pictures = only(found, Picture)
-    assert len(only(found, Mark)) == 8
+    *result, table = ten.figures_9_10(5, Context())
+    pictures = only(result, Picture)
+    assert len(only(result, Mark)) == 8
     assert [len(picture.panels[1].centroids) for picture in pictures] == [5, 3]
     for mean, best, worst, optimal in zip(
         *(column(table, name) for name in ("ours, mean", "best", "worst", "optimal")), strict=True
@@ -188,10 +188,10 @@ def test_census_is_where_the_paper_is_under_its_own_sizes(monkeypatch):
     assert [marks["Table 1", f"D, k = {k}"].verdict for k in (75, 100)] == ["same"] * 2
     for k, least in ((75, 77), (100, 108)):
         name = f"k = {k}" + (", no prepartition" if k == 100 else "")
-        found = marks["Table 2", f"D, {name}"]
-        assert found.ours <= found.published + 0.002
+        result = marks["Table 2", f"D, {name}"]
+        assert result.ours <= result.published + 0.002
         assert marks["Table 2", f"smallest cell, {name}"].ours == least
-        assert marks["Figure 19", f"D, mean of starts, {name}"].ours >= found.ours
+        assert marks["Figure 19", f"D, mean of starts, {name}"].ours >= result.ours
         assert marks["Figure 20", f"one start, {name}"].verdict == "faster"
     scatter, clock = only(items, Chart)
     assert len(scatter.curves[2].points) == 12  # four random starts of three cases
@@ -238,9 +238,9 @@ def test_the_page_is_written_once(voronym, tmp_path):
 
 @pytest.mark.usefixtures("few")
 def test_json_has_marks_tables_and_figures(voronym):
-    told = json.loads(voronym("papers", "pcl-2011", "--item", "small-uniform", "--json")[1])
-    assert [len(table["rows"]) for table in told["tables"]] == [2]
-    drawn, swept = told["figures"]
+    output = json.loads(voronym("papers", "pcl-2011", "--item", "small-uniform", "--json")[1])
+    assert [len(table["rows"]) for table in output["tables"]] == [2]
+    drawn, swept = output["figures"]
     assert len(drawn["panels"][1]["centroids"]) == 20
     assert list(swept["series"])[:2] == ["from MDAV", "from random points"]
-    assert {"Figure 15", "Figure 16"} == {mark["exhibit"] for mark in told["marks"]}
+    assert {"Figure 15", "Figure 16"} == {mark["exhibit"] for mark in output["marks"]}

@@ -28,11 +28,11 @@ def test_figures_21_to_28(monkeypatch):
     assert all(mark.verdict == "holds" for mark in marks.values() if "no noise" in mark.what)
     sizes = [marks[f"Figure {number}", "smallest cell by exact costs"].ours for number in (21, 23, 25, 27)]
     assert sizes == [5, 5, 1, 5]
-    found = [
+    results = [
         marks["Figure 28", f"costs found, share of draws, {how}"].ours
         for how in ("without noise", "falling noise")
     ]
-    assert found[0] < 60 < 80 < found[1]
+    assert results[0] < 60 < 80 < results[1]
     assert [
         len([item for item in items if isinstance(item, kind)]) for kind in (Picture, Chart, Surfaces)
     ] == [4, 2, 2]

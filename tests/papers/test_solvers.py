@@ -21,9 +21,9 @@ def test_the_paper_s_descent_and_mirror_descent_approach_the_same_cost():
     assert best.bound <= slow.cost <= best.cost * 1.001
     costs = []
     for steps in (0, 1000, 8000):
-        found = steepest(alphabet, Context(), weight_d=1.0, weight_r=1.22, tolerance=1e-9, iterations=steps)
-        costs.append(alphabet.distortion(found.J) + 1.22 * alphabet.risk(found.J))
-        assert found.bound <= best.cost + 1e-12
+        result = steepest(alphabet, Context(), weight_d=1.0, weight_r=1.22, tolerance=1e-9, iterations=steps)
+        costs.append(alphabet.distortion(result.J) + 1.22 * alphabet.risk(result.J))
+        assert result.bound <= best.cost + 1e-12
     assert costs[0] > costs[1] > costs[2] >= best.bound
     assert costs[2] < 1.3 * best.cost
     by_name = privacy_distortion(p, d, multiplier=1.22, method="steepest", tolerance=0.5)
@@ -35,11 +35,11 @@ def test_the_paper_s_descent_and_mirror_descent_approach_the_same_cost():
 def test_reconstruction_never_raises_the_objective(asked):
     x, p, _ = normal_grid(15)
     start = np.array([[-2.8], [-2.0], [0.1], [2.9]])
-    found = reconstruct(p, x[:, None], start, **asked)
-    assert all(b <= a + 1e-6 for a, b in zip(found.history, found.history[1:], strict=False))
-    assert found.history[-1] < 0.98 * found.history[0]
-    D, R = measured(p, found.channel.matrix, np.square(x[:, None] - found.letters.T))
-    assert (pytest.approx(found.channel.distortion), pytest.approx(found.channel.risk, abs=1e-9)) == (D, R)
+    result = reconstruct(p, x[:, None], start, **asked)
+    assert all(b <= a + 1e-6 for a, b in zip(result.history, result.history[1:], strict=False))
+    assert result.history[-1] < 0.98 * result.history[0]
+    D, R = measured(p, result.channel.matrix, np.square(x[:, None] - result.letters.T))
+    assert (pytest.approx(result.channel.distortion), pytest.approx(result.channel.risk, abs=1e-9)) == (D, R)
     assert asked.get("max_risk", np.inf) + 1e-9 >= R
     assert asked.get("max_distortion", np.inf) + 1e-9 >= D
 

@@ -32,14 +32,14 @@ def test_what_was_typed_in_is_what_others_typed_in():
     path = Path(os.environ.get("VORONYM_DATA", ".")).parent / "reference" / "published.json"
     if not path.exists():
         pytest.skip("no published.json beside the reference data")
-    told = json.loads(path.read_text(encoding="utf-8"))["privacy_distortion_gaussian"]
-    assert dict(zip(told["lambda"], told["d"], strict=True)) == published.MULTIPLIERS
+    output = json.loads(path.read_text(encoding="utf-8"))["privacy_distortion_gaussian"]
+    assert dict(zip(output["lambda"], output["d"], strict=True)) == published.MULTIPLIERS
 
 
 def test_the_noise_of_theorem_2_does_what_it_promises():
     (table,) = of(Table, function.figure_5(Context()))
-    for share, found, formula, drawn, variance in table.rows:
-        assert found == pytest.approx(share, rel=0.01)
+    for share, result, formula, drawn, variance in table.rows:
+        assert result == pytest.approx(share, rel=0.01)
         assert drawn == pytest.approx(formula, rel=0.01)
         assert variance == pytest.approx(1 - share, rel=0.01)
 

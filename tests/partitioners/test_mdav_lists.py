@@ -43,8 +43,8 @@ def test_the_labels_are_those_of_the_plain_loops(seed, kind, n, d, k, ahead, out
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mdav_lists, "AHEAD", (ahead, ahead))  # few at a time: many turns
         patch.setattr(mdav_lists, "LEAST", outer)  # few to look through: what is far may not be among them
-        found = mdav.partition_fast(records, k, Context(threads=1), ahead=True)
-    assert (found == mdav.partition_plain(records, k, Context())).all()
+        result = mdav.partition_fast(records, k, Context(threads=1), ahead=True)
+    assert (result == mdav.partition_plain(records, k, Context())).all()
 
 
 @pytest.mark.parametrize(

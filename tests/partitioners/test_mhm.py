@@ -37,9 +37,9 @@ def test_every_cell_is_a_run_of_the_chain(X, k):
 @given(records(least=8, most=13), st.sets(st.integers(2, 4), min_size=1), st.integers(0, 99))
 def test_the_cut_is_the_best_of_all_cuts_for_every_k(X, ks, seed):
     order = np.random.default_rng(seed).permutation(len(X))
-    found = _order.cut(X, order, sorted(ks), Context())
-    assert set(found) == ks
-    for k, part in found.items():
+    result = _order.cut(X, order, sorted(ks), Context())
+    assert set(result) == ks
+    for k, part in result.items():
         assert k <= part.sizes.min()
         assert part.sizes.max() < 2 * k
         assert (np.diff(part.labels[order]) != 0).sum() == part.n_cells - 1
@@ -49,8 +49,8 @@ def test_the_cut_is_the_best_of_all_cuts_for_every_k(X, ks, seed):
 @pytest.mark.parametrize("base", ["md", "mdav"])
 @given(X=records(least=8), k=st.integers(2, 4))
 def test_never_worse_than_the_cells_it_was_built_from(base, X, k):
-    given_, found = (vr.microaggregate(X, k, method=name) for name in (base, f"{base}-mhm"))
-    assert found.sse(X) <= given_.sse(X)
+    given_, result = (vr.microaggregate(X, k, method=name) for name in (base, f"{base}-mhm"))
+    assert result.sse(X) <= given_.sse(X)
 
 
 @given(scattered(least=8, most=40), st.integers(2, 4))

@@ -53,7 +53,7 @@ def mixed_loss(space, codes, part):
 def centre(space, codes):
     """Return the centroid by looking at every combination of levels."""
     best = None
-    for point in product(*(range(one.levels) for one in space.fields)):
+    for point in product(*(range(field.levels) for field in space.fields)):
         cost = space.cost(codes, [point]).sum()
         if best is None or cost < best[0] - 1e-12:
             best = cost, point
@@ -63,8 +63,8 @@ def centre(space, codes):
 def column_centre(space, codes):
     """Return the centroid column by column."""
     out = []
-    for k, one in enumerate(space.fields):
-        table = space.weights[k] * space.maps[k](one.table())
+    for k, single in enumerate(space.fields):
+        table = space.weights[k] * space.maps[k](single.table())
         out.append(int(np.argmin(np.round(table[codes[:, k]].sum(axis=0), 12))))
     return np.array(out)
 
@@ -119,7 +119,7 @@ def slow_vmdav(space, codes, k, gamma):
 
 def sum_free(space):
     """Say whether costs are such that sums in another order give the same bits: multiples of a power of 2."""
-    return all((space.maps[k](one.table()) * 64 % 1 == 0).all() for k, one in enumerate(space.fields))
+    return all((space.maps[k](single.table()) * 64 % 1 == 0).all() for k, single in enumerate(space.fields))
 
 
 # ---- centroids and costs
@@ -129,12 +129,12 @@ def sum_free(space):
 @given(drawn=mixtures(8))
 def test_the_centroid_is_the_best_of_all_combinations_of_levels(drawn):
     space = space_of(drawn)
-    if np.prod([one.levels for one in space.fields], dtype=float) > 3000:
+    if np.prod([field.levels for field in space.fields], dtype=float) > 3000:
         return
     least, _ = centre(space, space.codes)
-    found = mixed_centroids(space, space.codes, Partition(np.zeros(len(space.codes), int)))
-    assert found.total == pytest.approx(least, abs=1e-9)
-    assert space.cost(space.codes, found.levels).sum() == pytest.approx(found.total, abs=1e-9)
+    result = mixed_centroids(space, space.codes, Partition(np.zeros(len(space.codes), int)))
+    assert result.total == pytest.approx(least, abs=1e-9)
+    assert space.cost(space.codes, result.levels).sum() == pytest.approx(result.total, abs=1e-9)
 
 
 @settings(max_examples=40, deadline=None)
@@ -142,20 +142,22 @@ def test_the_centroid_is_the_best_of_all_combinations_of_levels(drawn):
 def test_centroids_of_cells_agree_with_those_of_the_space(drawn, seed):
     space = space_of(drawn)
     part = Partition(np.random.default_rng(seed).integers(0, 3, len(space.codes)))
-    found = mixed_centroids(space, space.codes, part)
+    result = mixed_centroids(space, space.codes, part)
     for cell, rows in enumerate(part.cells()):
         own = space.codes[rows]
-        assert found.costs[cell].sum() == pytest.approx(
+        assert result.costs[cell].sum() == pytest.approx(
             space.cost(own, [space.centroid(own)]).sum(), abs=1e-9
         )
-        assert found.costs[cell].sum() == pytest.approx(space.cost(own, found.levels[[cell]]).sum(), abs=1e-9)
+        assert result.costs[cell].sum() == pytest.approx(
+            space.cost(own, result.levels[[cell]]).sum(), abs=1e-9
+        )
 
 
 def test_a_cell_by_hand():
     space = lines([20, 21, 50, 52, 90])
-    found = mixed_centroids(space, space.codes, Partition([0, 0, 0, 1, 1]))
-    assert found.levels[:, 0].tolist() == [1, 3]  # 21 and 52: the median, and the lower of two
-    assert found.costs[:, 0].tolist() == [30.0, 38.0]
+    result = mixed_centroids(space, space.codes, Partition([0, 0, 0, 1, 1]))
+    assert result.levels[:, 0].tolist() == [1, 3]  # 21 and 52: the median, and the lower of two
+    assert result.costs[:, 0].tolist() == [30.0, 38.0]
     # to 50 for all: 30 + 29 + 0 + 2 + 40
     assert mixed_loss(space, space.codes, Partition([0, 0, 0, 1, 1])) == pytest.approx(100 * 68 / 101)
     assert mixed_loss(lines([3, 3]), [[0], [0]], Partition([0, 0])) == 0.0
@@ -171,13 +173,13 @@ def test_columns_with_many_levels_take_the_values_of_members(monkeypatch):
     monkeypatch.setattr(module, "SMALL", 10)
     many = Mixed(few.fields, few.maps, few.weights)
     assert many.records(many.codes).columns.at.tolist() == [-1, 0]
-    found = mixed_centroids(many, many.codes, part)
-    np.testing.assert_allclose(found.costs[:, 1], exact.costs[:, 1])
+    result = mixed_centroids(many, many.codes, part)
+    np.testing.assert_allclose(result.costs[:, 1], exact.costs[:, 1])
     for cell, rows in enumerate(part.cells()):
         own = many.codes[rows]
         by_member = [many.cost(own[:, :1].repeat(2, 1) * [1, 0], [[v, 0]]).sum() for v in own[:, 0]]
-        assert found.costs[cell, 0] == pytest.approx(min(by_member))
-        assert found.levels[cell, 0] in own[:, 0]
+        assert result.costs[cell, 0] == pytest.approx(min(by_member))
+        assert result.levels[cell, 0] in own[:, 0]
 
 
 # ---- MDAV and V-MDAV
@@ -250,17 +252,17 @@ def test_k_is_kept_for_any_mixture(drawn, k, method):
     if n < 2 * k:
         return
     options = {"exchange": {"iterations": 5}, "anneal": {"sweeps": 120}}.get(method, {})
-    told = []
+    messages = []
 
     def run():
-        tell = lambda step: told.append(step.done)  # noqa: E731
+        tell = lambda step: messages.append(step.done)  # noqa: E731
         return vr.microaggregate(space.codes, k, method=method, space=space, progress=tell, **options)
 
     part = run()
     assert part.sizes.min() >= k
     assert part.sizes.max() <= (3 * k - 2 if method == "vmdav" else 2 * k - 1)
     assert run() == part
-    assert all(0 <= share <= 1 for share in told)
+    assert all(0 <= share <= 1 for share in messages)
 
 
 def test_gamma_best_is_the_best_of_all():
@@ -312,7 +314,7 @@ def test_on_a_graph_a_method_serves_or_says_which_do(method, space):
         assert vr.microaggregate(X, 3, method=method, space=space).sizes.min() >= 3
         return
     with pytest.raises(
-        InputError, match=rf"'{method}' does not serve in .*these do: cuts, kd, mondrian, pcl$"
+        InputError, match=rf"'{method}' does not work in .*these do: cuts, kd, mondrian, pcl$"
     ):
         vr.microaggregate(X, 3, method=method, space=space)
 
@@ -332,7 +334,7 @@ def test_icsm_is_refused_on_a_sphere_and_other_searches_are_named():
 
 def test_other_spaces_and_other_records_are_refused():
     space = lines(np.arange(12))
-    with pytest.raises(InputError, match="'mdav' does not serve in Manhattan"):
+    with pytest.raises(InputError, match="'mdav' does not work in Manhattan"):
         vr.microaggregate(space.codes, 3, method="mdav", space=Manhattan())
     with pytest.raises(InputError, match="levels"):
         vr.microaggregate(space.codes + 0.5, 3, method="mdav", space=space)

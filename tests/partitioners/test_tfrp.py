@@ -44,9 +44,9 @@ def test_dissolving_random_cells(X, k, seed):
     if given_.sizes.min() < k:
         return
     order = rng.permutation(given_.n_cells)
-    found = _cells.dissolve_cells(Problem.of(X, k), given_, order, Context())
-    assert found.sse(X) <= given_.sse(X)
-    assert found.sizes.max() < 2 * k
+    result = _cells.dissolve_cells(Problem.of(X, k), given_, order, Context())
+    assert result.sse(X) <= given_.sse(X)
+    assert result.sizes.max() < 2 * k
 
 
 @given(scattered(), st.integers(2, 4), st.integers(0, 99))

@@ -96,15 +96,15 @@ def split(X, k, labels):
 
 def component(edges, start):
     """Return the records that edges join to one."""
-    found, look = {start}, [start]
+    result, look = {start}, [start]
     while look:
         i = look.pop()
         for a, b in edges:
             for here, there in ((a, b), (b, a)):
-                if here == i and there not in found:
-                    found.add(there)
+                if here == i and there not in result:
+                    result.add(there)
                     look.append(there)
-    return found
+    return result
 
 
 def spanning_tree(X):

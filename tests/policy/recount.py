@@ -48,8 +48,8 @@ def bad_zips(cells: list[str], people: dict[str, int], least: int) -> int:
     """Count codes with more than three digits, or three of a small place."""
     bad = 0
     for cell in filter(None, cells):
-        told = cell.rstrip("*")
-        if len(told) > 3 or (len(told) == 3 and told != "000" and people.get(told, 0) <= least):
+        output = cell.rstrip("*")
+        if len(output) > 3 or (len(output) == 3 and output != "000" and people.get(output, 0) <= least):
             bad += 1
     return bad
 
@@ -62,16 +62,16 @@ def fine_dates(cells: list[str]) -> int:
 def _whole_years(cell: str) -> bool:
     if re.fullmatch(r"(1[89]|20)\d\d", cell):
         return True
-    found = [_day(one) for one in re.findall(r"\d{4}-\d\d-\d\d|\d\d[./]\d\d[./]\d{4}", cell)]
-    first = [day for day in found if (day.month, day.day) == (1, 1)]
-    last = [day for day in found if (day.month, day.day) == (12, 31)]
+    results = [_day(item) for item in re.findall(r"\d{4}-\d\d-\d\d|\d\d[./]\d\d[./]\d{4}", cell)]
+    first = [day for day in results if (day.month, day.day) == (1, 1)]
+    last = [day for day in results if (day.month, day.day) == (12, 31)]
     if cell.endswith("or less"):
-        return len(found) == 1 and len(last) == 1
+        return len(results) == 1 and len(last) == 1
     if cell.endswith("or more"):
-        return len(found) == 1 and len(first) == 1
+        return len(results) == 1 and len(first) == 1
     if cell.startswith("<"):
-        return len(found) == 1 and len(first) == 1
-    return len(found) == 2 and len(first) + len(last) == 2 and bool(first) and found[0] != found[1]
+        return len(results) == 1 and len(first) == 1
+    return len(results) == 2 and len(first) + len(last) == 2 and bool(first) and results[0] != results[1]
 
 
 def _day(text: str) -> dt.date:

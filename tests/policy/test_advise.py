@@ -27,32 +27,38 @@ def test_three_alternatives_pass_and_are_not_worse(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("voronym.advice.completed", lambda *given: once.append(1) or completed(*given))
     roles = {"keys": ["age", "zip", "weight"], "confidential": ["diagnosis"], "drop_undeclared": True}
     seen: list[float] = []
-    found = advise(table, policy="ema-0070", seconds=4.0, progress=lambda one: seen.append(one.done), **roles)
+    outcome = advise(
+        table,
+        policy="ema-0070",
+        seconds=4.0,
+        progress=lambda alternative: seen.append(alternative.done),
+        **roles,
+    )
     assert seen
     assert max(seen) == 1.0
     assert once == [1]  # what the policy adds is the same for all candidates
-    assert [one.title.split(":")[0] for one in found.alternatives] == [
+    assert [alternative.title.split(":")[0] for alternative in outcome.alternatives] == [
         "keeps detail in ages", "keeps detail in places", "leaves nobody out and loses least over all keys",
     ]  # fmt: skip
-    for one in found.alternatives:
-        assert one.favoured <= one.plain
-        assert one.risk <= 0.09
-        words = shlex.split(one.command)
+    for alternative in outcome.alternatives:
+        assert alternative.favoured <= alternative.plain
+        assert alternative.risk <= 0.09
+        words = shlex.split(alternative.command)
         assert words[:3] == ["voronym", "anonymize", "FILE"]
-    assert found.alternatives[0].spared > 10.0  # where age counts more, much less of it is lost
-    assert found.alternatives[0].choices != found.alternatives[1].choices
-    again = vr.anonymize(table, policy="ema-0070", **roles, **found.alternatives[0].choices)
+    assert outcome.alternatives[0].spared > 10.0  # where age counts more, much less of it is lost
+    assert outcome.alternatives[0].choices != outcome.alternatives[1].choices
+    again = vr.anonymize(table, policy="ema-0070", **roles, **outcome.alternatives[0].choices)
     assert again.checklist.passes
     assert check(again.table, "ema-0070", keys=["age", "zip", "weight"], confidential=["diagnosis"]).passes
 
 
 def test_time_is_bounded_and_the_plain_run_is_always_there() -> None:
     table = vr.datasets.hospital(120, seed=1)
-    found = advise(
+    outcome = advise(
         table, policy="internal-research", keys=["age", "sex"], drop_undeclared=True, seconds=0.001
     )
-    assert found.tried >= 1
-    assert all(one.favoured <= one.plain for one in found.alternatives)
+    assert outcome.tried >= 1
+    assert all(alternative.favoured <= alternative.plain for alternative in outcome.alternatives)
     with pytest.raises(InputError, match="seconds must be above 0"):
         advise(table, policy="internal-research", keys=["age"], drop_undeclared=True, seconds=0)
 
@@ -68,12 +74,12 @@ def test_the_verb_and_its_page(
     with pytest.raises(SystemExit) as end, warnings.catch_warnings():
         main()
     assert not end.value.code
-    found = json.loads(capsys.readouterr().out)
-    assert len(found["alternatives"]) == 3
+    outcome = json.loads(capsys.readouterr().out)
+    assert len(outcome["alternatives"]) == 3
     page = (tmp_path / "advice.html").read_text(encoding="utf-8")
     assert "keeps detail in ages" in page
     assert "<svg" in page
-    command = shlex.split(found["alternatives"][0]["command"])
+    command = shlex.split(outcome["alternatives"][0]["command"])
     monkeypatch.setattr(sys, "argv", command)
     with pytest.raises(SystemExit) as end:
         main()

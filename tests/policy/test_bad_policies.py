@@ -24,9 +24,9 @@ note = "no legal advice"
 def refused(text: str) -> str:
     with pytest.raises(InputError) as error:
         Policy.parse(text, "ours.toml")
-    said = str(error.value)
-    assert "\n" not in said
-    return said
+    message = str(error.value)
+    assert "\n" not in message
+    return message
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def refused(text: str) -> str:
     ],
 )  # fmt: skip
 def test_the_line_is_named(text: str, line: int, words: str) -> None:
-    said = refused(HEAD + text.replace("SAYS", 'says = "x"'))
-    assert said.startswith(f"policy ours.toml, line {line}: ")
-    assert words in said
+    message = refused(HEAD + text.replace("SAYS", 'says = "x"'))
+    assert message.startswith(f"policy ours.toml, line {line}: ")
+    assert words in message
 
 
 def test_heads() -> None:

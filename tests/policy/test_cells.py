@@ -1,4 +1,4 @@
-"""Cells of any tool are read as what they are."""
+"""Cells of any tool are understood."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_dates(text: str, low: str, high: str) -> None:
 
 
 def test_codes_show_what_is_not_masked() -> None:
-    assert [read_cell(one).text for one in ("08***", "080xx", "K3*")] == ["08", "080", "K3"]
+    assert [read_cell(item).text for item in ("08***", "080xx", "K3*")] == ["08", "080", "K3"]
     assert read_cell("flu").sort == "text"
     assert read_cell("1.234,5").sort == "text"  # no range from 1.234 to 5
 
@@ -60,7 +60,7 @@ def test_a_table_of_another_tool() -> None:
     rows = [("[20, 40[", "08***", "f", "flu"), ("[40, 60[", "08***", "*", "cold")] * 12
     table = pl.DataFrame(rows, schema=["age", "zip", "sex", "ill"], orient="row")
     made = check(table, "ema-0070", keys=["age", "zip", "sex"])
-    risk = next(one for one in made.items if one.demand == "risk")
+    risk = next(item for item in made.items if item.demand == "risk")
     assert (risk.verdict, risk.value) == ("holds", 1 / 12)
     assert check(table, "scientific-use-file", keys=["age", "zip", "sex"]).passes
     gaps = table.with_columns(pl.when(pl.int_range(24) == 1).then(None).otherwise("sex").alias("sex"))
@@ -69,7 +69,7 @@ def test_a_table_of_another_tool() -> None:
 
 def test_stars_and_gaps_are_one_class() -> None:
     table = pl.DataFrame({"age": ["*"] * 6 + [None] * 6, "sex": ["f"] * 12})
-    risk = next(one for one in check(table, "ema-0070", keys=["age", "sex"]).items if one.demand == "risk")
+    risk = next(item for item in check(table, "ema-0070", keys=["age", "sex"]).items if item.demand == "risk")
     assert risk.verdict == "holds"
 
 

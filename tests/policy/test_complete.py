@@ -35,33 +35,33 @@ def made(table: Any, **choices: Any) -> vr.Release:
 
 
 def test_every_choice_is_listed_with_its_reason(patients: pl.DataFrame, tmp_path: Path) -> None:
-    found = completed(patients, "hipaa-safe-harbor", {"zip-populations": str(zips(tmp_path))})
-    added = {(one.choice, one.value) for one in found.added}
+    result = completed(patients, "hipaa-safe-harbor", {"zip-populations": str(zips(tmp_path))})
+    added = {(item.choice, item.value) for item in result.added}
     assert ("--step", "top age=89") in added
     assert ("--step", "recode zip level=2") in added
     assert ("--step", "recode admitted cuts=2025-01-01,2026-01-01") in added
     assert ("--identifier", "name") in added
     assert ("--confidential", "diagnosis") in added
-    assert all(one.reason for one in found.added)
-    assert found.request.columns.identifiers == ("name", "patient_id")
-    again = complete(found.request, patients, Policy.load("hipaa-safe-harbor"),
+    assert all(item.reason for item in result.added)
+    assert result.request.columns.identifiers == ("name", "patient_id")
+    again = complete(result.request, patients, Policy.load("hipaa-safe-harbor"),
                      Facts({"zip-populations": str(zips(tmp_path))}))  # fmt: skip
     assert again.added == ()
-    assert again.request.given == found.request.given
+    assert again.request.given == result.request.given
 
 
 def test_what_somebody_chose_stays(patients: pl.DataFrame) -> None:
-    found = completed(patients, "ema-0070", k=15, keys=["age", "sex"], confidential=["diagnosis"],
+    result = completed(patients, "ema-0070", k=15, keys=["age", "sex"], confidential=["diagnosis"],
                       drop_undeclared=True, steps=["top age=80"])  # fmt: skip
-    assert found.added == ()
-    assert found.request.release.k == 15
-    assert found.request.release.steps == ("top age=80",)
+    assert result.added == ()
+    assert result.request.release.k == 15
+    assert result.request.release.steps == ("top age=80",)
 
 
 def test_without_the_table_of_populations_zips_go(patients: pl.DataFrame) -> None:
-    found = completed(patients, "hipaa-safe-harbor")
-    assert "zip" in found.request.columns.identifiers
-    assert any("zip-populations" in one.reason for one in found.added if one.value == "zip")
+    result = completed(patients, "hipaa-safe-harbor")
+    assert "zip" in result.request.columns.identifiers
+    assert any("zip-populations" in item.reason for item in result.added if item.value == "zip")
     with pytest.raises(
         GuaranteeError, match=r"column 'zip' is asked for.*To change: leave it out: identifiers=\['zip'\]"
     ):
@@ -85,10 +85,10 @@ def test_dates_of_birth_and_ages_go_together() -> None:
     born = [dt.date(year - 20 - i % 79, 1 + i % 12, 1 + i % 28) for i in range(200)]
     table = pl.DataFrame({"birth date": born, "sex": ["f", "m"] * 100, "ill": ["a", "b", "c", "d"] * 50})
     release = made(table, policy="hipaa-safe-harbor", keys=["birth date", "sex"], confidential=["ill"])
-    told = set(release.table["birth date"])
-    oldest = [one for one in told if one.endswith("or less")]
+    output = set(release.table["birth date"])
+    oldest = [item for item in output if item.endswith("or less")]
     assert oldest == [f"{year - 90}-12-31 or less"]
-    assert not any(one.startswith(str(year - 95)) for one in told)
+    assert not any(item.startswith(str(year - 95)) for item in output)
 
 
 def test_numbers_of_years_of_birth() -> None:
@@ -104,17 +104,17 @@ def test_incomes_are_top_coded() -> None:
     table = pl.DataFrame({"age": list(range(20, 80)) * 5, "income": [1000 + i for i in range(299)] + [10**6]})
     release = made(table, policy="public-use-file", keys=["age"], confidential=["income"])
     assert release.table["income"].max() < 10**6
-    assert any(one.value.startswith("top income=") for one in release.checklist.added)
+    assert any(item.value.startswith("top income=") for item in release.checklist.added)
 
 
 def test_refusals_name_demand_figure_and_change(patients: pl.DataFrame) -> None:
     with pytest.raises(GuaranteeError) as error:
         made(patients, policy="ema-0070", k=11, keys=["age"], drop_undeclared=True)
-    said = str(error.value)
-    assert "“The largest risk to be found is at most 0.09”" in said
-    assert "EMA/90915/2016" in said
-    assert "k = 11" in said
-    assert "-k 12" in said
+    text = str(error.value)
+    assert "“The largest risk to be found is at most 0.09”" in text
+    assert "EMA/90915/2016" in text
+    assert "k = 11" in text
+    assert "-k 12" in text
     with pytest.raises(GuaranteeError, match="column 'name' is asked for"):
         made(patients, policy="ema-0070", keys=["age"], other=["name"], drop_undeclared=True)
 

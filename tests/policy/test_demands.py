@@ -40,7 +40,7 @@ def table(policy: Policy) -> pl.DataFrame:
             "remark": ["none"] * ROWS,
         }
     )
-    if any(one.name == "digits" for one in policy.demands):
+    if any(demand.name == "digits" for demand in policy.demands):
         made = made.with_columns(zip=pl.lit("101**" if "hipaa" in policy.name else "10***"))
     return made
 
@@ -84,19 +84,19 @@ JUDGED = [
 @pytest.mark.parametrize(("name", "number"), JUDGED)
 def test_one_cell_breaks_a_demand(name: str, number: int, tmp_path: Any) -> None:
     policy = Policy.load(name)
-    one = policy.demands[number]
+    single = policy.demands[number]
     about: dict[str, Any] = {"keys": ["sex"], "confidential": ["ill"]}
     if policy.facts:
         about["facts"] = {"zip-populations": str(zips(tmp_path))}
     frame = table(policy)
     before = check(frame, policy, **about)
     assert before.passes, [item.figure for item in before.of("fails")]
-    after = check(broken(frame, one), policy, **about)
+    after = check(broken(frame, single), policy, **about)
     assert after.items[number].verdict == "fails"
     assert after.items[number].change
     assert after.items[number].source
     others = [item for item in after.of("fails") if item is not after.items[number]]
-    assert {item.demand for item in others} <= {one.name, "period", "top", "absent", "model"}
+    assert {item.demand for item in others} <= {single.name, "period", "top", "absent", "model"}
 
 
 def verdict(frame: pl.DataFrame, policy: Any, name: str, **about: Any) -> tuple[str, str]:
@@ -111,9 +111,9 @@ def verdict(frame: pl.DataFrame, policy: Any, name: str, **about: Any) -> tuple[
      ("[80, 90[", True), ("[80, 90]", False), ("85-89", True), ("*", True), (None, True), ("85+", True)],
 )  # fmt: skip
 def test_ages(cell: Any, fine: bool) -> None:
-    ages = pl.Series("age", [str(one) if one is not None else None for one in [cell, *[40] * 9]])
-    found = verdict(pl.DataFrame([ages]), "hipaa-safe-harbor", "top", keys=["age"])[0]
-    assert (found == "holds") == fine
+    ages = pl.Series("age", [str(single) if single is not None else None for single in [cell, *[40] * 9]])
+    result = verdict(pl.DataFrame([ages]), "hipaa-safe-harbor", "top", keys=["age"])[0]
+    assert (result == "holds") == fine
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_a_date_in_a_column_of_other_things() -> None:
 @pytest.mark.parametrize(("size", "fine"), [(12, True), (11, False)])
 def test_a_risk_of_0_091_is_above_0_09(size: int, fine: bool) -> None:
     frame = pl.DataFrame({"sex": ["f"] * size + ["m"] * 20})
-    found = verdict(frame, "ema-0070", "risk", keys=["sex"])
-    assert found == ("holds" if fine else "fails", f"largest risk {1 / size:.4f}")
+    result = verdict(frame, "ema-0070", "risk", keys=["sex"])
+    assert result == ("holds" if fine else "fails", f"largest risk {1 / size:.4f}")
 
 
 def test_a_model_breaks_by_one_cell() -> None:
@@ -233,9 +233,9 @@ def test_every_demand_says_what_it_demands_and_where_that_stands() -> None:
         assert "no legal advice" in policy.note
         assert policy.source
         assert policy.source_date
-        for one in policy.demands:
-            assert isinstance(one, Demand)
-            assert one.says
-            assert one.source
-            line = policy.text.splitlines()[one.line - 1]
-            assert line == f"[[{one.section}]]"
+        for demand in policy.demands:
+            assert isinstance(demand, Demand)
+            assert demand.says
+            assert demand.source
+            line = policy.text.splitlines()[demand.line - 1]
+            assert line == f"[[{demand.section}]]"

@@ -28,7 +28,7 @@ def test_a_release_by_a_policy(tmp_path: Path) -> None:
     assert bench.check(wishes, settings=chosen.plain())["errors"] == {}
     made = bench.run(wishes, settings=chosen.plain(), folder=str(tmp_path), suffix=".csv")
     assert made["figures"]["smallest"] >= 12
-    assert any(one["anchor"] == "policy" for one in made["pictures"])
+    assert any(item["anchor"] == "policy" for item in made["pictures"])
     without = protection_of({"policy": "", "k": ""}, chosen, names)
     assert "k" in bench.check(wishes, settings=without.plain())["errors"]
 
@@ -45,5 +45,5 @@ def test_a_guidance_page_has_the_table_of_the_policy(name: str) -> None:
     """The table is made from the policy when the pages are built."""
     text = (Path(__file__).parents[2] / "docs" / f"policies-{name}.md").read_text(encoding="utf-8")
     assert f"```{{policy-table}} {name}\n" in text
-    assert all(one.says and one.source for one in Policy.load(name).demands)
+    assert all(demand.says and demand.source for demand in Policy.load(name).demands)
     assert "No legal advice" in text

@@ -62,7 +62,7 @@ def recounted(file: Path, release: vr.Release, policy: str, person: list[str] | 
         assert recount.smallest(rows, keys) == release.k
         assert recount.mean_risk(rows, keys) == pytest.approx(release.risk.prosecutor_mean)
     assert release.k >= {"ema-0070": 12, "public-use-file": 20, "wp29-2014": 10}.get(policy, 5)
-    held = {name: one.what for name, one in recognise(release.table).items()}
+    held = {name: first.what for name, first in recognise(release.table).items()}
     for name, what in held.items():
         cells = [row[name] for row in rows]
         assert what not in ("name", "email", "phone", "record", "ssn", "url", "ip", "account", "text")
@@ -91,9 +91,9 @@ def walk(pairs: list[tuple[str, str]], folder: Path) -> list[str]:
         assert release.checklist.passes
         made[str(out)] = (release, policy)
         jobs.append((str(out), policy, facts_of(policy, folder)))
-    for file, found in judged_afresh(jobs, folder).items():
+    for file, result in judged_afresh(jobs, folder).items():
         release, policy = made[file]
-        assert found["passes"], (file, [one for one in found["items"] if one["verdict"] == "fails"])
+        assert result["passes"], (file, [item for item in result["items"] if item["verdict"] == "fails"])
         path = Path(file)
         if path.suffix == ".parquet":
             text = path.with_suffix(".csv")
@@ -113,7 +113,7 @@ def test_ten_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize("table", TABLES)
 def test_a_table_with_all_policies(table: str, tmp_path: Path) -> None:
     refused = walk([(table, policy) for policy in shipped()], tmp_path)
-    assert all(one.endswith("wp29-2014") for one in refused)  # its attacks find too much in some of them
+    assert all(item.endswith("wp29-2014") for item in refused)  # its attacks find too much in some of them
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_one_cell_of_a_written_file(column: str, cell: str, demand: str, tmp_pat
     cells[at] = cell
     out.write_text("\n".join([*lines[:7], ",".join(cells), *lines[8:]]) + "\n", encoding="utf-8")
     failed = check(out, "hipaa-safe-harbor", facts=facts).of("fails")
-    assert [one.demand for one in failed] == [demand]
+    assert [item.demand for item in failed] == [demand]
     assert failed[0].value == 1.0

@@ -42,15 +42,15 @@ def test_from_a_table_to_a_release_and_its_checklist(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call("anonymize", "patients.csv", "-o", "release.csv", *SAFE, "--report", "report.html") == 0
-    said = capsys.readouterr().err
-    assert "chosen by the policy" in said
-    assert "a person must decide" in said
+    message = capsys.readouterr().err
+    assert "chosen by the policy" in message
+    assert "a person must decide" in message
     assert "What the policy demands" in (folder / "report.html").read_text(encoding="utf-8")
     outputs = ("-o", "list.html", "-o", "list.json", "-o", "list.txt")
     assert call("check", "release.csv", *SAFE, *outputs) == 0
-    found = json.loads((folder / "list.json").read_text(encoding="utf-8"))
-    assert found["passes"]
-    assert {"says", "source", "figure", "verdict", "evidence", "decide"} <= set(found["items"][0])
+    result = json.loads((folder / "list.json").read_text(encoding="utf-8"))
+    assert result["passes"]
+    assert {"says", "source", "figure", "verdict", "evidence", "decide"} <= set(result["items"][0])
     page = (folder / "list.html").read_text(encoding="utf-8")
     assert "Name, date and signature" in page
     assert "no legal advice" in page
@@ -95,7 +95,7 @@ def test_a_policy_of_an_office(folder: Path, capsys: pytest.CaptureFixture[str])
     assert call("policies") == 0
     assert "hipaa-safe-harbor" in capsys.readouterr().out
     assert call("policies", "--json") == 0
-    assert {one["name"] for one in json.loads(capsys.readouterr().out)} == set(vr_policies())
+    assert {load["name"] for load in json.loads(capsys.readouterr().out)} == set(vr_policies())
 
 
 def vr_policies() -> list[str]:
@@ -106,11 +106,11 @@ def vr_policies() -> list[str]:
 
 def test_inspect_proposes_what_satisfies_a_policy(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("inspect", "patients.csv", *SAFE, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert any(one["value"] == "top age=89" for one in found["chosen"])
+    result = json.loads(capsys.readouterr().out)
+    assert any(item["value"] == "top age=89" for item in result["chosen"])
     import shlex
 
-    words = shlex.split(found["command"])
+    words = shlex.split(result["command"])
     assert words[0] == "voronym"
     assert call(*words[1:]) == 0
     assert call("check", "release.csv", *SAFE) == 0

@@ -25,11 +25,11 @@ def plain(value):
 
 def classes(columns, keys, confidential):
     """Return the confidential values of each class."""
-    found = defaultdict(list)
+    result = defaultdict(list)
     rows = zip(*(map(plain, columns[name]) for name in keys), strict=True)
     for row, value in zip(rows, map(plain, columns[confidential]), strict=True):
-        found[row].append(value)
-    return list(found.values())
+        result[row].append(value)
+    return list(result.values())
 
 
 def domain(values):

@@ -66,8 +66,8 @@ def test_counts_and_entropies(columns):
     assert value(LDiversity(kind="entropy"), columns) == pytest.approx(oracles.entropy_l(groups), rel=1e-12)
     for c in (Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3)):
         for l in (2, 3):  # noqa: E741
-            found = LDiversity(l, "recursive", c=float(c)).measure(table(columns))
-            assert found.holds == oracles.recursive_holds(groups, c, l)
+            result = LDiversity(l, "recursive", c=float(c)).measure(table(columns))
+            assert result.holds == oracles.recursive_holds(groups, c, l)
 
 
 @settings(max_examples=25, deadline=None)
@@ -139,12 +139,12 @@ def test_rows_index_and_library_change_nothing(columns, random):
     shuffled = {name: [values[i] for i in order] for name, values in columns.items()}
     for text in EVERY:
         model = parse_model(text)
-        found = [model.measure(table(columns, library)) for library in LIBRARIES]
-        found.append(model.measure(table(shuffled)))
-        for other in found[1:]:
-            assert other.value == found[0].value, text
-            assert other.holds == found[0].holds
-            assert [place["size"] for place in other.worst] == [place["size"] for place in found[0].worst]
+        results = [model.measure(table(columns, library)) for library in LIBRARIES]
+        results.append(model.measure(table(shuffled)))
+        for other in results[1:]:
+            assert other.value == results[0].value, text
+            assert other.holds == results[0].holds
+            assert [place["size"] for place in other.worst] == [place["size"] for place in results[0].worst]
 
 
 @settings(max_examples=12, deadline=None)
@@ -160,10 +160,10 @@ def test_the_dtype_of_a_number_changes_nothing(columns):
         "object": secret,
     }
     for text in EVERY:
-        found = {}
+        results = {}
         for name, column in made.items():
-            found[name] = parse_model(text).measure(records(whole.assign(secret=column))).value
-        assert len(set(found.values())) == 1 or not secret.notna().any(), (text, found)
+            results[name] = parse_model(text).measure(records(whole.assign(secret=column))).value
+        assert len(set(results.values())) == 1 or not secret.notna().any(), (text, results)
 
 
 def test_the_dtype_of_a_label_changes_nothing():
@@ -180,5 +180,5 @@ def test_the_dtype_of_a_label_changes_nothing():
     ]
     for text in EVERY:
         model = parse_model(text)
-        found = {model.measure(records(t)).value for t in made}
-        assert len(found) == 1, text
+        matches = {model.measure(records(t)).value for t in made}
+        assert len(matches) == 1, text

@@ -52,19 +52,19 @@ def column(values, **given):
     ],
 )
 def test_values_ascend_and_missing_is_the_last_level(values, codes, is_ordered):
-    found = column(values)
-    assert found.codes.tolist() == codes
-    assert found.ordered == is_ordered
-    assert found.size == max(codes) + 1
-    assert found.missing == (None in values)
-    assert found.counts.sum() == len(values)
+    result = column(values)
+    assert result.codes.tolist() == codes
+    assert result.ordered == is_ordered
+    assert result.size == max(codes) + 1
+    assert result.missing == (None in values)
+    assert result.counts.sum() == len(values)
 
 
 def test_declared_kinds_and_orders():
     assert column(["10", "9", "n/a"], kind="numeric").codes.tolist() == [1, 0, 2]
-    found = column(["mid", "low", "top", None, "low"], kind="ordinal", order=["low", "mid", "high", "top"])
-    assert found.codes.tolist() == [1, 0, 2, 3, 0]  # "high" does not occur and has no rank
-    assert found.ordered
+    result = column(["mid", "low", "top", None, "low"], kind="ordinal", order=["low", "mid", "high", "top"])
+    assert result.codes.tolist() == [1, 0, 2, 3, 0]  # "high" does not occur and has no rank
+    assert result.ordered
     with pytest.raises(InputError, match=r"column 'w' has 2 levels that its order of 1 lacks"):
         column(["mid", "low", "top"], kind="ordinal", order=["low"])
     ranked = pd.Categorical(["b", "a", "b"], categories=["b", "a"], ordered=True)
@@ -73,9 +73,9 @@ def test_declared_kinds_and_orders():
 
 def test_objects_of_mixed_types_are_compared_by_equality():
     mixed = pd.DataFrame({"w": pd.Series([1, "1", None, 1, float("nan")], dtype=object)})
-    found = levels(wrap(mixed), "w")
-    assert found.codes.tolist() == [0, 1, 2, 0, 2]
-    assert not found.ordered
+    result = levels(wrap(mixed), "w")
+    assert result.codes.tolist() == [0, 1, 2, 0, 2]
+    assert not result.ordered
 
 
 def test_levels_show_no_value():
@@ -208,12 +208,12 @@ def test_many_levels_and_cells_need_no_full_table():
     w = Levels("w", codes, True, tuple(range(m)))
     labels = rng.permutation(np.arange(n) % cells)
     q = np.bincount(codes, minlength=m) / n
-    found = {f: Judge(w, f).values(labels, cells) for f in (ordered, equal, distinct)}
+    results = {f: Judge(w, f).values(labels, cells) for f in (ordered, equal, distinct)}
     for cell in (0, 77, cells - 1):
         p = np.bincount(codes[labels == cell], minlength=m) / 5
-        assert found[ordered][cell] == pytest.approx(np.abs(np.cumsum(p - q)).sum() / (m - 1), abs=1e-12)
-        assert found[equal][cell] == pytest.approx(np.abs(p - q).sum() / 2, abs=1e-12)
-        assert found[distinct][cell] == np.count_nonzero(p)
+        assert results[ordered][cell] == pytest.approx(np.abs(np.cumsum(p - q)).sum() / (m - 1), abs=1e-12)
+        assert results[equal][cell] == pytest.approx(np.abs(p - q).sum() / 2, abs=1e-12)
+        assert results[distinct][cell] == np.count_nonzero(p)
 
 
 def test_joint_levels_are_combinations():

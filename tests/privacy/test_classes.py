@@ -65,13 +65,13 @@ def test_sizes_equal_a_count_in_python_for_every_library(table):
     rows = list(zip(*([same(v) for v in column] for column in table.values()), strict=True))
     expected = Counter(rows)
     for library, native in libraries(table).items():
-        found = equivalence_classes(wrap(native), list(table))
-        assert found.sizes.sum() == len(rows), library
-        assert [int(found.sizes[c]) for c in found.labels] == [expected[row] for row in rows], library
+        result = equivalence_classes(wrap(native), list(table))
+        assert result.sizes.sum() == len(rows), library
+        assert [int(result.sizes[c]) for c in result.labels] == [expected[row] for row in rows], library
         # equal rows share a class, and classes are numbered by first appearance
         order = {row: i for i, row in enumerate(dict.fromkeys(rows))}
-        assert found.labels.tolist() == [order[row] for row in rows], library
-        assert [rows[i] for i in found.first] == list(order), library
+        assert result.labels.tolist() == [order[row] for row in rows], library
+        assert [rows[i] for i in result.first] == list(order), library
 
 
 def test_ordinary_pandas_columns_with_nan_count_as_missing():

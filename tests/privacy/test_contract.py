@@ -81,16 +81,16 @@ class Bad(PSensitive):
         return judge
 
     def measure(self, table):
-        found, frame = super().measure(table), table.frame
+        result, frame = super().measure(table), table.frame
         if self.fault == "leak":
-            return replace(found, worst=({"value": frame["label"][0]},))
+            return replace(result, worst=({"value": frame["label"][0]},))
         if self.fault == "order":
-            return replace(found, value=float(sum(frame["key"][0].encode()) + len(set(frame["number"][:3]))))
+            return replace(result, value=float(sum(frame["key"][0].encode()) + len(set(frame["number"][:3]))))
         if self.fault == "verdict":
-            return replace(found, holds=not found.holds)
+            return replace(result, holds=not result.holds)
         if self.fault == "infinite":
-            return replace(found, detail={"x": "secret-label-1"})
-        return found
+            return replace(result, detail={"x": "secret-label-1"})
+        return result
 
 
 @pytest.mark.parametrize(

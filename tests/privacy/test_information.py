@@ -67,14 +67,14 @@ def test_the_interval_covers_the_truth(classes, size, levels, spread):
     q = p.mean(axis=0)
     truth = float((p * np.log(p / q)).sum(axis=1).mean())
     labels = np.repeat(np.arange(classes), size)
-    found = []
+    results = []
     for _ in range(60):
         codes = (rng.random((len(labels), 1)) > np.cumsum(p, axis=1)[labels]).sum(axis=1)
-        found.append(of(labels, np.minimum(codes, levels - 1)))
-    assert sum(e.low <= truth <= e.high for e in found) >= 54
+        results.append(of(labels, np.minimum(codes, levels - 1)))
+    assert sum(e.low <= truth <= e.high for e in results) >= 54
     # The corrections bring it nearer to the truth, from either side.
     plug_in, corrected, excess = (
-        np.mean([getattr(e, n) for e in found]) for n in ("plug_in", "corrected", "excess")
+        np.mean([getattr(e, n) for e in results]) for n in ("plug_in", "corrected", "excess")
     )
     assert plug_in > corrected
     assert abs(corrected - truth) < abs(plug_in - truth)
@@ -87,12 +87,12 @@ def test_the_interval_covers_all_there_is_to_know(weights, n):
     p = np.array(weights) / sum(weights)
     truth = float(-(p * np.log(p)).sum())
     rng = np.random.default_rng(n)
-    found = []
+    results = []
     for _ in range(100):
         codes = rng.choice(len(p), n, p=p)
-        found.append(of(codes, codes))
-    assert sum(e.low - 1e-12 <= truth <= e.high + 1e-12 for e in found) >= 90
-    assert all(e.plug_in - 1e-12 <= e.corrected <= e.high <= math.log(len(p)) for e in found)
+        results.append(of(codes, codes))
+    assert sum(e.low - 1e-12 <= truth <= e.high + 1e-12 for e in results) >= 90
+    assert all(e.plug_in - 1e-12 <= e.corrected <= e.high <= math.log(len(p)) for e in results)
 
 
 @settings(max_examples=60, deadline=None)
@@ -117,11 +117,11 @@ def test_bins_are_stated_and_missing_is_none_of_them():
     rng = np.random.default_rng(0)
     pay = [None, None, *rng.normal(size=998).tolist()]
     columns = {"key": (np.arange(1000) % 4).tolist(), "w": pay}
-    found = look(MutualInformation(), columns)
-    figures = found.detail["columns"]["w"]
+    result = look(MutualInformation(), columns)
+    figures = result.detail["columns"]["w"]
     assert figures["discretisation"] == "10 bins of about equal frequency"
     assert (figures["levels"], figures["missing"]) == (11, 2)
-    assert "10 bins" in str(found)
+    assert "10 bins" in str(result)
     distinct = look(MutualInformation(bins="distinct"), columns)
     assert distinct.detail["columns"]["w"]["levels"] == 999
     assert look(MutualInformation(bins=3), columns).detail["columns"]["w"]["levels"] == 4
@@ -144,18 +144,18 @@ def test_columns_together_tell_at_least_as_much_as_each():
 
 def test_the_worst_of_several_columns_decides():
     columns = {"key": [1, 1, 2, 2], "w": ["a", "b", "a", "b"], "v": ["a", "a", "b", "b"]}
-    found = look(TCloseness(0.4), columns, ("w", "v"))
-    assert (found.value, found.holds, found.detail["column"]) == (0.5, False, "v")
-    assert found.detail["columns"]["w"]["holds"]
-    assert found.detail["columns"]["v"]["records_failing"] == 4
-    assert {place["column"] for place in found.worst} == {"v"}
+    result = look(TCloseness(0.4), columns, ("w", "v"))
+    assert (result.value, result.holds, result.detail["column"]) == (0.5, False, "v")
+    assert result.detail["columns"]["w"]["holds"]
+    assert result.detail["columns"]["v"]["records_failing"] == 4
+    assert {place["column"] for place in result.worst} == {"v"}
     assert look(TCloseness(0.4, column="w"), columns, ("w", "v")).holds
 
 
 def test_worst_classes_come_worst_first_and_the_small_before_the_large():
     columns = {"key": [1] * 2 + [2] * 3 + [3] * 4 + [4] * 2, "w": list("aabbbaabbab")}
-    found = look(PSensitive(2), columns)
-    assert [(place["size"], place["value"]) for place in found.worst] == [(2, 1.0), (3, 1.0)]
-    found = look(TCloseness(), columns)  # nothing asked: the worst of all; 5 a and 6 b in 11
-    assert [place["size"] for place in found.worst] == [2, 3, 2, 4]
-    assert [place["value"] for place in found.worst] == pytest.approx([6 / 11, 5 / 11, 1 / 22, 1 / 22])
+    result = look(PSensitive(2), columns)
+    assert [(place["size"], place["value"]) for place in result.worst] == [(2, 1.0), (3, 1.0)]
+    result = look(TCloseness(), columns)  # nothing asked: the worst of all; 5 a and 6 b in 11
+    assert [place["size"] for place in result.worst] == [2, 3, 2, 4]
+    assert [place["value"] for place in result.worst] == pytest.approx([6 / 11, 5 / 11, 1 / 22, 1 / 22])

@@ -28,11 +28,11 @@ def look(model, native, keys=("age", "sex")):
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, lambda t: pl.DataFrame(t).to_arrow()])
 def test_k_is_the_smallest_class_and_missing_keys_are_a_class(make):
     # classes: (30, f) x 3, (40, m) x 2, (missing, m) x 2
-    found = look(KAnonymity(3), make(TABLE))
-    assert (found.value, found.required, found.holds) == (2.0, 3.0, False)
-    assert found.worst == ({"size": 2, "classes": 2, "records": 4},)
-    assert found.detail["classes_below"] == 2
-    assert found.detail["records_below"] == 4
+    result = look(KAnonymity(3), make(TABLE))
+    assert (result.value, result.required, result.holds) == (2.0, 3.0, False)
+    assert result.worst == ({"size": 2, "classes": 2, "records": 4},)
+    assert result.detail["classes_below"] == 2
+    assert result.detail["records_below"] == 4
     assert look(KAnonymity(2), make(TABLE)).holds
 
 
@@ -44,9 +44,9 @@ def test_the_boundary_is_exact():
 
 
 def test_without_k_it_measures_and_asks_for_nothing():
-    found = look(KAnonymity(), pl.DataFrame(TABLE))
-    assert (found.value, found.required, found.holds) == (2.0, None, True)
-    assert str(found) == "k-anonymity: 2"
+    result = look(KAnonymity(), pl.DataFrame(TABLE))
+    assert (result.value, result.required, result.holds) == (2.0, None, True)
+    assert str(result) == "k-anonymity: 2"
 
 
 @pytest.mark.parametrize("k", [1, 0, -3, 2.5, True, "5", float("nan")])
@@ -117,12 +117,12 @@ def test_a_new_model_joins_and_a_name_is_taken_once(monkeypatch):
 
 
 def test_a_finding_is_json_and_a_sentence():
-    found = look(KAnonymity(3), pl.DataFrame(TABLE))
-    assert json.loads(json.dumps(found.to_dict()))["worst"] == [{"size": 2, "classes": 2, "records": 4}]
+    result = look(KAnonymity(3), pl.DataFrame(TABLE))
+    assert json.loads(json.dumps(result.to_dict()))["worst"] == [{"size": 2, "classes": 2, "records": 4}]
     assert str(Finding("t-closeness", 0.123456, 0.2, True)) == "t-closeness: 0.123456, required 0.2: holds"
 
 
 def test_findings_show_no_value_of_the_table():
     frame = pl.DataFrame({"age": ["secret-1", "secret-2"], "sex": ["f", "f"]})
-    found = look(KAnonymity(2), frame)
-    assert "secret" not in json.dumps(found.to_dict()) + str(found) + repr(found)
+    result = look(KAnonymity(2), frame)
+    assert "secret" not in json.dumps(result.to_dict()) + str(result) + repr(result)

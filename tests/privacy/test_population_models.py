@@ -60,9 +60,9 @@ def test_people_of_the_population(tmp_path_factory, given, others, random):
     pl.DataFrame(everybody, schema=schema, orient="row").write_parquet(path)
     _, table = records(given)
     here, there = Counter(row[:2] for row in given), Counter(everybody)
-    found = KMap(3, population=path).measure(table)
-    assert found.value == min(there[keys] for keys in here)
-    assert found.holds == (found.value >= 3)
+    result = KMap(3, population=path).measure(table)
+    assert result.value == min(there[keys] for keys in here)
+    assert result.holds == (result.value >= 3)
     shares = [here[keys] / there[keys] for keys in there]
     presence = DeltaPresence(0.5, population=path).measure(table)
     assert presence.value == pytest.approx(max(shares))
@@ -80,10 +80,10 @@ def test_people_by_weights(given):
     sums = Counter()
     for age, weight in given:
         sums[age] += weight / 4
-    found = KMap(6, weights="w").measure(table)
-    assert found.value == pytest.approx(min(sums.values()))
-    assert found.holds == (min(sums.values()) >= 6)
-    assert found.detail["classes_below"] == sum(total < 6 for total in sums.values())
+    result = KMap(6, weights="w").measure(table)
+    assert result.value == pytest.approx(min(sums.values()))
+    assert result.holds == (min(sums.values()) >= 6)
+    assert result.detail["classes_below"] == sum(total < 6 for total in sums.values())
 
 
 def test_weighted_models_keep_the_contract_where_groups_merge():

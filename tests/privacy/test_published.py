@@ -55,16 +55,16 @@ def judge(model, native, column):
 
 def test_salaries_of_the_t_closeness_paper():
     """Q = {3k, ..., 11k}; P1 = {3k, 4k, 5k} is 0.375 away, P2 = {6k, 8k, 11k} 0.167."""
-    one = judge(TCloseness(0.2), PATIENTS, "salary")
-    levels = {value: code for code, value in enumerate(one.levels.values)}
+    single = judge(TCloseness(0.2), PATIENTS, "salary")
+    levels = {value: code for code, value in enumerate(single.levels.values)}
 
     def emd(*thousands):
-        return one.value(np.array([levels[1000 * t] for t in thousands]))
+        return single.value(np.array([levels[1000 * t] for t in thousands]))
 
     assert emd(3, 4, 5) == 0.375
     assert emd(6, 8, 11) == pytest.approx(1 / 6, abs=1e-15)
-    found = look(TCloseness(0.375), PATIENTS)
-    assert (found.value, found.holds) == (0.375, True)
+    result = look(TCloseness(0.375), PATIENTS)
+    assert (result.value, result.holds) == (0.375, True)
     assert not look(TCloseness(0.374), PATIENTS).holds
 
 
@@ -73,27 +73,27 @@ def test_distances_of_the_taxonomy_in_the_t_closeness_paper():
     # A class of one person against a table of two: half of the mass travels.
     for other, far in (("bronchitis", 1 / 3), ("pulmonary embolism", 2 / 3), ("stomach cancer", 1.0)):
         pair = pl.DataFrame({"zip": ["a", "b"], "disease": ["flu", other]})
-        one = judge(TCloseness(taxonomy=TREE), pair, "disease")
-        assert one.value(np.array([0])) == pytest.approx(far / 2, abs=1e-15)
+        first = judge(TCloseness(taxonomy=TREE), pair, "disease")
+        assert first.value(np.array([0])) == pytest.approx(far / 2, abs=1e-15)
 
 
 def test_hierarchical_distance_by_hand():
     # Of nine: stomach 5 (ulcer 1, cancer 2, gastritis 2), respiratory 4 (flu 1, bronchitis 2, pneumonia 1).
     # First class: ulcer, gastritis, cancer. Leaves: surplus 3/9-1/9 + 3/9-2/9 + 3/9-2/9 = 4/9; the same at
     # both heights above: 1 - 5/9 = 4/9. Mean over three heights: 4/9.
-    found = look(TCloseness(taxonomy=TREE), PATIENTS, confidential=("disease",))
-    assert found.value == pytest.approx(4 / 9, abs=1e-15)
-    assert found.detail["columns"]["disease"]["distance"] == "hierarchical"
+    result = look(TCloseness(taxonomy=TREE), PATIENTS, confidential=("disease",))
+    assert result.value == pytest.approx(4 / 9, abs=1e-15)
+    assert result.detail["columns"]["disease"]["distance"] == "hierarchical"
     # Second: gastritis, flu, bronchitis: leaves 1/9 + 2/9 + 1/9 = 4/9, above: 6/9 - 4/9 = 2/9 twice: 8/27.
-    one = judge(TCloseness(taxonomy=TREE), PATIENTS, "disease")
-    assert one.value(one.levels.codes[3:6]) == pytest.approx(8 / 27, abs=1e-15)
+    single = judge(TCloseness(taxonomy=TREE), PATIENTS, "disease")
+    assert single.value(single.levels.codes[3:6]) == pytest.approx(8 / 27, abs=1e-15)
 
 
 def test_total_variation_by_hand():
     # Shares of the first class: a third each on values of 1/9, 2/9, 2/9: (2 + 1 + 1) / 9.
-    found = look(TCloseness(), PATIENTS, confidential=("disease",))
-    assert found.value == pytest.approx(4 / 9, abs=1e-15)
-    assert found.about == "disease, equal distance"
+    result = look(TCloseness(), PATIENTS, confidential=("disease",))
+    assert result.value == pytest.approx(4 / 9, abs=1e-15)
+    assert result.about == "disease, equal distance"
 
 
 # Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam: the 4-anonymous and the 3-diverse inpatients.
@@ -117,16 +117,16 @@ DIVERSE = pl.DataFrame(
 
 def test_inpatients_of_the_l_diversity_paper():
     given = {"keys": ("zip",), "confidential": ("ill",)}
-    found = look(LDiversity(2), HOMOGENEOUS, **given)
-    assert (found.value, found.holds) == (1.0, False)  # the class where everybody has cancer
-    assert found.worst == ({"column": "ill", "size": 4, "value": 1.0},)
-    found = look(LDiversity(3), DIVERSE, **given)
-    assert (found.value, found.holds) == (3.0, True)
+    result = look(LDiversity(2), HOMOGENEOUS, **given)
+    assert (result.value, result.holds) == (1.0, False)  # the class where everybody has cancer
+    assert result.worst == ({"column": "ill", "size": 4, "value": 1.0},)
+    result = look(LDiversity(3), DIVERSE, **given)
+    assert (result.value, result.holds) == (3.0, True)
     assert not look(PSensitive(4), DIVERSE, **given).holds
     # Each class has shares 1/2, 1/4, 1/4: exp(1.5 ln 2) = 2.83.
-    found = look(LDiversity(2.8, "entropy"), DIVERSE, **given)
-    assert found.value == pytest.approx(2**1.5)
-    assert found.holds
+    result = look(LDiversity(2.8, "entropy"), DIVERSE, **given)
+    assert result.value == pytest.approx(2**1.5)
+    assert result.holds
     # r_1 = 2 < c (r_2 + r_3) = 2c: holds for c above 1, not for 1; and r_3 = 1: c above 2.
     assert not look(LDiversity(2, "recursive", c=1), DIVERSE, **given).holds
     assert look(LDiversity(2, "recursive", c=1.01), DIVERSE, **given).holds
@@ -139,29 +139,29 @@ def test_disclosure_and_information_by_hand():
     table = pl.DataFrame({"zip": [1] * 4 + [2] * 4, "ill": list("aaab") + list("abbb")})
     given = {"keys": ("zip",), "confidential": ("ill",)}
     # Shares 3/4 and 1/4 against 1/2: |ln 3/2| = .41, |ln 1/2| = .69.
-    found = look(DeltaDisclosure(math.log(2)), table, **given)
-    assert found.value == pytest.approx(math.log(2), abs=1e-15)
-    assert found.holds  # met exactly
+    result = look(DeltaDisclosure(math.log(2)), table, **given)
+    assert result.value == pytest.approx(math.log(2), abs=1e-15)
+    assert result.holds  # met exactly
     assert not look(DeltaDisclosure(0.69), table, **given).holds
     # I = ln 2 - H(1/4) = 1 - 0.8113 bits
-    found = look(MutualInformation(unit="bits"), table, **given)
-    assert found.value == pytest.approx(1 - (2 - 0.75 * math.log2(3)), abs=1e-15)
-    figures = found.detail["columns"]["ill"]
-    assert figures["nats"] == pytest.approx(found.value * math.log(2))
+    result = look(MutualInformation(unit="bits"), table, **given)
+    assert result.value == pytest.approx(1 - (2 - 0.75 * math.log2(3)), abs=1e-15)
+    figures = result.detail["columns"]["ill"]
+    assert figures["nats"] == pytest.approx(result.value * math.log(2))
     # Miller and Madow: 4 pairs - 2 values - 2 classes + 1 = 1, over 2 * 8.
     assert figures["corrected"] == pytest.approx(figures["nats"] - 1 / 16)
     # By chance: 8 over 4 = 70 deals; 0, 1, 2, 3, 4 of the a's in the first class: 1, 16, 36, 16, 1 of them.
     deals = {4: (2, math.log(2)), 3: (32, figures["nats"]), 2: (36, 0.0)}
     assert figures["chance"] == pytest.approx(sum(w * i for w, i in deals.values()) / 70)
-    one = look(MutualInformation(), table.head(4), **given)
-    assert one.value == 0.0
+    single = look(MutualInformation(), table.head(4), **given)
+    assert single.value == 0.0
 
 
 def test_a_value_that_a_class_lacks_is_infinite_disclosure_and_none_in_json():
     table = pl.DataFrame({"zip": [1, 1, 2, 2], "ill": list("abaa")})
-    found = look(DeltaDisclosure(5), table, keys=("zip",), confidential=("ill",))
-    assert found.value == math.inf
-    assert not found.holds
-    assert str(found) == "delta-disclosure: infinite (ill), required 5: does not hold"
-    assert found.to_dict()["value"] is None
-    assert found.detail["columns"]["ill"]["classes_without_some_value"] == 1
+    result = look(DeltaDisclosure(5), table, keys=("zip",), confidential=("ill",))
+    assert result.value == math.inf
+    assert not result.holds
+    assert str(result) == "delta-disclosure: infinite (ill), required 5: does not hold"
+    assert result.to_dict()["value"] is None
+    assert result.detail["columns"]["ill"]["classes_without_some_value"] == 1

@@ -69,18 +69,18 @@ ODD = st.lists(
 @example("")
 def test_any_column_name_comes_back(column):
     for value in (None, 0.2):
-        found = [
+        results = [
             TCloseness(value, column=column),
             TCloseness(value, distance="kl", column=column),
             TCloseness(value, taxonomy={column: ["x"], column + "b": ["x"]}, column=column),
             MutualInformation(value, bins=3, column=column),
             DeltaDisclosure(value, column=column),
         ]
-        found += [PSensitive(value and 2, column=column), LDiversity(value and 2, column=column)]
-        for model in found:
+        results += [PSensitive(value and 2, column=column), LDiversity(value and 2, column=column)]
+        for model in results:
             assert parse_model(str(model)) == model
-        split = split_models([",".join(map(str, found))])
-        assert [parse_model(text) for text in split] == found
+        split = split_models([",".join(map(str, results))])
+        assert [parse_model(text) for text in split] == results
 
 
 def test_names_in_quotes():
@@ -186,6 +186,6 @@ def test_a_taxonomy_without_a_root_gets_one():
     rooted = {"a": ["x", "all"], "b": ["x", "all"], "c": ["y", "all"]}
     people = pl.DataFrame({"key": [1, 1, 2, 2], "w": ["a", "b", "c", None]})
     table = Table.build(people, keys=["key"], confidential=["w"])
-    found = [TCloseness(taxonomy=tree).measure(table).value for tree in (loose, rooted)]
+    results = [TCloseness(taxonomy=tree).measure(table).value for tree in (loose, rooted)]
     # Class 1 is a and b: leaves 1/2, their parent x 1/2: the mean is 1/2.
-    assert found == [0.5, 0.5]
+    assert results == [0.5, 0.5]

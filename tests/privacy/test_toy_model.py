@@ -62,19 +62,21 @@ def test_it_is_enforced_released_written_and_reported(patients, tmp_path):
     roles = {"keys": ["age", "height"], "confidential": ["ill"], "k": 3, "method": "mdav"}
     before = vr.anonymize(patients, **roles)
     release = vr.anonymize(patients, **roles, models=["no-majority=0.7"])
-    (found,) = [one for one in release.findings if one.model == "no-majority"]
-    assert found.holds
-    assert found.value <= 0.7
+    (results,) = [finding for finding in release.findings if finding.model == "no-majority"]
+    assert results.holds
+    assert results.value <= 0.7
     groups = release.table.group_by("age", "height").agg(
         pl.col("ill").value_counts(sort=True).first(), pl.len()
     )
     shares = groups["ill"].struct.field("count") / groups["len"]
-    assert shares.max() == pytest.approx(found.value)
+    assert shares.max() == pytest.approx(results.value)
     assert release.costs[-1].loss >= before.costs[-1].loss
     release.write(tmp_path / "out.csv")
     assert "no-majority" in release.report(tmp_path / "page.html").read_text(encoding="utf-8")
     again = vr.measure(tmp_path / "out.csv", keys=roles["keys"], confidential=["ill"])
-    assert {one.model: one.value for one in again.findings}["no-majority"] == pytest.approx(found.value)
+    assert {finding.model: finding.value for finding in again.findings}["no-majority"] == pytest.approx(
+        results.value
+    )
     assert again.findings[-1].model == "no-majority"
 
 

@@ -164,13 +164,13 @@ def test_nothing_is_unpickled() -> None:
     reads = re.compile(
         r"\bpickle\.loads?\b|\bUnpickler\b|cloudpickle|joblib|\bshelve\b|\bmarshal\b|allow_pickle=True"
     )
-    found = [
+    results = [
         f"{path.relative_to(SOURCES)}: {line.strip()}"
         for path in SOURCES.rglob("*.py")
         for line in path.read_text().splitlines()
         if reads.search(line)
     ]
-    assert found == []
+    assert results == []
 
 
 def test_an_executors_message_is_no_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -140,8 +140,8 @@ def test_folders(data: Path, tmp_path: Path) -> None:
     many = 0
     for a, b, step in every_step(tmp_path, first, second):
         many += 1
-        failed = [one for one in (a, b) if isinstance(one, Exception)]
-        assert all(isinstance(one, (vr.WriteError, vr.InputError)) for one in failed), (step, failed)
+        failed = [item for item in (a, b) if isinstance(item, Exception)]
+        assert all(isinstance(item, (vr.WriteError, vr.InputError)) for item in failed), (step, failed)
         assert len(failed) < 2, (step, failed)
         assert rows(out) in (solo[5], solo[2]), step
         if not isinstance(a, Exception):  # it ended last
@@ -189,8 +189,8 @@ def test_sets_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locks: b
     many = 0
     for a, b, step in every_step(tmp_path, first, second):
         many += 1
-        failed = [one for one in (a, b) if isinstance(one, Exception)]
-        assert all(isinstance(one, vr.WriteError) for one in failed), (step, failed)
+        failed = [item for item in (a, b) if isinstance(item, Exception)]
+        assert all(isinstance(item, vr.WriteError) for item in failed), (step, failed)
         there = (tmp_path / "release.csv").exists()
         assert there or not locks, step
         if there:
@@ -227,7 +227,7 @@ def test_a_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         runs = [functools.partial(make_files, tmp_path, k, ledger=ledger) for k in (5, 2)]
         a, b, _ = race(tmp_path, *runs, at)
         entries = Ledger.open(ledger).entries
-        good = [one for one in (a, b) if one is not None and not isinstance(one, Exception)]
+        good = [item for item in (a, b) if item is not None and not isinstance(item, Exception)]
         assert len(good) < 2  # both were checked against an empty ledger
         there = (tmp_path / "release.csv").exists()
         assert there == bool(good)
@@ -298,7 +298,7 @@ def test_resumed_runs(data: Path, tmp_path: Path) -> None:
     for at in range(0, len(steps), 3):
         leave()
         a, b, _ = race(tmp_path, resume, resume, at)
-        assert any(not isinstance(one, Exception) for one in (a, b))
+        assert any(not isinstance(item, Exception) for item in (a, b))
         assert rows(out) == alone
         assert sorted(path.name for path in tmp_path.iterdir()) in (["out"], ["out", "w"]), steps[at]
         assert not list((tmp_path / "w").glob("*"))

@@ -17,7 +17,7 @@ from voronym.channel import GaussianSource, gaussian_channel, mask_keys, pram, p
 from voronym.records import anonymize_records
 
 SEED = 918_273_645
-WARNED = "drawn from a seed that was given"
+WARNED = "drawn from the given seed"
 
 
 def people(n: int = 400) -> pl.DataFrame:
@@ -85,7 +85,7 @@ def test_two_calls_draw_differently_and_say_nothing(way: str) -> None:
         warnings.simplefilter("always")
         first, second = WAYS[way](), WAYS[way]()
     assert first != second
-    assert not [one for one in heard if WARNED in str(one.message)]
+    assert not [item for item in heard if WARNED in str(item.message)]
 
 
 @pytest.mark.filterwarnings("ignore:.* has a single value")

@@ -45,9 +45,9 @@ def marked() -> dict[str, tuple[str, str]]:
     out: dict[str, tuple[str, str]] = {}
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        found = {match[1]: plain(match[2]) for match in ON_PAGES.finditer(text)}
-        assert len(found) == text.count("<!-- promise: "), page
-        for key, sentence in found.items():
+        results = {match[1]: plain(match[2]) for match in ON_PAGES.finditer(text)}
+        assert len(results) == text.count("<!-- promise: "), page
+        for key, sentence in results.items():
             assert key not in out, f"{key} is marked twice"
             out[key] = sentence, page.relative_to(ROOT).as_posix()
     for path in sorted((*SOURCES.rglob("*.py"), *SOURCES.rglob("*.html"))):
@@ -97,6 +97,6 @@ def test_the_page_has_all_of_them() -> None:
 
 
 def test_a_mark_without_an_attack_would_fail() -> None:
-    found = ON_PAGES.findall("Some page. <!-- promise: new-one -->Nobody is ever found. More.")
-    assert found == [("new-one", "Nobody is ever found")]
+    results = ON_PAGES.findall("Some page. <!-- promise: new-one -->Nobody is ever found. More.")
+    assert results == [("new-one", "Nobody is ever found")]
     assert "new-one" not in PROMISES

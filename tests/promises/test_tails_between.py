@@ -55,8 +55,8 @@ def test_one_giant_among_k_newcomers(tmp_path):
         )
         both = pl.concat([old, new])
         first, second = published(old, ledger), published(both, ledger)
-        told = second * len(tail_of(both)) - first * len(tail_of(old)) - (K - 1) * (LIMIT + 450)
-        close += abs(told / giant - 1) < 0.01
+        output = second * len(tail_of(both)) - first * len(tail_of(old)) - (K - 1) * (LIMIT + 450)
+        close += abs(output / giant - 1) < 0.01
     assert close == 0  # 6 of 6 before
 
 
@@ -77,8 +77,8 @@ def test_one_giant_among_k_leavers(tmp_path):
         )
         both = pl.concat([stay, gone])
         first, second = published(both, ledger), published(stay, ledger)
-        told = first * len(tail_of(both)) - second * len(tail_of(stay)) - (K - 1) * (LIMIT + 450)
-        close += abs(told / giant - 1) < 0.01
+        output = first * len(tail_of(both)) - second * len(tail_of(stay)) - (K - 1) * (LIMIT + 450)
+        close += abs(output / giant - 1) < 0.01
     assert close == 0
 
 

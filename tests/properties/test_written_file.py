@@ -99,12 +99,12 @@ def test_chunks_change_nothing(drawn):
     meant = {"allow_near_unique": keys, "allow_loss": keys}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        one, other = (
+        first, other = (
             vr.anonymize(table, keys=keys, confidential=["secret"], identifiers=["name"], k=k, **meant)
             for table in (whole, chunked)
         )
-    assert one._evidence.partition == other._evidence.partition
-    assert sorted(map(repr, one.table.rows())) == sorted(map(repr, other.table.rows()))
+    assert first._evidence.partition == other._evidence.partition
+    assert sorted(map(repr, first.table.rows())) == sorted(map(repr, other.table.rows()))
 
 
 @given(

@@ -33,24 +33,24 @@ def least(D, a, b, low, high):
     ).fun
 
 
-def check(found, a, b, low, high, D):
+def check(outcome, a, b, low, high, D):
     """Check the plan, its loads, its proof and how many are divided."""
     n, m = D.shape
-    np.testing.assert_allclose(np.bincount(found.points, found.shares, n), 1.0, atol=1e-9)
-    loads = np.bincount(found.cells, b[found.points] * found.shares, m)
-    np.testing.assert_allclose(loads, found.loads)
+    np.testing.assert_allclose(np.bincount(outcome.points, outcome.shares, n), 1.0, atol=1e-9)
+    loads = np.bincount(outcome.cells, b[outcome.points] * outcome.shares, m)
+    np.testing.assert_allclose(loads, outcome.loads)
     slack = 1e-6 * (1 + b.sum())
     assert (loads <= high + slack).all()
     assert (loads >= low - slack).all()
-    cost = (a[found.points] * found.shares * D[found.points, found.cells]).sum()
-    assert cost == pytest.approx(found.cost)
-    assert abs(found.gap) <= 1e-6 * (1 + cost)
-    assert len(found.divided) <= m - 1
+    cost = (a[outcome.points] * outcome.shares * D[outcome.points, outcome.cells]).sum()
+    assert cost == pytest.approx(outcome.cost)
+    assert abs(outcome.gap) <= 1e-6 * (1 + cost)
+    assert len(outcome.divided) <= m - 1
     # Complementary slackness: all go where weight * d + load * cost is least; room that is left is free.
-    value = a[:, None] * D + b[:, None] * found.costs
-    worse = value[found.points, found.cells] - value.min(axis=1)[found.points]
+    value = a[:, None] * D + b[:, None] * outcome.costs
+    worse = value[outcome.points, outcome.cells] - value.min(axis=1)[outcome.points]
     assert worse.max() <= 1e-6 * (1 + np.abs(value).max())
-    assert np.abs(found.costs[(loads < high - slack) & (loads > low + slack)]).max(initial=0) <= 1e-6
+    assert np.abs(outcome.costs[(loads < high - slack) & (loads > low + slack)]).max(initial=0) <= 1e-6
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["capacity", "both", "exact", "minimum"]), st.booleans())
@@ -69,9 +69,9 @@ def test_real_weights_are_the_linear_programme(seed, kind, two):
         "exact": (p, p),
         "minimum": (0.5 * p, np.full(m, np.inf)),
     }[kind]
-    found = allocate(X, C, capacities=high, minimum=low, weights=a, loads=b if two else None)
-    check(found, a, b, low, high, D)
-    assert found.cost == pytest.approx(least(D, a, b, low, high), abs=1e-6)
+    result = allocate(X, C, capacities=high, minimum=low, weights=a, loads=b if two else None)
+    check(result, a, b, low, high, D)
+    assert result.cost == pytest.approx(least(D, a, b, low, high), abs=1e-6)
 
 
 @pytest.mark.parametrize("two", [False, True])
@@ -84,9 +84,9 @@ def test_pairs_are_added_until_none_is_missing(monkeypatch, two):
     b = rng.random(90) if two else a
     p = np.full(6, b.sum() / 6)
     D = np.square(X[:, None] - C).sum(axis=2)
-    found = allocate(X, C, capacities=p, minimum=p, weights=a, loads=b)
-    check(found, a, b, p, p, D)
-    assert found.cost == pytest.approx(least(D, a, b, p, p), abs=1e-6)
+    result = allocate(X, C, capacities=p, minimum=p, weights=a, loads=b)
+    check(result, a, b, p, p, D)
+    assert result.cost == pytest.approx(least(D, a, b, p, p), abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -95,13 +95,13 @@ def test_points_without_weights_are_never_divided_and_no_assignment_is_cheaper(s
     X, C = rng.standard_normal((7, 2)), rng.standard_normal((3, 2))
     D = Manhattan().cost(X, C)
     low, high = np.array([1, 2, 0]), np.array([2, 4, 3])
-    found = allocate(X, C, capacities=high, minimum=low, space=Manhattan())
-    check(found, np.ones(7), np.ones(7), low, high, D)
-    assert len(found.divided) == 0
-    assert found.loads.tolist() == np.bincount(found.labels, minlength=3).tolist()
+    result = allocate(X, C, capacities=high, minimum=low, space=Manhattan())
+    check(result, np.ones(7), np.ones(7), low, high, D)
+    assert len(result.divided) == 0
+    assert result.loads.tolist() == np.bincount(result.labels, minlength=3).tolist()
     ways = (np.array(way) for way in product(range(3), repeat=7))
     kept = [w for w in ways if (low <= (s := np.bincount(w, minlength=3))).all() and (s <= high).all()]
-    assert found.cost == pytest.approx(min(D[np.arange(7), way].sum() for way in kept))
+    assert result.cost == pytest.approx(min(D[np.arange(7), way].sum() for way in kept))
 
 
 def test_whole_weights_are_divided_into_whole_parts():
@@ -110,13 +110,13 @@ def test_whole_weights_are_divided_into_whole_parts():
     w = rng.integers(0, 9, 30).astype(float)
     total = int(w.sum())
     room = np.array([total // 4 + 1, total // 4, total // 4 + 2, total // 4 + 3], float)
-    found = allocate(X, C, capacities=room, weights=w)
+    result = allocate(X, C, capacities=room, weights=w)
     D = np.square(X[:, None] - C).sum(axis=2)
-    check(found, w, w, np.zeros(4), room, D)
-    parts = w[found.points] * found.shares
+    check(result, w, w, np.zeros(4), room, D)
+    parts = w[result.points] * result.shares
     np.testing.assert_allclose(parts, np.rint(parts), atol=1e-9)
-    assert found.cost == pytest.approx(least(D, w, w, np.zeros(4), room), abs=1e-6)
-    assert (found.labels >= 0).all()
+    assert result.cost == pytest.approx(least(D, w, w, np.zeros(4), room), abs=1e-6)
+    assert (result.labels >= 0).all()
 
 
 def test_doubling_a_point_is_doubling_its_weight():
@@ -143,11 +143,11 @@ def test_prices_have_the_sign_that_they_are_said_to_have(kind):
             "both": (0.5 * p, 1.5 * p),
             "minimum": (0.7 * p, np.full(m, np.inf)),
         }[kind]
-        found = allocate(X, C, capacities=high, minimum=low, weights=w)
+        result = allocate(X, C, capacities=high, minimum=low, weights=w)
         slack = 1e-6 * w.sum()
-        assert not (found.costs[found.loads < high - slack] > 0).any(), seed
-        assert not (found.costs[found.loads > low + slack] < 0).any(), seed
-        assert abs(found.gap) <= 1e-7 * found.cost
+        assert not (result.costs[result.loads < high - slack] > 0).any(), seed
+        assert not (result.costs[result.loads > low + slack] < 0).any(), seed
+        assert abs(result.gap) <= 1e-7 * result.cost
 
 
 def test_costs_that_rounding_left_are_taken_away():
@@ -160,21 +160,21 @@ def test_costs_that_rounding_left_are_taken_away():
 
 def test_two_measures_by_hand():
     # One bed is left nearby. Who stays two days takes two; who is heavy in distance pays more to go far.
-    found = allocate([0.0, 0.0], [[0.0], [1.0]], capacities=[1.0, 9.0], weights=[1.0, 1.0], loads=[2.0, 1.0])
-    assert found.labels.tolist() == [1, 0]
-    assert found.cost == pytest.approx(1.0)
+    result = allocate([0.0, 0.0], [[0.0], [1.0]], capacities=[1.0, 9.0], weights=[1.0, 1.0], loads=[2.0, 1.0])
+    assert result.labels.tolist() == [1, 0]
+    assert result.cost == pytest.approx(1.0)
     with pytest.raises(InputError, match="two measures"):
-        found.quantizer()
-    found = allocate([0.0, 0.0], [[0.0], [1.0]], capacities=[1.0, 9.0], weights=[9.0, 1.0], loads=[1.0, 1.0])
-    assert found.labels.tolist() == [0, 1]
+        result.quantizer()
+    result = allocate([0.0, 0.0], [[0.0], [1.0]], capacities=[1.0, 9.0], weights=[9.0, 1.0], loads=[1.0, 1.0])
+    assert result.labels.tolist() == [0, 1]
 
 
 def test_who_takes_no_room_goes_to_the_nearest_place():
     X, C = [0.0, 0.1, 0.2], [[0.0], [1.0]]
-    found = allocate(X, C, capacities=[0.5, 2.0], weights=[1.0, 1.0, 1.0], loads=[0.0, 0.5, 0.5])
-    assert found.labels[0] == 0
-    found = allocate(X, C, capacities=[1, 2], weights=[0, 1, 1])
-    assert found.labels.tolist() == [0, 0, 1]
+    result = allocate(X, C, capacities=[0.5, 2.0], weights=[1.0, 1.0, 1.0], loads=[0.0, 0.5, 0.5])
+    assert result.labels[0] == 0
+    result = allocate(X, C, capacities=[1, 2], weights=[0, 1, 1])
+    assert result.labels.tolist() == [0, 0, 1]
     nothing = allocate(X, C, weights=[1.0, 1.0, 1.0], loads=[0.0, 0.0, 0.0])
     assert nothing.labels.tolist() == [0, 0, 0]
 
@@ -191,10 +191,10 @@ def test_hospitals_on_the_globe():
     rng = np.random.default_rng(6)
     people = Sphere.from_degrees(rng.uniform(40, 43, 300), rng.uniform(0, 3, 300))
     hospitals = Sphere.from_degrees([41.4, 41.1, 42.0], [2.2, 1.2, 2.8])
-    found = allocate(people, hospitals, capacities=[150, 100, 100], space=Sphere())
-    assert (found.loads <= [150, 100, 100]).all()
-    rule = found.quantizer()
-    assert np.mean(rule.assign(people) == found.labels) > 0.98  # ties at the borders
+    result = allocate(people, hospitals, capacities=[150, 100, 100], space=Sphere())
+    assert (result.loads <= [150, 100, 100]).all()
+    rule = result.quantizer()
+    assert np.mean(rule.assign(people) == result.labels) > 0.98  # ties at the borders
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_progress_may_stop():
 
 
 def test_repr_says_what_it_is():
-    found = allocate([0.0, 4.0], [[0.0], [10.0]], capacities=[1.5, 9.0], weights=[1.0, 1.0])
-    assert repr(found).startswith(
+    result = allocate([0.0, 4.0], [[0.0], [10.0]], capacities=[1.5, 9.0], weights=[1.0, 1.0])
+    assert repr(result).startswith(
         "Allocation(2 points to 2 places with loads of 0.5..1.5, 1 divided, cost 26"
     )

@@ -117,18 +117,18 @@ def test_unequal_probabilities_hold_for_the_population():
 
     wanted = np.array([0.5, 0.3, 0.2])
     quantizer = design_density(sampler, probabilities=wanted, samples=20_000)
-    found = shares(quantizer, sampler, samples=20_000)
-    assert (found.low - 0.02 <= wanted).all()
-    assert (wanted <= found.high + 0.02).all()
-    assert found.values.sum() == pytest.approx(1.0)
+    result = shares(quantizer, sampler, samples=20_000)
+    assert (result.low - 0.02 <= wanted).all()
+    assert (wanted <= result.high + 0.02).all()
+    assert result.values.sum() == pytest.approx(1.0)
 
 
 def test_intervals_are_the_exact_ones_by_hand():
     # 3 of 10 in the first of two cells; Clopper and Pearson at 97.5 % each, so that both hold at 95 %.
     X = np.r_[np.zeros(3), np.ones(7)][:, None]
-    found = shares(Quantizer([0.0, 1.0]), lambda *_: X, samples=10)
+    result = shares(Quantizer([0.0, 1.0]), lambda *_: X, samples=10)
     exact = stats.binomtest(3, 10).proportion_ci(confidence_level=0.975, method="exact")
-    assert (found.low[0], found.high[0]) == pytest.approx((exact.low, exact.high))
+    assert (result.low[0], result.high[0]) == pytest.approx((exact.low, exact.high))
     everything = shares(Quantizer([0.0, 9.0]), lambda *_: X, samples=10)
     assert everything.low[1] == 0.0
     assert everything.high[0] == 1.0
@@ -141,8 +141,8 @@ def test_intervals_cover_together_as_often_as_they_say():
     true = np.diff(edges)
     covered = 0
     for seed in range(400):
-        found = shares(quantizer, lambda n, rng: rng.random((n, 1)), samples=500, level=0.9, seed=seed)
-        covered += bool((found.low <= true).all() and (true <= found.high).all())
+        result = shares(quantizer, lambda n, rng: rng.random((n, 1)), samples=500, level=0.9, seed=seed)
+        covered += bool((result.low <= true).all() and (true <= result.high).all())
     assert covered / 400 >= 0.87  # 0.9 or more, less three deviations
 
 
@@ -181,5 +181,5 @@ def test_a_population_that_drifts():
 
 
 def test_repr_says_what_it_is():
-    found = shares(Quantizer([0.25, 0.75]), lambda n, rng: rng.random((n, 1)), samples=1000)
-    assert repr(found).startswith("Shares(2 cells of 0.4")
+    result = shares(Quantizer([0.25, 0.75]), lambda n, rng: rng.random((n, 1)), samples=1000)
+    assert repr(result).startswith("Shares(2 cells of 0.4")

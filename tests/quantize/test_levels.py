@@ -24,36 +24,38 @@ def walk(one, x, first=0):
 @pytest.mark.parametrize("cells", [pytest.param((4, 5), marks=pytest.mark.slow), (2, 3, 4)])
 def test_a_point_goes_down_level_by_level(cells):
     X = vr.datasets.gaussian(600, 2, seed=1)
-    found = design_levels(X, cells)
-    assert found.cells == tuple(np.cumprod(cells).tolist())
-    assert found.sizes(X).tolist() == [600 // found.n_cells] * found.n_cells
+    result = design_levels(X, cells)
+    assert result.cells == tuple(np.cumprod(cells).tolist())
+    assert result.sizes(X).tolist() == [600 // result.n_cells] * result.n_cells
     others = vr.datasets.gaussian(200, 2, seed=2)
-    labels = found.assign(others)
-    assert labels.tolist() == [walk(found, x) for x in others]
-    np.testing.assert_array_equal(found.decode(labels), found.centroids[labels])
-    assert found.distortion(others) == pytest.approx(
-        np.square(others - found.centroids[labels]).sum(axis=1).mean()
+    labels = result.assign(others)
+    assert labels.tolist() == [walk(result, x) for x in others]
+    np.testing.assert_array_equal(result.decode(labels), result.centroids[labels])
+    assert result.distortion(others) == pytest.approx(
+        np.square(others - result.centroids[labels]).sum(axis=1).mean()
     )
-    np.testing.assert_array_equal(found.assign(others, level=1), found.top.assign(others))
+    np.testing.assert_array_equal(result.assign(others, level=1), result.top.assign(others))
     for level in range(1, len(cells)):  # cells of one level are unions of those of the next
-        pairs = {*zip(found.assign(others, level=level), found.assign(others, level=level + 1), strict=True)}
+        pairs = {
+            *zip(result.assign(others, level=level), result.assign(others, level=level + 1), strict=True)
+        }
         assert len({below for _, below in pairs}) == len(pairs)
-    one = vr.quantize.design(X, found.n_cells)
-    assert one.distortion(X) < found.distortion(X) < 1.3 * one.distortion(X)
+    single = vr.quantize.design(X, result.n_cells)
+    assert single.distortion(X) < result.distortion(X) < 1.3 * single.distortion(X)
 
 
 @pytest.mark.parametrize("cells", [(3, 4), (2, 2, 3)])
 def test_a_file_gives_back_the_same(tmp_path, cells):
     places = Sphere.from_degrees(*np.random.default_rng(3).uniform(-60, 60, (2, 120)))
-    found = design_levels(places, cells, space=Sphere())
-    found.save(tmp_path / "q.json")
+    result = design_levels(places, cells, space=Sphere())
+    result.save(tmp_path / "q.json")
     again = LevelQuantizer.load(tmp_path / "q.json")
-    assert again == found
+    assert again == result
     assert again != design_levels(places, cells, space=Sphere(), init="random")
-    np.testing.assert_array_equal(again.assign(places), found.assign(places))
+    np.testing.assert_array_equal(again.assign(places), result.assign(places))
     with pytest.raises(vr.InputError, match=r"load it as quantize\.LevelQuantizer"):
         Quantizer.load(tmp_path / "q.json")
-    found.top.save(tmp_path / "top.json")
+    result.top.save(tmp_path / "top.json")
     with pytest.raises(vr.InputError, match="load it as Quantizer"):
         LevelQuantizer.load(tmp_path / "top.json")
 
@@ -61,17 +63,19 @@ def test_a_file_gives_back_the_same(tmp_path, cells):
 def spoiled(content):
     """Yield files that are wrong somewhere below."""
     for change in (
-        lambda one: one["below"].pop(),
-        lambda one: one["below"][1].pop("costs"),
-        lambda one: one["below"][1].update(more=1),
-        lambda one: one["below"][0]["costs"].append(0.0),
-        lambda one: one["below"][0]["centroids"][0].append(0.0),
-        lambda one: one["below"].__setitem__(0, 5),
-        lambda one: one.update(below=3),
-        lambda one: one["below"][0].update(centroids=[["a", 1.0]], costs=[0.0]),
-        lambda one: one["below"][0].update(below=[dict(one["below"][0])] * 4),  # one cell alone goes deeper
-        lambda one: one.update(version=9),
-        lambda one: one["below"][0].update(centroids=[[0.0]] * 4),
+        lambda single: single["below"].pop(),
+        lambda single: single["below"][1].pop("costs"),
+        lambda single: single["below"][1].update(more=1),
+        lambda single: single["below"][0]["costs"].append(0.0),
+        lambda single: single["below"][0]["centroids"][0].append(0.0),
+        lambda single: single["below"].__setitem__(0, 5),
+        lambda single: single.update(below=3),
+        lambda single: single["below"][0].update(centroids=[["a", 1.0]], costs=[0.0]),
+        lambda single: single["below"][0].update(
+            below=[dict(single["below"][0])] * 4
+        ),  # one cell alone goes deeper
+        lambda single: single.update(version=9),
+        lambda single: single["below"][0].update(centroids=[[0.0]] * 4),
     ):
         copy = json.loads(json.dumps(content))
         change(copy)
@@ -89,13 +93,13 @@ def test_what_is_wrong_below_is_seen(tmp_path):
 
 def test_what_it_refuses():
     X = vr.datasets.gaussian(50, 2, seed=5)
-    for cells, said in (((5,), "two numbers"), ((10, 6), "60 cells are more"), ((0, 3), "1 or more")):
-        with pytest.raises(vr.InputError, match=said):
+    for cells, text in (((5,), "two numbers"), ((10, 6), "60 cells are more"), ((0, 3), "1 or more")):
+        with pytest.raises(vr.InputError, match=text):
             design_levels(X, cells)
-    found = design_levels(X, (3, 4))
+    result = design_levels(X, (3, 4))
     with pytest.raises(vr.InputError, match="2 levels, and none is number 3"):
-        found.assign(X, level=3)
+        result.assign(X, level=3)
     with pytest.raises(vr.InputError, match="3 cells on top, and 2"):
-        LevelQuantizer(found.top, found.below[:2])
+        LevelQuantizer(result.top, result.below[:2])
     with pytest.raises(vr.InputError, match="one space"):
-        LevelQuantizer(found.top, (*found.below[:2], Quantizer([[0.0, 0.0]], space=Manhattan())))
+        LevelQuantizer(result.top, (*result.below[:2], Quantizer([[0.0, 0.0]], space=Manhattan())))

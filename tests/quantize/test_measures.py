@@ -24,7 +24,7 @@ def by_programme(X, C, a, b, low, high, old=None, price=None):
                     d[i, q] += price
     once = np.kron(np.eye(n), np.ones((1, m)))
     filled = np.kron(b[None, :], np.eye(m))
-    found = linprog(
+    result = linprog(
         d.ravel(),
         A_ub=np.vstack([filled, -filled]),
         b_ub=np.concatenate([high, -low]) + 1e-12 * b.sum(),
@@ -32,8 +32,8 @@ def by_programme(X, C, a, b, low, high, old=None, price=None):
         b_eq=np.ones(n),
         bounds=(0, None),
     )
-    assert found.status == 0, found.message
-    return found.fun
+    assert result.status == 0, result.message
+    return result.fun
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -53,16 +53,16 @@ def test_two_measures_agree_with_a_linear_programme(seed):
     else:
         low = high = b.sum() * shares
         asked["probabilities"] = shares
-    found = design_measures(X, weights=a, loads=b, **asked, seed=seed, tolerance=0.0, iterations=8)
-    least = by_programme(X, found.centroids, a, b, low, high, old, 0.5)
-    assert found.objective == pytest.approx(least, rel=1e-6, abs=1e-9)
-    assert all(later <= before for before, later in zip(found.trace, found.trace[1:], strict=False))
-    assert (found.loads >= low - 1e-6).all()
-    assert (found.loads <= high + 1e-6).all()
-    assert len(found.divided) <= m - 1
-    off = np.abs(found.whole_loads - found.loads).max()
-    assert off <= b[found.divided].sum() + 1e-6
-    assert np.bincount(found.points, found.shares, n) == pytest.approx(np.ones(n))
+    result = design_measures(X, weights=a, loads=b, **asked, seed=seed, tolerance=0.0, iterations=8)
+    least = by_programme(X, result.centroids, a, b, low, high, old, 0.5)
+    assert result.objective == pytest.approx(least, rel=1e-6, abs=1e-9)
+    assert all(later <= before for before, later in zip(result.trace, result.trace[1:], strict=False))
+    assert (result.loads >= low - 1e-6).all()
+    assert (result.loads <= high + 1e-6).all()
+    assert len(result.divided) <= m - 1
+    off = np.abs(result.whole_loads - result.loads).max()
+    assert off <= b[result.divided].sum() + 1e-6
+    assert np.bincount(result.points, result.shares, n) == pytest.approx(np.ones(n))
 
 
 def test_weights_are_repeated_points():
@@ -97,15 +97,15 @@ def test_a_price_keeps_people_where_they_are():
     later = X + 0.5 * rng.standard_normal(X.shape)
     moves = []
     for price in (0.0, 0.3, 3.0, 1e6):
-        found = design_measures(
+        result = design_measures(
             later, 8, bounds=(k, 2 * k - 1), stay=first.labels, moving=price, init=first.quantizer
         )
-        sizes = np.bincount(found.labels, minlength=8)
+        sizes = np.bincount(result.labels, minlength=8)
         assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
-        assert len(found.divided) == 0
-        assert (found.labels[np.setdiff1d(np.arange(120), found.moved)]
-                == first.labels[np.setdiff1d(np.arange(120), found.moved)]).all()  # fmt: skip
-        moves.append(len(found.moved))
+        assert len(result.divided) == 0
+        assert (result.labels[np.setdiff1d(np.arange(120), result.moved)]
+                == first.labels[np.setdiff1d(np.arange(120), result.moved)]).all()  # fmt: skip
+        moves.append(len(result.moved))
     assert moves[0] > moves[1] > moves[2] >= moves[3] == 0
 
 
@@ -117,20 +117,20 @@ def test_warm_starts_are_never_worse_than_the_start(seed, before, after):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, 2))
     old = design(X, before, seed=seed)
-    found = pcl(X, after, init=old)
-    assert found.quantizer.n_cells == after
-    assert found.distortion <= found.distortions[0] * (1 + 1e-12)
+    result = pcl(X, after, init=old)
+    assert result.quantizer.n_cells == after
+    assert result.distortion <= result.distortions[0] * (1 + 1e-12)
     if before == after:
-        assert found.distortion <= old.distortion(X) * (1 + 1e-9)
+        assert result.distortion <= old.distortion(X) * (1 + 1e-9)
 
 
 def test_a_large_design_starts_with_samples():
     """The first assignment of all points is already as good as where a random start ends."""
     X = np.random.default_rng(0).standard_normal((100_000, 2))
-    found = pcl(X, 10)
+    result = pcl(X, 10)
     plain = pcl(X, 10, init="random", seed=1, tolerance=1e-4)
-    assert found.distortions[0] <= 1.005 * plain.distortion
-    assert found.sizes.tolist() == [10_000] * 10
+    assert result.distortions[0] <= 1.005 * plain.distortion
+    assert result.sizes.tolist() == [10_000] * 10
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_a_large_design_starts_with_samples():
         ({"cells": 2, "space": Manhattan()}, "no centroid of points with weights"),
     ],
 )
-def test_what_cannot_be_asked(asked, said):
-    with pytest.raises(InputError, match=said):
+def test_what_cannot_be_asked(asked, sentence):
+    with pytest.raises(InputError, match=sentence):
         design_measures([0.0, 1.0, 2.0, 3.0], **asked)
 
 
@@ -204,9 +204,9 @@ def test_a_design_on_roads_is_near_the_best_of_all(seed):
     )
     X = np.arange(6.0)[:, None]
     road = Graph(edges, lengths)
-    found = pcl(X, 2, space=road, init="random", restarts=20)
-    assert found.distortion * 6 == pytest.approx(best)
-    again = design_measures(X, 2, weights=np.ones(6), init=found.quantizer, space=road)
+    result = pcl(X, 2, space=road, init="random", restarts=20)
+    assert result.distortion * 6 == pytest.approx(best)
+    again = design_measures(X, 2, weights=np.ones(6), init=result.quantizer, space=road)
     assert again.objective == pytest.approx(best)
 
 
@@ -228,8 +228,8 @@ def test_a_quantizer_on_roads_is_saved(tmp_path):
         ([(0, 6000)], None, "6001 vertices"),
     ],
 )
-def test_what_is_no_graph(edges, lengths, said):
-    with pytest.raises(InputError, match=said):
+def test_what_is_no_graph(edges, lengths, sentence):
+    with pytest.raises(InputError, match=sentence):
         Graph(edges, lengths)
 
 

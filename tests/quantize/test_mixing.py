@@ -29,7 +29,7 @@ def loss(X, labels):
 
 def parts(one, other):
     """Sets of points that cells of neither grouping leave, found by walking."""
-    left, found = set(range(len(one))), []
+    left, result = set(range(len(one))), []
     while left:
         now = {left.pop()}
         while True:
@@ -38,18 +38,18 @@ def parts(one, other):
                 break
             now = more
         left -= now
-        found.append(sorted(now))
-    return found
+        result.append(sorted(now))
+    return result
 
 
 def best_choice(X, one, other):
     """The least loss of all choices, part by part, that leave as many cells of each size."""
     sizes = sorted(np.bincount(one))
     least = np.inf
-    found = parts(one, other)
-    for choice in product([False, True], repeat=len(found)):
+    result = parts(one, other)
+    for choice in product([False, True], repeat=len(result)):
         labels = np.array(one)
-        for take, rows in zip(choice, found, strict=True):
+        for take, rows in zip(choice, result, strict=True):
             if take:
                 here = np.array(rows)
                 if sorted(np.unique(one[here], return_counts=True)[1]) != sorted(
@@ -68,42 +68,42 @@ def best_choice(X, one, other):
 def groupings(draw):
     sizes = draw(st.lists(st.integers(1, 3), min_size=2, max_size=6))
     n = sum(sizes)
-    one = np.repeat(np.arange(len(sizes)), sizes)
+    first = np.repeat(np.arange(len(sizes)), sizes)
     swaps = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=4))
-    other = one.copy()
+    other = first.copy()
     for i, j in swaps:
         other[[i, j]] = other[[j, i]]
     names = np.array(draw(st.permutations(range(len(sizes)))))
     X = np.array(draw(st.lists(st.integers(-9, 9), min_size=n, max_size=n)), float)[:, None]
-    return X, one, names[other]
+    return X, first, names[other]
 
 
 @given(groupings())
 def test_every_place_has_the_better_of_both(case):
-    X, one, other = case
-    found = mixed(X, one, other, int(one.max()) + 1, Euclidean())
-    assert (np.bincount(found) == np.bincount(one)).all()
-    assert loss(X, found) == pytest.approx(best_choice(X, one, other), abs=1e-9)
+    X, first, other = case
+    result = mixed(X, first, other, int(first.max()) + 1, Euclidean())
+    assert (np.bincount(result) == np.bincount(first)).all()
+    assert loss(X, result) == pytest.approx(best_choice(X, first, other), abs=1e-9)
 
 
 def test_parts_whose_cells_have_other_sizes_stay():
     X = np.array([0.0, 1.0, 10.0, 11.0, 12.0, 100.0, 101.0, 102.0, 103.0])[:, None]
-    one = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])  # 3, 3, 3
+    first = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])  # 3, 3, 3
     other = np.array([0, 0, 1, 1, 1, 2, 2, 2, 2])  # 2, 3, 4
-    assert (mixed(X, one, other, 3, Euclidean()) == one).all()
-    loose = mixed(X, one, other, 3, Euclidean(), slack=1e9, rng=np.random.default_rng(0))
-    assert (loose == one).all()  # however much worse a place may be, no cell becomes smaller
+    assert (mixed(X, first, other, 3, Euclidean()) == first).all()
+    loose = mixed(X, first, other, 3, Euclidean(), slack=1e9, rng=np.random.default_rng(0))
+    assert (loose == first).all()  # however much worse a place may be, no cell becomes smaller
 
 
 def test_with_slack_a_part_may_cost_a_little_more():
     X = np.array([0.0, 1.0, 2.0, 3.5, 100.0, 101.0, 900.0, 901.0])[:, None]
-    one = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    first = np.array([0, 0, 1, 1, 2, 2, 3, 3])
     other = np.array([0, 1, 0, 1, 2, 3, 2, 3])  # a little worse, and far worse
-    assert (mixed(X, one, other, 4, Euclidean()) == one).all()
+    assert (mixed(X, first, other, 4, Euclidean()) == first).all()
     rng = np.random.default_rng(0)
-    found = [mixed(X, one, other, 4, Euclidean(), slack=5.0, rng=rng) for _ in range(50)]
-    assert {tuple(each[:4]) for each in found} == {(0, 0, 1, 1), (0, 1, 0, 1)}
-    assert {tuple(each[4:]) for each in found} == {(2, 2, 3, 3)}
+    results = [mixed(X, first, other, 4, Euclidean(), slack=5.0, rng=rng) for _ in range(50)]
+    assert {tuple(each[:4]) for each in results} == {(0, 0, 1, 1), (0, 1, 0, 1)}
+    assert {tuple(each[4:]) for each in results} == {(2, 2, 3, 3)}
 
 
 def best_pairs(X):
@@ -118,8 +118,8 @@ def best_pairs(X):
 def test_many_designs_come_near_the_best_pairs():
     for seed in range(2):
         X = np.random.default_rng([5, seed]).random((60, 2))
-        found = pcl(X, 30, restarts=61, cooling=0).distortion * 60
-        assert 1.0 - 1e-9 <= found / best_pairs(X) < 1.05
+        result = pcl(X, 30, restarts=61, cooling=0).distortion * 60
+        assert 1.0 - 1e-9 <= result / best_pairs(X) < 1.05
 
 
 def test_a_walk_leaves_the_best_and_comes_home_with_what_it_found():
@@ -128,9 +128,11 @@ def test_a_walk_leaves_the_best_and_comes_home_with_what_it_found():
 
     asked = []
 
-    def join(one, other, slack=0.0):
+    def join(single, other, slack=0.0):
         asked.append(slack)
-        return design(other.distortion - 0.5) if slack else min(one, other, key=lambda each: each.distortion)
+        return (
+            design(other.distortion - 0.5) if slack else min(single, other, key=lambda each: each.distortion)
+        )
 
     settings = Settings(restarts=WALK + 1)
     best = here = design(10.0)
@@ -159,12 +161,12 @@ def test_more_designs_gain_where_one_shake_of_all_cells_does_not():
 @pytest.mark.parametrize("space", [Euclidean(), Manhattan()])
 def test_a_mixed_design_is_a_design(space):
     X = np.random.default_rng(2).random((61, 2))
-    found = pcl(X, 20, init="mdav", restarts=6, cooling=0, space=space, seed=3)
-    assert sorted(found.sizes) == [3] * 19 + [4]
-    labels = found.quantizer.assign(X)
-    assert (labels == found.labels).mean() > 0.9  # but for ties, the rule gives the groups back
-    assert found.distortion == pytest.approx(
-        space.paired(X, found.quantizer.centroids, found.labels).mean(), rel=1e-9
+    result = pcl(X, 20, init="mdav", restarts=6, cooling=0, space=space, seed=3)
+    assert sorted(result.sizes) == [3] * 19 + [4]
+    labels = result.quantizer.assign(X)
+    assert (labels == result.labels).mean() > 0.9  # but for ties, the rule gives the groups back
+    assert result.distortion == pytest.approx(
+        space.paired(X, result.quantizer.centroids, result.labels).mean(), rel=1e-9
     )
 
 

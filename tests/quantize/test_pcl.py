@@ -29,20 +29,20 @@ def test_the_distortion_never_rises(seed, n, d, speed, data):
     sizes = equal_sizes(n, m)
     if data.draw(st.booleans()):
         sizes = (np.maximum(sizes - 1, 0), sizes + 1)
-    found = pcl(X, sizes=sizes, speed=speed, init=init, seed=seed, iterations=20)
-    trace = np.array(found.distortions)
+    result = pcl(X, sizes=sizes, speed=speed, init=init, seed=seed, iterations=20)
+    trace = np.array(result.distortions)
     assert (np.diff(trace) <= 0.0).all()
-    counts = np.bincount(found.labels, minlength=m)
+    counts = np.bincount(result.labels, minlength=m)
     if isinstance(sizes, tuple):
         assert (sizes[0] <= counts).all()
         assert (counts <= sizes[1]).all()
     else:
         assert (counts == sizes).all()
     # the last distortion is that of the quantizer's own centroids; the cells' means are no worse
-    C = found.quantizer.centroids
-    spent = np.square(X - C[found.labels]).sum() / n
-    assert found.distortion == pytest.approx(spent, rel=1e-9, abs=1e-12)
-    assert found.partition.sse(X) / n <= spent * (1 + 1e-9) + 1e-12
+    C = result.quantizer.centroids
+    spent = np.square(X - C[result.labels]).sum() / n
+    assert result.distortion == pytest.approx(spent, rel=1e-9, abs=1e-12)
+    assert result.partition.sse(X) / n <= spent * (1 + 1e-9) + 1e-12
 
 
 FEW = ("cuts", "mdav", "vmdav")  # of one size, and of several
@@ -55,26 +55,26 @@ def test_never_worse_than_the_partition_it_starts_from(method):
     X = vr.datasets.gaussian(120, 3, rho=0.5, seed=4)
     options = {"time_limit": 0.2} if method in ("anneal", "auto") else {}
     part = vr.microaggregate(X, 4, method=method, **options)
-    found = pcl(X, init=part)
-    assert found.sizes.tolist() == part.sizes.tolist()
-    assert found.partition.sse(X) <= part.sse(X) * (1 + 1e-12)
-    assert found.converged
+    result = pcl(X, init=part)
+    assert result.sizes.tolist() == part.sizes.tolist()
+    assert result.partition.sse(X) <= part.sse(X) * (1 + 1e-12)
+    assert result.converged
 
 
 def test_by_hand():
     """Three and three on a line: {0, 1, 2} and {9, 10, 20}, found from the two ends."""
-    found = pcl([0.0, 1.0, 2.0, 9.0, 10.0, 20.0], 2, init=[[0.0], [20.0]], speed=1.0)
-    assert found.labels.tolist() == [0, 0, 0, 1, 1, 1]
-    assert found.quantizer.centroids.ravel().tolist() == [1.0, 13.0]
-    assert found.distortions == pytest.approx([(0 + 1 + 4 + 121 + 100 + 0) / 6, (2 + 16 + 9 + 49) / 6])
+    result = pcl([0.0, 1.0, 2.0, 9.0, 10.0, 20.0], 2, init=[[0.0], [20.0]], speed=1.0)
+    assert result.labels.tolist() == [0, 0, 0, 1, 1, 1]
+    assert result.quantizer.centroids.ravel().tolist() == [1.0, 13.0]
+    assert result.distortions == pytest.approx([(0 + 1 + 4 + 121 + 100 + 0) / 6, (2 + 16 + 9 + 49) / 6])
 
 
 @pytest.mark.parametrize("cells", [16, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 400))])
 def test_the_quantizer_assigns_its_own_points_alike(cells):
     X = vr.datasets.gaussian(2000, 2, seed=cells)
-    found = pcl(X, cells)
-    assert (found.quantizer.assign(X) == found.labels).all()
-    assert found.quantizer.sizes(X).tolist() == found.sizes.tolist() == equal_sizes(2000, cells).tolist()
+    result = pcl(X, cells)
+    assert (result.quantizer.assign(X) == result.labels).all()
+    assert result.quantizer.sizes(X).tolist() == result.sizes.tolist() == equal_sizes(2000, cells).tolist()
 
 
 @pytest.mark.parametrize("space", [Manhattan(), Sphere()])
@@ -82,19 +82,19 @@ def test_the_quantizer_assigns_its_own_points_alike_in_other_spaces(space):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((400, 2))
     X = Sphere.from_degrees(*(20.0 * X.T)) if space.name == "sphere" else X
-    found = pcl(X, 40, space=space)
-    assert found.quantizer.sizes(X).tolist() == [10] * 40
+    result = pcl(X, 40, space=space)
+    assert result.quantizer.sizes(X).tolist() == [10] * 40
     bounded = pcl(X, sizes=([9] * 40, [11] * 40), space=space)
     assert bounded.quantizer.sizes(X).tolist() == bounded.sizes.tolist()
 
 
 def test_a_design_is_its_quantizer_and_more():
     X = vr.datasets.gaussian(2000, 2, seed=2)
-    found = pcl(X, 10)
-    assert isinstance(found, Design)
-    assert found.sizes.tolist() == [200] * 10
-    assert design(X, 10) == found.quantizer
-    assert "10 cells of 200..200" in repr(found)
+    result = pcl(X, 10)
+    assert isinstance(result, Design)
+    assert result.sizes.tolist() == [200] * 10
+    assert design(X, 10) == result.quantizer
+    assert "10 cells of 200..200" in repr(result)
 
 
 def test_less_than_mdav_on_gaussian_points():
@@ -143,19 +143,19 @@ def test_a_given_start_and_large_data_are_designed_once():
 
 def test_restarts_take_the_best():
     X = vr.datasets.gaussian(200, 2, seed=3)
-    found = [pcl(X, 8, init="random", restarts=restarts, seed=0).distortion for restarts in (1, 2, 5, 12)]
-    assert (np.diff(found) <= 0.0).all()
-    assert found[-1] < found[0]
-    assert pcl(X, 8, init="random", restarts=5, seed=0).distortion == found[2]
+    results = [pcl(X, 8, init="random", restarts=restarts, seed=0).distortion for restarts in (1, 2, 5, 12)]
+    assert (np.diff(results) <= 0.0).all()
+    assert results[-1] < results[0]
+    assert pcl(X, 8, init="random", restarts=5, seed=0).distortion == results[2]
 
 
 @pytest.mark.parametrize("costs", ["newton", "levenberg-marquardt"])
 def test_other_solvers_come_near(costs):
     X = vr.datasets.gaussian(3000, 2, seed=6)
     exact = pcl(X, 6)
-    found = pcl(X, 6, costs=costs, tolerance=1e-4, iterations=40)
-    assert found.sizes.tolist() == [500] * 6
-    assert found.distortion == pytest.approx(exact.distortion, rel=0.01)
+    result = pcl(X, 6, costs=costs, tolerance=1e-4, iterations=40)
+    assert result.sizes.tolist() == [500] * 6
+    assert result.distortion == pytest.approx(exact.distortion, rel=0.01)
 
 
 @pytest.mark.parametrize("costs", ["newton", "levenberg-marquardt"])
@@ -163,29 +163,29 @@ def test_other_solvers_come_near(costs):
 def test_other_solvers_end_with_the_sizes_asked(costs, n, cells, iterations):
     """They meet sizes nearly, a few points a cell not at all; what is returned has them to the point."""
     X = vr.datasets.gaussian(n, 2, seed=n)
-    found = pcl(X, cells, costs=costs, iterations=iterations)
-    assert sorted(found.sizes.tolist()) == sorted(n // cells + (q < n % cells) for q in range(cells))
-    paid = np.square(X - found.quantizer.centroids[found.labels]).sum() / n
-    assert found.distortion == pytest.approx(paid)  # that of the labels returned, not of an earlier round
-    assert np.array_equal(found.quantizer.assign(X), found.labels)
-    assert len(found.distortions) <= 2 * iterations
+    result = pcl(X, cells, costs=costs, iterations=iterations)
+    assert sorted(result.sizes.tolist()) == sorted(n // cells + (q < n % cells) for q in range(cells))
+    paid = np.square(X - result.quantizer.centroids[result.labels]).sum() / n
+    assert result.distortion == pytest.approx(paid)  # that of the labels returned, not of an earlier round
+    assert np.array_equal(result.quantizer.assign(X), result.labels)
+    assert len(result.distortions) <= 2 * iterations
     if iterations > 1:
-        assert found.distortion <= 1.5 * pcl(X, cells, restarts=1).distortion
+        assert result.distortion <= 1.5 * pcl(X, cells, restarts=1).distortion
 
 
 def test_other_solvers_keep_to_the_time_and_to_the_sizes():
     X = vr.datasets.gaussian(3000, 2, seed=1)
-    found = pcl(X, 30, costs="levenberg-marquardt", time_limit=0.0)
-    assert found.sizes.tolist() == [100] * 30
-    assert not found.converged
+    result = pcl(X, 30, costs="levenberg-marquardt", time_limit=0.0)
+    assert result.sizes.tolist() == [100] * 30
+    assert not result.converged
 
 
 def test_cells_that_vanish_come_back():
     """Two centroids in one place, with a solver that cannot tell them apart: both have points in the end."""
     X = vr.datasets.gaussian(2000, 2, seed=6)
     C = np.array([[-1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
-    found = pcl(X, init=C, costs="newton", iterations=30)
-    assert found.sizes.min() > 400
+    result = pcl(X, init=C, costs="newton", iterations=30)
+    assert result.sizes.min() > 400
 
 
 def test_speeds_end_at_the_same_loss_nearly():
@@ -201,11 +201,11 @@ def test_other_spaces(space):
     X = rng.uniform(-60, 60, (150, 2))
     X = Sphere.from_degrees(*X.T) if space.name == "sphere" else X
     for speed in (0.5, 1.0, 1.5):
-        found = pcl(X, 5, space=space, speed=speed)
-        assert found.sizes.tolist() == [30] * 5
-        assert (np.diff(found.distortions) <= 0.0).all()
-        paid = space.cost(X, found.quantizer.centroids)[np.arange(150), found.labels].mean()
-        assert found.distortion == pytest.approx(paid)
+        result = pcl(X, 5, space=space, speed=speed)
+        assert result.sizes.tolist() == [30] * 5
+        assert (np.diff(result.distortions) <= 0.0).all()
+        paid = space.cost(X, result.quantizer.centroids)[np.arange(150), result.labels].mean()
+        assert result.distortion == pytest.approx(paid)
 
 
 def test_sizes_of_the_methods():
@@ -245,9 +245,9 @@ def test_variable_sizes_follow_clusters():
     X = np.r_[np.linspace(0.0, 1.0, 7), np.linspace(100.0, 101.0, 9)]
     part = vr.microaggregate(X, 5, method="pcl-variable", init="mdav")
     assert sorted(part.sizes.tolist()) in ([7, 9], [5, 5, 6])
-    found = pcl(X, sizes=([5, 5], [9, 9]), init=[[0.0], [50.0]])
-    assert found.sizes.tolist() == [7, 9]
-    assert (found.quantizer.costs == 0.0).all()
+    result = pcl(X, sizes=([5, 5], [9, 9]), init=[[0.0], [50.0]])
+    assert result.sizes.tolist() == [7, 9]
+    assert (result.quantizer.costs == 0.0).all()
 
 
 @pytest.mark.parametrize(
@@ -289,29 +289,29 @@ def test_what_it_refuses(options, says):
 
 
 def test_equal_points_and_progress():
-    told = []
-    found = pcl(np.zeros((50, 2)), 7, progress=told.append)
-    assert found.distortion == 0.0
-    assert sorted(found.sizes.tolist()) == [7] * 6 + [8]
-    assert all(0 <= step.done <= 1 for step in told)
-    assert told[-1].done == 1.0
+    messages = []
+    result = pcl(np.zeros((50, 2)), 7, progress=messages.append)
+    assert result.distortion == 0.0
+    assert sorted(result.sizes.tolist()) == [7] * 6 + [8]
+    assert all(0 <= step.done <= 1 for step in messages)
+    assert messages[-1].done == 1.0
 
 
 @pytest.mark.parametrize(("init", "restarts"), [("mdav", 1), ("random", 3)])
 def test_progress_never_goes_back(init, restarts):
-    told = []
+    messages = []
     X = vr.datasets.gaussian(3000, 2, seed=1)
-    pcl(X, 30, init=init, restarts=restarts, progress=lambda step: told.append(step.done))
-    assert len(told) > 20
-    assert (np.diff(told) >= 0.0).all()
+    pcl(X, 30, init=init, restarts=restarts, progress=lambda step: messages.append(step.done))
+    assert len(messages) > 20
+    assert (np.diff(messages) >= 0.0).all()
 
 
 def test_numbers_of_numpy_and_a_wild_quantizer():
     X = vr.datasets.gaussian(120, 2, seed=3)
     expected = pcl(X, 6, init=X[:6], restarts=np.int64(1), iterations=np.int32(50))
     wild = Quantizer(X[:6], [1e300, 0.0, -1e300, 1e12, 5.0, 0.0])
-    found = pcl(X, 6, init=wild, iterations=50)
-    assert found.distortion == pytest.approx(expected.distortion, rel=1e-9)
+    result = pcl(X, 6, init=wild, iterations=50)
+    assert result.distortion == pytest.approx(expected.distortion, rel=1e-9)
 
 
 def test_a_quantizer_of_another_space_is_a_start():

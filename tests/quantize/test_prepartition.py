@@ -54,7 +54,7 @@ def test_macrocells_are_those_of_a_quantizer():
 
 def test_the_result_does_not_depend_on_the_threads():
     X = np.random.default_rng(2).standard_normal((800, 3))
-    one, many, other = (
+    first, many, other = (
         METHODS["prepartition"].partition(
             Problem.of(X, 5),
             Context(seed=5, threads=threads),
@@ -62,8 +62,8 @@ def test_the_result_does_not_depend_on_the_threads():
         )
         for threads, iterations in ((1, 50), (4, 50), (1, 0))
     )
-    assert one == many
-    assert one != other
+    assert first == many
+    assert first != other
 
 
 def test_borders_cost_little():

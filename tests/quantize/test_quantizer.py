@@ -255,9 +255,9 @@ def test_unknown_keys_are_quoted_and_cut(tmp_path):
     path.write_text(json.dumps({**GOOD, **odd}), encoding="utf-8")
     with pytest.raises(InputError, match=r"and 4 more$") as caught:
         Quantizer.load(path)
-    said = str(caught.value).removeprefix(str(path))
-    assert "\x1b" not in said
-    assert len(said) < 300
+    text = str(caught.value).removeprefix(str(path))
+    assert "\x1b" not in text
+    assert len(text) < 300
 
 
 def test_a_mark_before_the_text_does_no_harm(tmp_path):

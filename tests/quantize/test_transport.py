@@ -108,15 +108,15 @@ def test_large_cells_and_small_ones_agree_with_the_proof(seed, monkeypatch):
     X = rng.standard_normal((n, d)) if seed % 2 else np.round(rng.standard_normal((n, d)), 1)
     C = X[rng.choice(n, m, replace=False)] + 0.1
     sizes = equal_sizes(n, m)
-    found = []
+    results = []
     for large, small, nearest in ((1, 0, 12), (10**9, 0, 3), (10**9, 10**9, 12)):
         monkeypatch.setattr(module, "LARGE", large)
         monkeypatch.setattr(module, "SMALL", small)
         monkeypatch.setattr(module, "NEAREST", nearest)
         answer = transport(X, C, sizes)
         check(X, C, sizes, sizes, answer)
-        found.append(answer.cost)
-    assert found == pytest.approx([found[0]] * 3, rel=1e-10)
+        results.append(answer.cost)
+    assert results == pytest.approx([results[0]] * 3, rel=1e-10)
 
 
 def test_by_hand():

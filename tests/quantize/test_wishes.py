@@ -40,22 +40,22 @@ def test_an_assignment_is_whole_or_not_at_all(wish, error, space):
 @pytest.mark.parametrize("costs", sorted(SOLVERS))
 def test_a_design_finishes_with_the_best_so_far(costs):
     X, C, sizes = instance(20_000, 40)
-    told = []
+    messages = []
 
     def enough(step):
-        told.append(step)
+        messages.append(step)
         if step.done > 0.3 + 0.7 * 0.005:  # two assignments are made
             raise FinishEarly
 
-    found = pcl(X, sizes=sizes, init=C, costs=costs, tolerance=0.0, progress=enough)
-    assert len(found.distortions) < 50
-    assert not found.converged
-    assert {step.stage for step in told} == {"designing"}
-    assert told[-1].done == 1.0
+    result = pcl(X, sizes=sizes, init=C, costs=costs, tolerance=0.0, progress=enough)
+    assert len(result.distortions) < 50
+    assert not result.converged
+    assert {step.stage for step in messages} == {"designing"}
+    assert messages[-1].done == 1.0
     if costs == "transport":
-        assert (found.sizes == sizes).all()
-        labels = transport(X, found.quantizer.centroids, sizes).labels
-        assert (labels == found.labels).mean() > 0.999
+        assert (result.sizes == sizes).all()
+        labels = transport(X, result.quantizer.centroids, sizes).labels
+        assert (labels == result.labels).mean() > 0.999
 
 
 def test_before_the_first_assignment_there_is_nothing_to_finish_with():
@@ -70,9 +70,9 @@ def test_a_design_ends_at_its_deadline(processor_clock):
     X, C, sizes = instance(10_000, 100)
     pcl(X[:1000], 10)  # compiled
     before = processor_clock()
-    found = pcl(X, sizes=sizes, init=C, tolerance=0.0, restarts=50, time_limit=1.0)
+    result = pcl(X, sizes=sizes, init=C, tolerance=0.0, restarts=50, time_limit=1.0)
     assert processor_clock() - before < 2.1
-    assert (found.sizes == sizes).all()
+    assert (result.sizes == sizes).all()
 
 
 def test_a_design_is_cancelled_within_a_second():

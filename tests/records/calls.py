@@ -8,9 +8,9 @@ def clusters(space, ctx=None, **options):
     return records.clusters(space, RecordsOptions(**options), ctx)
 
 
-def blend(space, found, ctx=None, **options):
-    return records.blend(space, found, RecordsOptions(**options), ctx)
+def blend(space, result, ctx=None, **options):
+    return records.blend(space, result, RecordsOptions(**options), ctx)
 
 
-def shuffle(space, codes, found, columns, ctx=None, **options):
-    return records.shuffle(space, codes, found, columns, RecordsOptions(**options), ctx)
+def shuffle(space, codes, result, columns, ctx=None, **options):
+    return records.shuffle(space, codes, result, columns, RecordsOptions(**options), ctx)

@@ -38,8 +38,8 @@ def apart(kind: str, a: Any, b: Any, *, span: float = 1.0) -> float:
     if kind == "tree":
         if a == b:
             return 0.0
-        one, two = ((x, *TREE[x]) if x in TREE else (x, f"?{x}", f"?{x}", "*") for x in (a, b))
-        return next(i for i in range(4) if one[i] == two[i]) / 3
+        first, second = ((x, *TREE[x]) if x in TREE else (x, f"?{x}", f"?{x}", "*") for x in (a, b))
+        return next(i for i in range(4) if first[i] == second[i]) / 3
     assert kind == "place"
     if None in a or None in b:
         return 0.0 if None in a and None in b else span

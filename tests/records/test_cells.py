@@ -52,9 +52,9 @@ def test_cells_of_any_mixture_publish_equal_rows_of_real_values(drawn, k, method
     for name in schema.keys:
         assert set(frame[name].to_list()) <= set(table[name].to_list())
     assert 0.0 <= made.figures.mixed_loss <= 100.0 + 1e-9
-    for field, one in zip(keys.space.fields, made.figures.columns.values(), strict=True):
+    for field, first in zip(keys.space.fields, made.figures.columns.values(), strict=True):
         if field.levels == 1:
-            assert one == MixedColumn(field.metric, loss=0.0, kept=1.0)
+            assert first == MixedColumn(field.metric, loss=0.0, kept=1.0)
 
 
 def test_a_place_without_coordinates_publishes_neither():
@@ -79,10 +79,10 @@ def test_a_release_in_a_mixed_space(method, tmp_path):
     original, order = patients(), release._evidence.order
     whole = space.cost(space.codes, space.centroid(space.codes)[None, :]).sum()
     cost = 0.0
-    for name, one, bend in zip(KEYS, space.fields, space.maps, strict=True):
-        level = dict(zip(original[name].to_list(), one.codes, strict=True))
+    for name, first, bend in zip(KEYS, space.fields, space.maps, strict=True):
+        level = dict(zip(original[name].to_list(), first.codes, strict=True))
         new = np.array([level[value] for value in release.table[name].to_list()])
-        cost += bend(one.distance(one.codes[order], new)).sum()
+        cost += bend(first.distance(first.codes[order], new)).sum()
     assert figures.mixed_loss == pytest.approx(100 * cost / whole)
     kept = (original["sex"][order.tolist()] == release.table["sex"]).mean()
     assert figures.columns["sex"].kept == pytest.approx(kept)

@@ -30,12 +30,12 @@ def test_no_two_members_differ_by_more_than_epsilon(drawn, q, exact, m):
     table, schema, metrics, columns = drawn
     space = space_of(table, schema, metrics)
     with mock.patch.object(module, "EXACT", exact):
-        found = clusters(space, m=m, epsilon=q)
-    epsilon = {field.name: limit for field, limit in zip(space.fields, found.epsilon, strict=True)}
+        result = clusters(space, m=m, epsilon=q)
+    epsilon = {field.name: limit for field, limit in zip(space.fields, result.epsilon, strict=True)}
     for field in space.fields:  # a limit as large as the distance of a missing value limits nothing
         if epsilon[field.name] >= field.far:
             epsilon[field.name] = np.inf
-    assert_within(columns, found.partition.labels.tolist(), epsilon)
+    assert_within(columns, result.partition.labels.tolist(), epsilon)
 
 
 @given(mixtures(), st.sampled_from([0, 1000]))
@@ -44,11 +44,11 @@ def test_epsilon_zero_groups_equal_records_only(drawn, exact):
     table, schema, metrics, columns = drawn
     space = space_of(table, schema, metrics)
     with mock.patch.object(module, "EXACT", exact):
-        found = clusters(space, m=1, epsilon=dict.fromkeys(schema.keys, 0))
+        result = clusters(space, m=1, epsilon=dict.fromkeys(schema.keys, 0))
     rows = list(zip(*(values for _, values in columns.values()), strict=True))
     groups = {
-        label: {rows[i] for i in np.flatnonzero(found.partition.labels == label)}
-        for label in range(found.partition.n_cells)
+        label: {rows[i] for i in np.flatnonzero(result.partition.labels == label)}
+        for label in range(result.partition.n_cells)
     }
     assert all(len(group) == 1 for group in groups.values())
     assert len(groups) == len(set(rows))
@@ -57,9 +57,9 @@ def test_epsilon_zero_groups_equal_records_only(drawn, exact):
 def test_clusters_of_small_tables_cannot_be_joined():
     table = datasets.hospital(150, seed=2).select("age", "days", "sex")
     space = space_of(table, Schema.build(table, keys=["age", "days", "sex"]))
-    found = clusters(space, m=3, epsilon={"age": 10, "days": 4, "sex": 0})
+    result = clusters(space, m=3, epsilon={"age": 10, "days": 4, "sex": 0})
     rows = np.array([*zip(table["age"], table["days"], table["sex"] == "male", strict=True)], dtype=float)
-    cells = [rows[cell] for cell in found.partition.cells()]
+    cells = [rows[cell] for cell in result.partition.cells()]
     for i in range(len(cells)):
         for j in range(i):
             both = np.concatenate([cells[i], cells[j]])
@@ -76,9 +76,9 @@ def test_the_blocks_of_large_tables_keep_the_promise_too():
     tree = datasets.hospital_taxonomy()
     space = space_of(table, schema, {"diagnosis": Taxonomy(tree)})
     epsilon = {"age": 20, "sex": 0, "admitted": 90, "weight": 25, "diagnosis": 0.67, "lat": 300}
-    found = clusters(space, m=4, epsilon=epsilon)
-    assert 50 < found.partition.n_cells < 2500
-    for cell in found.partition.cells():
+    result = clusters(space, m=4, epsilon=epsilon)
+    assert 50 < result.partition.n_cells < 2500
+    for cell in result.partition.cells():
         part = table[cell]
         assert part["age"].max() - part["age"].min() <= 20
         assert part["sex"].n_unique() == 1
@@ -95,15 +95,15 @@ def test_the_blocks_of_large_tables_keep_the_promise_too():
 def test_centroids_and_radii_are_those_of_the_members():
     table = datasets.hospital(400, seed=1).select("age", "sex", "weight")
     space = space_of(table, Schema.build(table, keys=["age", "sex", "weight"]))
-    found = clusters(space, m=4, epsilon=0.4)
-    assert isinstance(found, Clusters)
-    for cell, rows in enumerate(found.partition.cells()):
+    result = clusters(space, m=4, epsilon=0.4)
+    assert isinstance(result, Clusters)
+    for cell, rows in enumerate(result.partition.cells()):
         for k, field in enumerate(space.fields):
-            away = field.distance(field.codes[rows], np.full(len(rows), found.centroids[cell, k]))
-            assert found.radii[cell, k] == pytest.approx(away.max())
+            away = field.distance(field.codes[rows], np.full(len(rows), result.centroids[cell, k]))
+            assert result.radii[cell, k] == pytest.approx(away.max())
             sums = field.table()[:, field.codes[rows]].sum(axis=1)
-            assert sums[found.centroids[cell, k]] <= sums.min() + 1e-9
-    assert "400 records" in repr(found)
+            assert sums[result.centroids[cell, k]] <= sums.min() + 1e-9
+    assert "400 records" in repr(result)
 
 
 @pytest.mark.parametrize("exact", [0, 1000])
@@ -113,14 +113,14 @@ def test_epsilon_is_chosen_so_that_few_are_lonely(monkeypatch, exact):
     rows = datasets.hospital_outliers(600, outliers=6, seed=4)
     keys = ["age", "sex", "nationality", "admitted"]
     space = space_of(table.select(keys), Schema.build(table.select(keys), keys=keys))
-    found = clusters(space, m=4)
-    sizes = found.partition.sizes
+    result = clusters(space, m=4)
+    sizes = result.partition.sizes
     assert sizes[sizes <= 4].sum() <= 0.05 * 600
-    assert (sizes[found.partition.labels[rows]] <= 4).all()
-    held = [point for point in found.curve if point.taken]
-    assert all((point.small_records <= 0.05) == point.taken for point in found.curve)
-    assert found.partition.n_cells == held[-1].clusters
-    assert not all(point.taken for point in found.curve)  # the search went on until it failed
+    assert (sizes[result.partition.labels[rows]] <= 4).all()
+    held = [point for point in result.curve if point.taken]
+    assert all((point.small_records <= 0.05) == point.taken for point in result.curve)
+    assert result.partition.n_cells == held[-1].clusters
+    assert not all(point.taken for point in result.curve)  # the search went on until it failed
     assert [point.pairs for point in held] == sorted((p.pairs for p in held), reverse=True)
 
 
@@ -128,12 +128,12 @@ def test_the_papers_table():
     table = table_1()
     schema = Schema.build(table, keys=["zip", "age", "nationality"], confidential=["condition"])
     space = space_of(table, schema)
-    found = clusters(space, m=1, epsilon={"zip": 20, "age": 8})
-    assert found.partition.labels.tolist() == [0, 0, 0, 0, 1]
+    result = clusters(space, m=1, epsilon={"zip": 20, "age": 8})
+    assert result.partition.labels.tolist() == [0, 0, 0, 0, 1]
     values = [np.unique(table[name]) for name in ("zip", "age", "nationality")]
-    centre = [v[level] for v, level in zip(values, found.centroids[0], strict=True)]
+    centre = [v[level] for v, level in zip(values, result.centroids[0], strict=True)]
     assert centre == [13053, 23, "American"]
-    assert found.radii[0].tolist() == [15, 6, 1]
+    assert result.radii[0].tolist() == [15, 6, 1]
 
 
 def test_wrong_epsilons_are_named():
@@ -147,10 +147,10 @@ def test_wrong_epsilons_are_named():
 def test_progress_is_told_and_may_stop_the_work():
     table = datasets.hospital(2000, seed=1).select("age", "days", "weight")
     space = space_of(table, Schema.build(table, keys=["age", "days", "weight"]))
-    told = []
-    clusters(space, m=4, ctx=Context(progress=told.append))
-    assert len(told) > 5
-    assert all(0 <= step.done <= 1 for step in told)
+    messages = []
+    clusters(space, m=4, ctx=Context(progress=messages.append))
+    assert len(messages) > 5
+    assert all(0 <= step.done <= 1 for step in messages)
 
     def stop(step):
         raise KeyboardInterrupt
@@ -180,8 +180,8 @@ def test_cuts_against_a_plain_recursion(values, limit, budget):
         low, high = [x for x in rows if x < border], [x for x in rows if x >= border]
         return cut(low) + cut(high)
 
-    found = sorted(sorted(Z[labels == label, 0].tolist()) for label in range(state[1]))
-    assert found == sorted(cut(Z[:, 0].tolist()))
+    result = sorted(sorted(Z[labels == label, 0].tolist()) for label in range(state[1]))
+    assert result == sorted(cut(Z[:, 0].tolist()))
 
 
 def test_lonely_records_join_cells_that_they_fit():

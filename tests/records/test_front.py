@@ -156,17 +156,17 @@ def test_confidential_columns_can_be_stirred_too():
 
 def test_the_same_seed_gives_the_same_table():
     table, schema, _ = hospital(200, 2)
-    one, two = (anonymize_records(table, schema, m=3, seed=7).frame.to_native() for _ in range(2))
-    assert one.equals(two)
-    assert not one.equals(anonymize_records(table, schema, m=3, seed=8).frame.to_native())
+    first, second = (anonymize_records(table, schema, m=3, seed=7).frame.to_native() for _ in range(2))
+    assert first.equals(second)
+    assert not first.equals(anonymize_records(table, schema, m=3, seed=8).frame.to_native())
 
 
 def test_the_order_of_rows_does_not_choose_the_clusters():
     table, schema, _ = hospital(1200, 4)
     order = np.random.default_rng(0).permutation(1200)
-    one = anonymize_records(table, schema, m=4, epsilon=0.6).before.partition
-    two = anonymize_records(table[order], schema, m=4, epsilon=0.6).before.partition
-    assert abs(one.n_cells - two.n_cells) <= 0.1 * one.n_cells  # joining depends on it a little
+    first = anonymize_records(table, schema, m=4, epsilon=0.6).before.partition
+    second = anonymize_records(table[order], schema, m=4, epsilon=0.6).before.partition
+    assert abs(first.n_cells - second.n_cells) <= 0.1 * first.n_cells  # joining depends on it a little
 
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])
@@ -174,11 +174,11 @@ def test_other_libraries_get_the_same_table(library):
     pytest.importorskip(library)
     table, schema, _ = hospital(150, 2)
     native = table.to_pandas() if library == "pandas" else table.to_arrow()
-    one = anonymize_records(table, schema, m=3, seed=0).frame.to_native()
-    two = anonymize_records(native, schema, m=3, seed=0).frame
-    for name in one.columns:
-        ours = one[name].to_list()
-        theirs = two[name].to_list()
+    first = anonymize_records(table, schema, m=3, seed=0).frame.to_native()
+    second = anonymize_records(native, schema, m=3, seed=0).frame
+    for name in first.columns:
+        ours = first[name].to_list()
+        theirs = second[name].to_list()
         assert [None if x != x else x for x in theirs] == ours or [str(x)[:10] for x in theirs] == [
             str(x) for x in ours
         ]

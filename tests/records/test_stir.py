@@ -30,10 +30,10 @@ def grouped():
     return space, clusters(space, m=4, epsilon=0.6)
 
 
-def totals(space, codes, found, rows, cell):
+def totals(space, codes, outcome, rows, cell):
     """Return the mixed distances of rows to the centroid, by NumPy."""
     return sum(
-        w * bend(field.distance(codes[rows, k], np.full(len(rows), found.centroids[cell, k])))
+        w * bend(field.distance(codes[rows, k], np.full(len(rows), outcome.centroids[cell, k])))
         for k, (field, bend, w) in enumerate(zip(space.fields, space.maps, space.weights, strict=True))
     )
 
@@ -42,15 +42,15 @@ def totals(space, codes, found, rows, cell):
 @pytest.mark.parametrize("bound", [0.0, 0.01, 0.2])
 @pytest.mark.parametrize("columns", [[0, 1, 2, 3], [0, 3], [2]])
 def test_shuffling_keeps_values_and_the_bound(grouped, measure, bound, columns):
-    space, found = grouped
+    space, result = grouped
     old = space.codes
-    made = shuffle(space, old, found, columns, divergence=measure, bound=bound, ctx=Context(seed=2))
+    made = shuffle(space, old, result, columns, divergence=measure, bound=bound, ctx=Context(seed=2))
     stays = [k for k in range(4) if k not in columns]
     np.testing.assert_array_equal(made.codes[:, stays], old[:, stays])
-    for cell, rows in enumerate(found.partition.cells()):
+    for cell, rows in enumerate(result.partition.cells()):
         for k in columns:
             assert sorted(made.codes[rows, k]) == sorted(old[rows, k])
-        before, after = totals(space, old, found, rows, cell), totals(space, made.codes, found, rows, cell)
+        before, after = totals(space, old, result, rows, cell), totals(space, made.codes, result, rows, cell)
         borders = edges(before)
         f, g = np.histogram(before, [-1, *borders, 1e9])[0], np.histogram(after, [-1, *borders, 1e9])[0]
         if measure == "kl":
@@ -65,8 +65,8 @@ def test_shuffling_keeps_values_and_the_bound(grouped, measure, bound, columns):
 
 
 def test_repair_is_needed_and_works(grouped):
-    space, found = grouped
-    made = shuffle(space, space.codes, found, [0, 1, 2, 3], bound=0.005, ctx=Context(seed=2))
+    space, result = grouped
+    made = shuffle(space, space.codes, result, [0, 1, 2, 3], bound=0.005, ctx=Context(seed=2))
     assert (made.first > 0.005).any()
     assert (made.divergence <= 0.005).all()
 
@@ -77,16 +77,16 @@ def test_where_swaps_do_not_suffice_columns_go_back():
     table = pl.DataFrame({"a": age, "b": age})
     schema = Schema.build(table, keys=["a", "b"])
     space = Mixed.fit(make_fields(Table.of(table, schema), schema.keys)[0])
-    found = clusters(space, m=1, epsilon=1.0)
-    made = shuffle(space, space.codes, found, [0, 1], bound=0.0, ctx=Context(seed=0))
+    result = clusters(space, m=1, epsilon=1.0)
+    made = shuffle(space, space.codes, result, [0, 1], bound=0.0, ctx=Context(seed=0))
     assert made.divergence.tolist() == [0.0]
 
 
 def test_the_place_of_a_person_is_uniform_after_shuffling(grouped):
     """Follow one combination: over many seeds it lands on every member equally often."""
-    space, found = grouped
-    cell = int(np.argmin(np.abs(found.partition.sizes - 8)))
-    rows = found.partition.cells()[cell]
+    space, result = grouped
+    cell = int(np.argmin(np.abs(result.partition.sizes - 8)))
+    rows = result.partition.cells()[cell]
     size = len(rows)
     landed = np.zeros((size, size))
     runs = 400
@@ -95,7 +95,7 @@ def test_the_place_of_a_person_is_uniform_after_shuffling(grouped):
     single = np.flatnonzero([(key == v).sum() == 1 for v in key])
     assert len(single)
     for seed in range(runs):
-        made = shuffle(space, old, found, [0, 1, 2, 3], bound=0.02, ctx=Context(seed=seed))
+        made = shuffle(space, old, result, [0, 1, 2, 3], bound=0.02, ctx=Context(seed=seed))
         for i in single:
             landed[i] += made.codes[rows, 3] == key[i]
     expected = runs / size
@@ -104,14 +104,14 @@ def test_the_place_of_a_person_is_uniform_after_shuffling(grouped):
 
 
 def test_flattening_by_hand(grouped):
-    space, found = grouped
-    made = flatten(space.codes, found, [1, 3])
+    space, result = grouped
+    made = flatten(space.codes, result, [1, 3])
     np.testing.assert_array_equal(made[:, [0, 2]], space.codes[:, [0, 2]])
-    for cell, rows in enumerate(found.partition.cells()):
-        assert (made[rows, 1] == found.centroids[cell, 1]).all()
-        assert (made[rows, 3] == found.centroids[cell, 3]).all()
-    single = single_valued(found, [0, 1, 2, 3])
-    for cell, rows in enumerate(found.partition.cells()):
+    for cell, rows in enumerate(result.partition.cells()):
+        assert (made[rows, 1] == result.centroids[cell, 1]).all()
+        assert (made[rows, 3] == result.centroids[cell, 3]).all()
+    single = single_valued(result, [0, 1, 2, 3])
+    for cell, rows in enumerate(result.partition.cells()):
         assert single[cell].tolist() == [len(set(space.codes[rows, k])) == 1 for k in range(4)]
 
 

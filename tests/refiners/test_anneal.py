@@ -50,8 +50,8 @@ def test_it_finds_the_optimum_of_small_tables():
     for _ in range(8):
         X = rng.standard_normal((12, 2))
         best = vr.lower_bound(X, 3, kind="exact")
-        found = vr.refine(X, start_of(X, 3), method="anneal", sweeps=3000)
-        assert found.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-9)
+        result = vr.refine(X, start_of(X, 3), method="anneal", sweeps=3000)
+        assert result.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-9)
 
 
 def test_the_same_seed_gives_the_same_partition_whatever_the_threads():
@@ -91,17 +91,17 @@ def test_large_cells_are_split_first():
 def test_stopping_returns_the_best_so_far():
     X = vr.datasets.gaussian(400, 3, seed=2)
     start = start_of(X, 5)
-    told = []
+    messages = []
 
     def stop(step):
-        told.append(step.loss)
-        if len(told) == 5:
+        messages.append(step.loss)
+        if len(messages) == 5:
             raise FinishEarly
 
     before = set(threading.enumerate())
     better = vr.refine(X, start, method="anneal", time_limit=60, progress=stop)
     assert better.sse(X) < start.sse(X)
-    assert 100 * better.sse(X) / ((X - X.mean(0)) ** 2).sum() <= told[4] + 1e-9
+    assert 100 * better.sse(X) / ((X - X.mean(0)) ** 2).sum() <= messages[4] + 1e-9
     assert set(threading.enumerate()) <= before  # those of other tests may end meanwhile
 
 
@@ -155,9 +155,9 @@ def test_the_door():
 def test_blocks_hold_every_cell_once(m, records, seed):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(3, 6, m)
-    found = blocks.cut(rng.standard_normal((m, 3)), sizes, records=records, rng=rng)
-    assert sorted(np.concatenate(found).tolist()) == list(range(m))
-    assert all(len(b) == 1 or sizes[b].sum() <= records for b in found)
+    result = blocks.cut(rng.standard_normal((m, 3)), sizes, records=records, rng=rng)
+    assert sorted(np.concatenate(result).tolist()) == list(range(m))
+    assert all(len(b) == 1 or sizes[b].sum() <= records for b in result)
 
 
 @given(st.integers(1, 40), st.integers(1, 3), st.integers(1, 9), st.integers(0, 99))

@@ -68,11 +68,11 @@ def test_no_shift_or_swap_is_left(seed):
 def test_restarts_help_and_rounds_limit():
     X = np.random.default_rng(6).normal(size=(120, 3))
     start = vr.microaggregate(X, 3, method="mdav")
-    one, many, none = (
+    first, many, none = (
         vr.refine(X, start, method="icsm", **options).sse(X)
         for options in ({}, {"restarts": 6}, {"iterations": 0, "sources": 0})
     )
-    assert many < one < none == start.sse(X)
+    assert many < first < none == start.sse(X)
 
 
 def test_large_cells_are_divided():

@@ -53,10 +53,10 @@ def test_never_worse_than_the_start_and_k_is_kept(drawn, k, seed, search):
         return
     method, options = search
     start = deal(n, k, seed)
-    found = vr.refine(space.codes, start, k=k, method=method, space=space, seed=seed, **options)
-    assert cost(space, found) <= cost(space, start)
-    assert found.sizes.min() >= k
-    assert found == vr.refine(space.codes, start, k=k, method=method, space=space, seed=seed, **options)
+    result = vr.refine(space.codes, start, k=k, method=method, space=space, seed=seed, **options)
+    assert cost(space, result) <= cost(space, start)
+    assert result.sizes.min() >= k
+    assert result == vr.refine(space.codes, start, k=k, method=method, space=space, seed=seed, **options)
 
 
 @pytest.mark.parametrize(("method", "options"), SEARCHES)
@@ -66,20 +66,20 @@ def test_searches_gain_over_mdav(monkeypatch, method, options, small):
     monkeypatch.setattr(cells_module, "SMALL", small)
     space = hospital()
     start = vr.microaggregate(space.codes, 4, method="mdav", space=space)
-    found = vr.refine(space.codes, start, method=method, space=space, **options)
-    assert cost(space, found) < 0.92 * cost(space, start)
-    assert found.sizes.max() <= 7
+    result = vr.refine(space.codes, start, method=method, space=space, **options)
+    assert cost(space, result) < 0.92 * cost(space, start)
+    assert result.sizes.max() <= 7
 
 
 def test_at_the_end_no_shift_or_swap_gains():
     space = hospital(40)
     k = 3
-    found = vr.microaggregate(space.codes, k, method="exchange", space=space, neighbours=40, iterations=10)
-    least = cost(space, found)
-    labels = found.labels
+    result = vr.microaggregate(space.codes, k, method="exchange", space=space, neighbours=40, iterations=10)
+    least = cost(space, result)
+    labels = result.labels
     for i in range(40):
-        for q in range(found.n_cells):
-            if q != labels[i] and found.sizes[labels[i]] > k and found.sizes[q] < 2 * k - 1:
+        for q in range(result.n_cells):
+            if q != labels[i] and result.sizes[labels[i]] > k and result.sizes[q] < 2 * k - 1:
                 moved = labels.copy()
                 moved[i] = q
                 assert cost(space, Partition(moved)) >= least - 1e-8
@@ -121,10 +121,10 @@ def test_searches_find_the_optimum_of_tiny_tables():
 
 def test_large_cells_of_the_start_are_split():
     space = hospital(60)
-    found = vr.refine(
+    result = vr.refine(
         space.codes, Partition(np.zeros(60, int), k=5), method="exchange", space=space, iterations=0
     )
-    assert found.sizes.max() <= 9
+    assert result.sizes.max() <= 9
 
 
 def test_near_records_are_distinct_ones_and_an_equal_one():
@@ -146,16 +146,16 @@ def test_a_time_limit_is_kept_and_stop_returns_the_best_so_far(processor_clock):
     space = hospital(300)
     start = vr.microaggregate(space.codes, 4, method="mdav", space=space)
     for method in ("exchange", "anneal"):
-        found = vr.refine(space.codes, start, method=method, space=space, time_limit=0.3)
-        assert cost(space, found) < cost(space, start)
+        result = vr.refine(space.codes, start, method=method, space=space, time_limit=0.3)
+        assert cost(space, result) < cost(space, start)
         assert vr.refine(space.codes, start, method=method, space=space, time_limit=0.0).n == 300
 
     def stop(step):
         if step.done > 0.5:
             raise FinishEarly
 
-    found = vr.refine(space.codes, start, method="anneal", space=space, sweeps=200, progress=stop)
-    assert cost(space, found) <= cost(space, start)
+    result = vr.refine(space.codes, start, method="anneal", space=space, sweeps=200, progress=stop)
+    assert cost(space, result) <= cost(space, start)
 
 
 def test_what_is_refused():

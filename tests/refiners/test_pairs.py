@@ -108,10 +108,10 @@ def test_dissolving_and_founding_are_whole_or_taken_back(limit):
     count = sum(pair_jumps.dissolve(block, p, 4, np.float32(limit)) for p in range(0, 40, 7))
     count += sum(pair_jumps.found(block, p, 4, np.float32(limit)) for p in range(1, 40, 7))
     after = [sorted(held(block, p)) for p in range(len(block.size))]
-    assert sorted(record for one in after for record in one) == list(range(220))
+    assert sorted(record for item in after for record in item) == list(range(220))
     if limit > 0:
         assert count == 12
-        assert min(len(one) for one in after if one) >= 4
+        assert min(len(item) for item in after if item) >= 4
         assert sum(map(bool, after)) == 40
     else:
         assert after[:40] == before
@@ -152,9 +152,9 @@ def test_it_beats_mdav_by_far_and_cells_follow_the_data():
     mdav = METHODS["mdav"].partition(Problem.of(X, 10), Context())
     assert vr.microaggregate(X, 10, method="pairs").sse(X) < 0.88 * mdav.sse(X)
     clumps = np.repeat(np.random.default_rng(1).standard_normal((50, 2)), 37, axis=0)
-    found = vr.microaggregate(clumps, 20, method="pairs")
-    assert found.sse(clumps) == pytest.approx(0.0, abs=1e-9)
-    assert found.n_cells == 50  # not the 92 that halving begins with
+    result = vr.microaggregate(clumps, 20, method="pairs")
+    assert result.sse(clumps) == pytest.approx(0.0, abs=1e-9)
+    assert result.n_cells == 50  # not the 92 that halving begins with
 
 
 def test_the_time_limit_is_kept_and_a_wish_to_finish_heeded(processor_clock):
@@ -188,11 +188,11 @@ def test_halving_makes_cells_of_equal_size_in_boxes(seed, n, d, k, grid):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n, d)).astype(float) if grid else rng.standard_normal((n, d))
     k = min(k, n)
-    one, two = (kd.partition(X, k, Context(threads=threads)) for threads in (1, 3))
-    assert (one == two).all()
-    sizes = np.bincount(one)
+    single, two = (kd.partition(X, k, Context(threads=threads)) for threads in (1, 3))
+    assert (single == two).all()
+    sizes = np.bincount(single)
     assert sizes.min() >= k
     assert np.ptp(sizes) <= 1
     if d == 1:  # intervals
         order = np.argsort(X[:, 0], kind="stable")
-        assert (np.diff(one[order]) != 0).sum() == len(sizes) - 1 or grid
+        assert (np.diff(single[order]) != 0).sum() == len(sizes) - 1 or grid

@@ -33,10 +33,10 @@ def group_cost(space, members):
         other[:, column] = rows[0, column]
         least = np.inf
         for v in range(len(probe)):
-            one = np.repeat(probe[v : v + 1], len(rows), axis=0)
-            mine = one.copy()
+            single = np.repeat(probe[v : v + 1], len(rows), axis=0)
+            mine = single.copy()
             mine[:, column] = rows[:, column]
-            least = min(least, float(np.diag(space.cost(mine, one)).sum()))
+            least = min(least, float(np.diag(space.cost(mine, single)).sum()))
         total += least
     return total
 
@@ -86,10 +86,10 @@ def test_never_worse_than_the_start_and_k_is_kept(drawn, k, seed):
     if n < k:
         return
     start = deal(n, k, seed)
-    found = vr.refine(space.codes, start, k=k, method="pairs", space=space, seed=seed, sweeps=20)
-    assert cost(space, found) <= cost(space, start)
-    assert np.bincount(found.labels).min() >= k
-    assert n < 2 * k or np.bincount(found.labels).max() < 2 * k
+    result = vr.refine(space.codes, start, k=k, method="pairs", space=space, seed=seed, sweeps=20)
+    assert cost(space, result) <= cost(space, start)
+    assert np.bincount(result.labels).min() >= k
+    assert n < 2 * k or np.bincount(result.labels).max() < 2 * k
 
 
 @settings(max_examples=15, deadline=None)
@@ -100,11 +100,11 @@ def test_repeats_and_ties_of_any_size(seed, k, repeats):
     space = hospital(n, seed=seed % 1000, keys=("age", "sex", "diagnosis"))
     rows = space.codes[rng.integers(0, max(1, n // repeats), n)]
     start = vr.microaggregate(rows, k, method="kd", space=space)
-    found = vr.refine(rows, start, method="pairs", space=space, seed=seed, sweeps=10)
-    sizes = np.bincount(found.labels)
+    result = vr.refine(rows, start, method="pairs", space=space, seed=seed, sweeps=10)
+    sizes = np.bincount(result.labels)
     assert sizes.min() >= k
     assert sizes.max() <= 2 * k - 1
-    assert space.records(rows).cost(found) <= space.records(rows).cost(start)
+    assert space.records(rows).cost(result) <= space.records(rows).cost(start)
 
 
 def test_the_threads_change_nothing_and_the_seed_does():
@@ -122,9 +122,9 @@ def test_the_threads_change_nothing_and_the_seed_does():
 def test_it_ends_below_the_local_search():
     space = hospital(1500, seed=5, keys=CATEGORIES)
     local = vr.microaggregate(space.codes, 5, method="exchange", space=space, iterations=0)
-    found = vr.microaggregate(space.codes, 5, method="pairs", space=space, sweeps=300)
-    assert cost(space, found) < 0.97 * cost(space, local)
-    assert found.sizes.max() <= 9
+    result = vr.microaggregate(space.codes, 5, method="pairs", space=space, sweeps=300)
+    assert cost(space, result) < 0.97 * cost(space, local)
+    assert result.sizes.max() <= 9
 
 
 def test_cells_keep_their_books_while_they_are_dissolved_and_founded():

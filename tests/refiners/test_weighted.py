@@ -74,8 +74,8 @@ def test_every_change_is_what_the_definition_says(seed, n, d):
         new[i] = 1
         if j >= 0:
             new[j] = 0
-        told = asked(model, cells, 0, i, j) + asked(model, cells, 1, j, i)
-        assert told == pytest.approx(by_definition(X, w, new) - before, rel=1e-7, abs=1e-9)
+        output = asked(model, cells, 0, i, j) + asked(model, cells, 1, j, i)
+        assert output == pytest.approx(by_definition(X, w, new) - before, rel=1e-7, abs=1e-9)
 
 
 def every_partition(n, k):
@@ -95,15 +95,15 @@ def test_searches_find_the_optimum_of_tiny_tables():
     different = 0
     for seed in range(6):
         X, w = draw(seed, 8, most=30)
-        listed = [np.array(one) for one in every_partition(8, 2)]
-        costs = [by_definition(X, w, one) for one in listed]
-        plain = [by_definition(X, np.ones(8), one) for one in listed]
+        listed = [np.array(item) for item in every_partition(8, 2)]
+        costs = [by_definition(X, w, item) for item in listed]
+        plain = [by_definition(X, np.ones(8), item) for item in listed]
         different += int(np.argmin(costs) != np.argmin(plain))
         for method in hits:
-            found = vr.microaggregate(X, 2, method=method, weights=w)
-            told = by_definition(X, w, found.labels)
-            assert told >= min(costs) - 1e-9
-            hits[method] += told <= min(costs) + 1e-9
+            result = vr.microaggregate(X, 2, method=method, weights=w)
+            output = by_definition(X, w, result.labels)
+            assert output >= min(costs) - 1e-9
+            hits[method] += output <= min(costs) + 1e-9
     assert min(hits.values()) >= 5
     assert different >= 1  # weights decide which groups are best
 
@@ -116,15 +116,15 @@ def test_never_worse_than_the_start_and_far_better_than_without_weights(method):
     w = np.where(w == 1, 1.0, 60.0)
     options = BUDGETS[method]
     start = vr.microaggregate(X, 4, method="mdav", weights=w)
-    found = vr.refine(X, start, method=method, weights=w, **options)
+    result = vr.refine(X, start, method=method, weights=w, **options)
     blind = vr.refine(X, start, method=method, **options)
-    assert found.sizes.min() >= 4  # k counts records, not weights
-    assert found.sizes.max() <= 7
-    assert by_definition(X, w, found.labels) < 0.9 * by_definition(X, w, start.labels)
-    assert by_definition(X, w, found.labels) < 0.95 * by_definition(X, w, blind.labels)
-    assert found == vr.refine(X, start, method=method, weights=w, **options)
+    assert result.sizes.min() >= 4  # k counts records, not weights
+    assert result.sizes.max() <= 7
+    assert by_definition(X, w, result.labels) < 0.9 * by_definition(X, w, start.labels)
+    assert by_definition(X, w, result.labels) < 0.95 * by_definition(X, w, blind.labels)
+    assert result == vr.refine(X, start, method=method, weights=w, **options)
     scaled = vr.refine(X, start, method=method, weights=1e-3 * w, **options)
-    assert by_definition(X, w, scaled.labels) == pytest.approx(by_definition(X, w, found.labels), rel=0.02)
+    assert by_definition(X, w, scaled.labels) == pytest.approx(by_definition(X, w, result.labels), rel=0.02)
 
 
 def test_equal_weights_are_none_for_the_loss_and_auto_heeds_a_time_limit(processor_clock):
@@ -134,8 +134,8 @@ def test_equal_weights_are_none_for_the_loss_and_auto_heeds_a_time_limit(process
     assert Problem.of(X, 5, weights=np.full(300, 7.0)).loss(part) == pytest.approx(
         Problem.of(X, 5).loss(part)
     )
-    found = vr.microaggregate(X, 5, weights=np.arange(1, 301), time_limit=0.5)
-    assert by_definition(X, np.arange(1, 301.0), found.labels) < by_definition(
+    result = vr.microaggregate(X, 5, weights=np.arange(1, 301), time_limit=0.5)
+    assert by_definition(X, np.arange(1, 301.0), result.labels) < by_definition(
         X, np.arange(1, 301.0), part.labels
     )
 
@@ -153,8 +153,8 @@ def test_who_does_not_heed_weights_says_who_does(method):
     [([1.0] * 9, "one number for each of the 10"), ([0.0] + [1.0] * 9, "1 of 10 weights"),
      (["a"] * 10, "must be an array of numbers"), ([1e-20] + [1.0] * 9, "1e12")],
 )  # fmt: skip
-def test_weights_that_cannot_be(weights, said):
-    with pytest.raises(InputError, match=said):
+def test_weights_that_cannot_be(weights, message):
+    with pytest.raises(InputError, match=message):
         vr.microaggregate(np.arange(10.0), 3, weights=weights)
 
 

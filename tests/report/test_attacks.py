@@ -19,14 +19,14 @@ def release():
 
 def test_the_report_shows_the_attacks_that_were_made(release, tmp_path):
     assert release.dossier().inside.exposure is None
-    found = vr.attack(release, attacks=["membership", "reconstruction"])
+    result = vr.attack(release, attacks=["membership", "reconstruction"])
     vr.attack(release, attacks=["linkage"])
-    shown = [one.attack for one in release.dossier().inside.exposure.outcomes]
+    shown = [outcome.attack for outcome in release.dossier().inside.exposure.outcomes]
     assert shown == ["linkage", "membership", "reconstruction"]
     page = " ".join(release.report(tmp_path / "page.html").read_text(encoding="utf-8").split())
     assert "What intruders got" in page
     assert "members are recognised" in page
-    assert f"{found['membership'].success:.0%}"[:-1] in page
+    assert f"{result['membership'].success:.0%}"[:-1] in page
     assert "only the true one fits" in page
     public = release.report(tmp_path / "public.html", audience="public").read_text(encoding="utf-8")
     assert "What intruders got" not in public
@@ -35,7 +35,7 @@ def test_the_report_shows_the_attacks_that_were_made(release, tmp_path):
 
 def test_report_and_attack_tell_one_linkage(release):
     attacked = vr.attack(release, attacks=["linkage"])["linkage"]
-    told = release.dossier().inside.linkage
-    assert told.value == pytest.approx(attacked.success)
-    assert told.low - attacked.control == pytest.approx(attacked.interval[0])
-    assert told.high - attacked.control == pytest.approx(attacked.interval[1])
+    output = release.dossier().inside.linkage
+    assert output.value == pytest.approx(attacked.success)
+    assert output.low - attacked.control == pytest.approx(attacked.interval[0])
+    assert output.high - attacked.control == pytest.approx(attacked.interval[1])

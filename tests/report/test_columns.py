@@ -27,45 +27,45 @@ def series(values, dtype=None):
 
 @given(floats, floats)
 def test_counts_and_missing_sum_to_the_records(old, new):
-    found = distribution("x", series(new, pl.Float64), series(old, pl.Float64))
-    assert sum(found.after) + found.missing_after == len(new)
-    assert sum(found.before) + found.missing_before == len(old)
-    assert len(bin_names(found)) == len(found.after) == len(found.before)
-    assert np.all(np.diff(found.edges) > 0)
-    assert len(found.after) <= 60
+    result = distribution("x", series(new, pl.Float64), series(old, pl.Float64))
+    assert sum(result.after) + result.missing_after == len(new)
+    assert sum(result.before) + result.missing_before == len(old)
+    assert len(bin_names(result)) == len(result.after) == len(result.before)
+    assert np.all(np.diff(result.edges) > 0)
+    assert len(result.after) <= 60
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=1, max_size=80))
 def test_categories_sum_to_the_records(values):
-    found = distribution("x", series(values, pl.String), series(values, pl.String), kind="nominal")
-    assert sum(found.after) == sum(found.before) == len(values)
-    assert len(found.names) == len(found.after) <= 13
+    result = distribution("x", series(values, pl.String), series(values, pl.String), kind="nominal")
+    assert sum(result.after) == sum(result.before) == len(values)
+    assert len(result.names) == len(result.after) <= 13
     if None in values:
-        assert found.names[-1] == MISSING
-        assert found.after[-1] == values.count(None)
+        assert result.names[-1] == MISSING
+        assert result.after[-1] == values.count(None)
 
 
 @given(st.lists(st.dates(dt.date(1900, 1, 1), dt.date(2100, 1, 1)), min_size=1, max_size=40))
 def test_dates_sum_to_the_records(values):
-    found = distribution("x", series(values), kind="datetime")
-    assert found.dates
-    assert sum(found.after) == len(values)
+    result = distribution("x", series(values), kind="datetime")
+    assert result.dates
+    assert sum(result.after) == len(values)
 
 
 def test_each_bin_has_what_numpy_counts():
     values = np.random.default_rng(0).normal(50, 9, 5000)
-    found = distribution("x", series(values))
-    assert not found.clipped
-    assert found.after == np.histogram(values, found.edges)[0].tolist()
+    result = distribution("x", series(values))
+    assert not result.clipped
+    assert result.after == np.histogram(values, result.edges)[0].tolist()
 
 
 def test_a_long_tail_does_not_squeeze_the_rest():
     values = [*range(1000), 10**9]
-    found = distribution("x", series(values))
-    assert found.clipped
-    assert sum(found.after) == 1001
-    assert sum(c > 0 for c in found.after) > 10
-    assert bin_names(found)[-1].endswith("and above")
+    result = distribution("x", series(values))
+    assert result.clipped
+    assert sum(result.after) == 1001
+    assert sum(c > 0 for c in result.after) > 10
+    assert bin_names(result)[-1].endswith("and above")
 
 
 def test_whole_numbers_get_a_bin_each():
@@ -74,17 +74,17 @@ def test_whole_numbers_get_a_bin_each():
 
 
 def test_levels_keep_their_order():
-    found = distribution(
+    result = distribution(
         "x", series(["high", "low", "mid", "low"]), kind="ordinal", order=["low", "mid", "high"]
     )
-    assert found.names == ["low", "mid", "high"]
-    assert found.after == [2, 1, 1]
+    assert result.names == ["low", "mid", "high"]
+    assert result.after == [2, 1, 1]
 
 
 @pytest.mark.parametrize("values", [[None, None], [float("nan")] * 3, [7.0] * 4, [0.0]])
 def test_all_missing_or_constant(values):
-    found = distribution("x", series(values, pl.Float64))
-    assert sum(found.after) + found.missing_after == len(values)
+    result = distribution("x", series(values, pl.Float64))
+    assert sum(result.after) + result.missing_after == len(values)
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table], ids=["polars", "pandas", "pyarrow"])
@@ -104,13 +104,13 @@ def test_libraries_agree(make):
 def test_a_short_time_is_seen_in_detail(span, pattern):
     start = dt.datetime(2024, 5, 6, 7, 8, 9)
     times = [start + dt.timedelta(seconds=span * i / 99) for i in range(100)]
-    found = distribution("t", series(times), kind="datetime")
-    assert 10 <= len(found.after) <= 40
-    assert sum(found.after) == 100
-    assert max(found.after) <= 15
-    names = bin_names(found)
+    result = distribution("t", series(times), kind="datetime")
+    assert 10 <= len(result.after) <= 40
+    assert sum(result.after) == 100
+    assert max(result.after) <= 15
+    names = bin_names(result)
     assert len(set(names)) == len(names)
     assert all(re.search(pattern, name) for name in names)
-    at, labels = date_ticks(found.edges[0], found.edges[-1], 4)
+    at, labels = date_ticks(result.edges[0], result.edges[-1], 4)
     assert 2 <= len(at) <= 6
     assert len(set(labels)) == len(labels)

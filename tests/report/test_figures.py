@@ -28,15 +28,15 @@ def boxes(drawing, cls):
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(2, 9))
 def test_ticks_are_monotone_even_and_inside(low, span, count):
     high = low + span
-    found = svg.ticks(low, high, count)
+    result = svg.ticks(low, high, count)
     if high <= low or span < 1e-9 * abs(low):
         return
-    gaps = np.diff(found)
+    gaps = np.diff(result)
     assert np.all(gaps > 0)
     assert np.allclose(gaps, gaps[0] if len(gaps) else 1, rtol=1e-3)
-    assert len(found) <= count + 2
+    assert len(result) <= count + 2
     slack = 1e-6 * max(span, abs(low), abs(high))
-    assert all(low - slack <= t <= high + slack for t in found)
+    assert all(low - slack <= t <= high + slack for t in result)
 
 
 @given(st.floats(-6e10, 2e11), st.floats(1.0, 3e10))
@@ -124,9 +124,9 @@ def test_histogram_heights_are_to_scale_and_inside(counts):
     edges = np.arange(len(counts) + 1)
     drawing = bars.histogram(edges, counts[::-1], counts, title="t")
     for cls, wanted in (("b", counts), ("a", counts[::-1])):
-        found = boxes(drawing, cls)
+        result = boxes(drawing, cls)
         kept = np.array([c for c in wanted if c])
-        assert np.allclose(found[:, 3] / found[:, 3].max(), kept / kept.max(), atol=0.01)
+        assert np.allclose(result[:, 3] / result[:, 3].max(), kept / kept.max(), atol=0.01)
     view = [float(v) for v in parse(drawing).get("viewBox").split()]
     every = np.vstack([boxes(drawing, "a"), boxes(drawing, "b")])
     assert np.all(every[:, 0] >= 0)
@@ -149,10 +149,10 @@ def test_size_bins_lose_no_group_and_no_record(sizes):
 
 @given(st.lists(st.floats(0, 300), min_size=1, max_size=14))
 def test_labels_are_spread_apart_when_there_is_room(wanted):
-    found = sorted(svg.spread(wanted, 14, 0, 300))
-    assert all(b - a >= 14 - 1e-9 for a, b in itertools.pairwise(found))
-    assert found[0] >= -1e-9
-    assert found[-1] <= 300 + 1e-9
+    result = sorted(svg.spread(wanted, 14, 0, 300))
+    assert all(b - a >= 14 - 1e-9 for a, b in itertools.pairwise(result))
+    assert result[0] >= -1e-9
+    assert result[-1] <= 300 + 1e-9
 
 
 def test_labels_on_an_axis_do_not_touch():
@@ -211,10 +211,10 @@ def test_dot_ranges_place_dots_in_order():
 def test_sizes_below_the_limit_stand_left_of_its_line():
     drawn = bars.sizes({9: 6, 41: 1}, {1: 4, 3: 2, 9: 5, 40: 1}, limit=5, words="5 or more", title="t")
     at = float(re.search(r'<line class="k" x1="([\d.]+)"', drawn).group(1))
-    found = re.findall(r'<rect class="([ab])" x="([\d.]+)" [^>]*><title>([^<]*)', drawn)
-    assert len(found) == 5
-    assert all((float(x) < at) == label.startswith("1–4") for _, x, label in found)
-    assert sum(int(label.split(": ")[1].split(" ")[0]) for look, _, label in found if look == "b") == 12
+    results = re.findall(r'<rect class="([ab])" x="([\d.]+)" [^>]*><title>([^<]*)', drawn)
+    assert len(results) == 5
+    assert all((float(x) < at) == label.startswith("1–4") for _, x, label in results)
+    assert sum(int(label.split(": ")[1].split(" ")[0]) for look, _, label in results if look == "b") == 12
 
 
 @given(st.sampled_from(["linear", "log", "root"]), st.floats(0.1, 1e6), st.floats(1.1, 1e4))

@@ -60,26 +60,26 @@ class Checker(HTMLParser):
 
 
 def check(page):
-    found = Checker()
-    found.feed(page)
-    found.close()
-    assert found.open == []
-    assert found.bad == []
-    assert len(found.ids) == len(set(found.ids))
-    assert all(link.startswith("#") and link[1:] in found.ids for link in found.links)
-    assert not found.tags & {"script", "iframe", "object", "embed", "link", "img", "base", "form"}
+    result = Checker()
+    result.feed(page)
+    result.close()
+    assert result.open == []
+    assert result.bad == []
+    assert len(result.ids) == len(set(result.ids))
+    assert all(link.startswith("#") and link[1:] in result.ids for link in result.links)
+    assert not result.tags & {"script", "iframe", "object", "embed", "link", "img", "base", "form"}
     assert not re.search(r"https?://|//[a-z]|@import|url\(", page)
-    return found
+    return result
 
 
 @pytest.mark.parametrize("audience", ["internal", "public"])
 def test_page_is_well_formed_and_self_contained(release, audience):
     page = render(release, audience=audience)
-    found = check(page)
+    result = check(page)
     assert page.startswith("<!DOCTYPE html>")
     assert page.count("<svg") > 8
     assert page.count("<table") >= page.count('<svg class="fig"')
-    assert {"plane", "distributions", "sizes", "risk", "repeat", "limits"} <= set(found.ids)
+    assert {"plane", "distributions", "sizes", "risk", "repeat", "limits"} <= set(result.ids)
     assert len(page) < 400_000
 
 
@@ -170,18 +170,18 @@ def test_notes_that_compare_with_the_originals_stay_inside():
         stirred = anonymize(
             few, keys=["age", "sex"], drop_undeclared=True, method="records", options={"despite_loss": True}
         )
-    found = stirred.dossier()
-    assert found.inside.warnings
-    assert not set(found.public.warnings) & set(found.inside.warnings)
+    result = stirred.dossier()
+    assert result.inside.warnings
+    assert not set(result.public.warnings) & set(result.inside.warnings)
 
 
 def test_a_public_page_is_made_from_the_public_part_alone(release):
-    found = release.dossier()
-    assert found.inside is not None
-    assert render(Dossier(found.public, None, found.versions), audience="public") == render(
-        found, audience="public"
+    result = release.dossier()
+    assert result.inside is not None
+    assert render(Dossier(result.public, None, result.versions), audience="public") == render(
+        result, audience="public"
     )
-    assert render(release, audience="public") == render(found, audience="public")
+    assert render(release, audience="public") == render(result, audience="public")
 
 
 def test_public_page_does_not_depend_on_confidential_values(release):
@@ -234,9 +234,9 @@ def test_odd_tables(frame, audience, make_release):
 def test_pandas_and_polars_give_the_same_page(patients, make_release, monkeypatch):
     monkeypatch.setattr("voronym.certify.front.BRIEF", 0.0)  # what is proven later depends on the clock
     roles = {"keys": ["age", "sex", "cost"], "drop_undeclared": True}
-    one = render(make_release(patients, **roles), audience="public")
+    first = render(make_release(patients, **roles), audience="public")
     other = render(make_release(patients.to_pandas(), **roles), audience="public")
-    assert one == other
+    assert first == other
 
 
 def test_many_records_are_sampled(make_release):
@@ -257,9 +257,9 @@ def test_internal_page_without_originals_says_so(release):
 
 
 def test_parts_that_are_missing_are_left_out(release):
-    found = release.dossier()
-    inside = replace(found.inside, told=None, linkage=None, plane=None, losses=(), distributions=())
-    page = render(replace(found, inside=inside))
+    result = release.dossier()
+    inside = replace(result.inside, told=None, linkage=None, plane=None, losses=(), distributions=())
+    page = render(replace(result, inside=inside))
     check(page)
     assert 'id="plane"' not in page
     assert 'id="loss"' not in page
@@ -267,9 +267,9 @@ def test_parts_that_are_missing_are_left_out(release):
 
 
 def test_broken_promise_is_said_first(release):
-    found = release.dossier()
-    public = replace(found.public, findings=(Finding("k-anonymity", 1.0, 5.0, False),))
-    page = render(replace(found, public=public), audience="public")
+    result = release.dossier()
+    public = replace(result.public, findings=(Finding("k-anonymity", 1.0, 5.0, False),))
+    page = render(replace(result, public=public), audience="public")
     assert "<h1>This table does not keep its promise: k-anonymity does not hold.</h1>" in page
 
 
@@ -317,7 +317,7 @@ def test_report_file_appears_whole_or_not_at_all(release, tmp_path, monkeypatch)
 
 
 def test_a_comparison_at_one_k_has_bars_and_no_lines():
-    one = render_comparison(compared(row for row in ROWS if row.k == 3))
-    assert "Information loss at k = 3" in one
-    assert "One bar for each of 2 methods" in one
+    single = render_comparison(compared(row for row in ROWS if row.k == 3))
+    assert "Information loss at k = 3" in single
+    assert "One bar for each of 2 methods" in single
     assert "One line for each of 2 methods" in render_comparison(compared(ROWS))

@@ -40,8 +40,8 @@ def people(n=120, seed=3):
 def claimed(page, heading, pattern):
     """Return the columns that a section of a page names where a pattern finds them."""
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page[page.index(f'id="{heading}"') :]))
-    found = re.search(pattern, text)
-    return set() if found is None else set(re.split(r", | and ", found[1].strip()))
+    match = re.search(pattern, text)
+    return set() if match is None else set(re.split(r", | and ", match[1].strip()))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -53,7 +53,7 @@ def test_a_page_calls_kept_what_is_the_same_row_by_row(case):
         release = vr.anonymize(frame, **ROLES, **{"k": 4, "method": "mdav", **asked})
     before = frame[np.asarray(release._evidence.order)]  # released row r came from there
     beside = [*ROLES["confidential"], *ROLES["other"]]
-    differ = {one for one in beside if before[one].to_list() != release.table[one].to_list()}
+    differ = {item for item in beside if before[item].to_list() != release.table[item].to_list()}
     assert differ == changed  # the case is what it is called
     inside, outside = render(release), render(release, audience="public")
     for page in (inside, outside):

@@ -130,7 +130,7 @@ def test_who_is_in_the_file_does_not_drown_what_is_learned(release: Release) -> 
     assert "100% of the cases" in ladder.presence_sentence
     assert "no news where the file is known to hold everybody" in ladder.presence_sentence
     alone = Ladder.of(replace(made, outcomes=(sure,)), KEYS)
-    assert "learns beyond doubt" in alone.sentence
+    assert "No attack certainly learned more" in alone.sentence
     assert Ladder.of(made, KEYS).presence_sentence == ""
 
 
@@ -156,18 +156,18 @@ def test_report_notebook_and_command_tell_the_same(release: Release, folder: Pat
     only = ",".join(name for name in quick_attacks() if name != "leftovers")  # which is about the file
     answer = CliRunner().invoke(app, [*names, "--recipe", str(folder / "recipe.toml"), "--only", only])
     assert answer.exit_code == 0, answer.output
-    printed = {one["attack"]: one for one in json.loads(answer.stdout)["outcomes"]}
+    printed = {load["attack"]: load for load in json.loads(answer.stdout)["outcomes"]}
     dossier = release.dossier(attacked=True)
     ladder = dossier.ladder
     assert ladder is not None
     assert len(ladder.measured) >= 3
     for rung in ladder.measured:
         assert rung.outcome is not None
-        told = printed[rung.outcome.attack]
+        output = printed[rung.outcome.attack]
         assert (rung.outcome.success, rung.outcome.control, rung.outcome.people) == (
-            told["success"], told["control"], told["people"],
+            output["success"], output["control"], output["people"],
         )  # fmt: skip
-        assert list(rung.outcome.interval) == told["interval"]
+        assert list(rung.outcome.interval) == output["interval"]
     page = text_of(release.report(folder / "report.html").read_text("utf-8"))
     ladder = release.dossier().ladder  # with the two attacks that every report makes
     assert ladder is not None

@@ -63,18 +63,18 @@ def body(page):
 
 
 def test_the_unfolded_group_is_one_of_the_release(people, release):
-    found = release.dossier().inside.unfolded
-    row = dict(zip(found.keys, map(float, found.published), strict=True))
+    result = release.dossier().inside.unfolded
+    row = dict(zip(result.keys, map(float, result.published), strict=True))
     same = [
         i
-        for i, one in enumerate(release.table.select(KEYS).rows())
-        if np.allclose(one, [row[key] for key in KEYS], rtol=1e-5)
+        for i, single in enumerate(release.table.select(KEYS).rows())
+        if np.allclose(single, [row[key] for key in KEYS], rtol=1e-5)
     ]
-    assert len(same) == found.size >= 6
-    assert sorted(release.table["ill"][same]) == sorted(value for (value,) in found.kept)
-    originals = {tuple(f"{v:.7g}" for v in one): ill for *one, ill in people.rows()}
-    assert [originals[own] for own in found.originals] == [value for (value,) in found.kept]
-    mean = np.mean([list(map(float, own)) for own in found.originals], axis=0)
+    assert len(same) == result.size >= 6
+    assert sorted(release.table["ill"][same]) == sorted(value for (value,) in result.kept)
+    originals = {tuple(f"{v:.7g}" for v in single): ill for *single, ill in people.rows()}
+    assert [originals[own] for own in result.originals] == [value for (value,) in result.kept]
+    mean = np.mean([list(map(float, own)) for own in result.originals], axis=0)
     assert np.allclose(mean, [row[key] for key in KEYS], rtol=1e-3)
 
 
@@ -131,23 +131,23 @@ def test_the_map_has_degrees_and_a_scale_and_asks_for_nothing(placed):
 
 
 def test_other_k_is_scaled_by_the_losses_of_mdav(people, release):
-    found = release.dossier().inside.other_k
-    told = dict(found.points)
-    assert told[6] == pytest.approx(release.information_loss)
-    assert found.records == 240
+    result = release.dossier().inside.other_k
+    output = dict(result.points)
+    assert output[6] == pytest.approx(release.information_loss)
+    assert result.records == 240
     X = vr.standardize(people.select(KEYS).to_numpy())
     loss = {k: vr.information_loss(X, vr.microaggregate(X, k=k, method="mdav")) for k in (2, 6, 20)}
     for k in (2, 20):
-        assert told[k] / told[6] == pytest.approx(loss[k] / loss[6], rel=1e-6)
+        assert output[k] / output[6] == pytest.approx(loss[k] / loss[6], rel=1e-6)
     assert "you are here: k = 6" in render(release)
 
 
 def test_other_k_takes_a_sample_of_many(release):
     X = vr.standardize(np.random.default_rng(0).normal(size=(3 * MOST, 2)))
-    found = other_k(Problem.of(X, 5).records, 5, 1.0, Context())
-    assert found.records == MOST
-    assert dict(found.points)[5] == pytest.approx(1.0)
-    assert [loss for _, loss in found.points] == sorted(loss for _, loss in found.points)
+    result = other_k(Problem.of(X, 5).records, 5, 1.0, Context())
+    assert result.records == MOST
+    assert dict(result.points)[5] == pytest.approx(1.0)
+    assert [loss for _, loss in result.points] == sorted(loss for _, loss in result.points)
     assert other_k(Problem.of(X[:8], 5).records, 5, 1.0, Context()) is None
     del release
 
@@ -155,13 +155,13 @@ def test_other_k_takes_a_sample_of_many(release):
 def test_what_was_certain_before_is_counted(people):
     steps = zip(KEYS, (10, 10, 1000), strict=True)
     coarse = people.with_columns((pl.col(name) / size).round() * size for name, size in steps)
-    found = vr.anonymize(coarse, keys=KEYS, confidential=["ill"], k=6, method="mdav").dossier()
+    result = vr.anonymize(coarse, keys=KEYS, confidential=["ill"], k=6, method="mdav").dossier()
     groups = coarse.group_by(KEYS).agg(pl.len().alias("n"), pl.col("ill").n_unique().alias("values"))
     certain = groups.filter(pl.col("values") == 1)["n"].sum() / len(coarse)
     assert 0 < certain < 1
-    (one,) = found.inside.disclosed
-    assert one.before == pytest.approx(certain)
-    assert one.usual == pytest.approx(coarse["ill"].value_counts()["count"].max() / len(coarse))
+    (single,) = result.inside.disclosed
+    assert single.before == pytest.approx(certain)
+    assert single.usual == pytest.approx(coarse["ill"].value_counts()["count"].max() / len(coarse))
 
 
 def test_every_figure_has_a_table_and_tells_its_values_on_hover(release, placed):
@@ -214,8 +214,8 @@ def test_a_comparison_of_many_methods_can_be_read():
     rows = [
         Row(name, k, k + i / 7, 0.1 / k, 0.0, 0.2, 9, 9, 0.1) for i, name in enumerate(names) for k in (3, 5)
     ]
-    found = Comparison(tuple(rows), {}, 100, ("age",))
-    drawn = found.plot().svg
+    result = Comparison(tuple(rows), {}, 100, ("age",))
+    drawn = result.plot().svg
     at = {
         name: float(y)
         for y, name in re.findall(r'y="([\d.]+)"[^>]*><title>[^<]*</title>(method-\d+)<', drawn)
@@ -225,7 +225,7 @@ def test_a_comparison_of_many_methods_can_be_read():
     assert min(b - a for a, b in pairwise(places)) >= 12
     for name in names:
         assert f"{name}, k = 5: " in drawn
-    page = render_comparison(found)
+    page = render_comparison(result)
     assert "others" in page[page.index('id="map"') :]
     assert len(page.encode()) < 500_000
 
@@ -238,10 +238,10 @@ def test_notebooks_get_pictures_that_stand_alone(release, placed):
         assert "Plot(" in repr(made)
     with pytest.raises(InputError, match=r"no figure called 'lost'.*loss"):
         release.plot("lost")
-    found = vr.compare(vr.datasets.hospital(60), keys=["age", "sex"], k=[3, 5], methods=["mdav", "md"])
-    ElementTree.fromstring(found.plot("map")._repr_html_())  # noqa: S314 - our own
+    result = vr.compare(vr.datasets.hospital(60), keys=["age", "sex"], k=[3, 5], methods=["mdav", "md"])
+    ElementTree.fromstring(result.plot("map")._repr_html_())  # noqa: S314 - our own
     with pytest.raises(InputError, match="there are: loss, map"):
-        found.plot("x")
+        result.plot("x")
 
 
 def test_a_picture_can_be_kept(release, tmp_path):

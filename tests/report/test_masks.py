@@ -66,19 +66,19 @@ def words(page):
 
 
 def section(page, name):
-    found = re.search(rf'<section id="{name}".*?</section>', page, re.S)
-    return found.group(0) if found else ""
+    match = re.search(rf'<section id="{name}".*?</section>', page, re.S)
+    return match.group(0) if match else ""
 
 
 @pytest.mark.parametrize("audience", ["internal", "public"])
 @pytest.mark.parametrize("made", ["stirred", "noisy"])
 def test_pages_are_whole(made, audience, pages):
     page = pages[made, audience]
-    found = check(page)
+    result = check(page)
     inside = {"stirred": {"plane", "sizes", "epsilon", "changed", "kept", "told"}, "noisy": {"loss", "told"}}
     open_to_all = {"stirred": {"risk", "changed", "kept"}, "noisy": {"rules", "noise", "matrices"}}
     wanted = inside[made] | open_to_all[made] if audience == "internal" else open_to_all[made]
-    assert wanted | {"distributions", "repeat", "limits"} <= set(found.ids)
+    assert wanted | {"distributions", "repeat", "limits"} <= set(result.ids)
     assert page.count("<table") >= page.count('<div class="panel">') / 2 + 5
     assert len(page) < 400_000
 
@@ -131,23 +131,23 @@ def test_the_public_page_needs_no_originals_and_tells_nothing_of_them(made, requ
     text = words(page)
     assert "7654" not in text.replace(",", "")  # the outlier's weight, or a range that ends with it
     assert not any(name in text for name in patients["name"])
-    assert "drawn from a seed that was given" not in text
+    assert "drawn from the given seed" not in text
     assert "seed = 11" not in text
-    assert "drawn from a seed that was given" in words(pages[made, "internal"])
+    assert "drawn from the given seed" in words(pages[made, "internal"])
     assert "seed = 11" in words(pages[made, "internal"])
 
 
 def test_public_figures_are_chosen_and_not_merely_trimmed(stirred, noisy, pages):
     options, schema = stirred.recipe.options, stirred.schema
-    told = json.dumps(stirred.dossier().to_dict()["public"])
+    output = json.dumps(stirred.dossier().to_dict()["public"])
     for name in ("clusters_before", "curve", "centroid_shift", "intact", "epsilon", "distinct", "repaired"):
-        assert f'"{name}"' not in told
-    assert "7654" not in told
-    found = public_of(stirred, Context()).stirred
-    assert methods.stirred_of(stirred.figures, options, schema) == found
-    assert found.linkage == stirred.figures.linkage.after
-    told = json.dumps(noisy.dossier().to_dict()["public"])
-    assert not {"joint", "codes", "seed"} & set(re.findall(r'"(\w+)":', told))
+        assert f'"{name}"' not in output
+    assert "7654" not in output
+    result = public_of(stirred, Context()).stirred
+    assert methods.stirred_of(stirred.figures, options, schema) == result
+    assert result.linkage == stirred.figures.linkage.after
+    output = json.dumps(noisy.dossier().to_dict()["public"])
+    assert not {"joint", "codes", "seed"} & set(re.findall(r'"(\w+)":', output))
     assert "ε" not in words(pages["stirred", "public"])
     assert "ε" in words(pages["stirred", "internal"])
 
@@ -262,9 +262,9 @@ def test_counts_can_be_corrected_with_the_public_matrix():
     )
     page = render(release, audience="public")
     text = next(
-        html.unescape(found)
-        for found in re.findall(r"<code>(.*?)</code>", section(page, "matrices"), re.S)
-        if found.startswith("region,")
+        html.unescape(result)
+        for result in re.findall(r"<code>(.*?)</code>", section(page, "matrices"), re.S)
+        if result.startswith("region,")
     )
     rows = list(csv.reader(io.StringIO(text)))
     letters = rows[0][1:]
@@ -272,11 +272,11 @@ def test_counts_can_be_corrected_with_the_public_matrix():
     matrix = np.array([[float(value) for value in row[1:]] for row in rows[1:]])
     codes = np.array([letters.index(v) if v in letters else 3 for v in release.table["region"]])
     seldom = "leave out the last row" in words(section(page, "matrices"))  # as the rare ones are published
-    found = vr.channel.recover(codes, matrix[:-1] if seldom else matrix)
+    result = vr.channel.recover(codes, matrix[:-1] if seldom else matrix)
     truth = np.array([(region == name).mean() for name in letters[:3]])
     published = np.array([(release.table["region"] == name).mean() for name in letters[:3]])
     assert np.abs(published - truth).max() > 0.01  # there is something to correct
-    assert np.all(np.abs(found.shares[:3] - truth) < 4 * found.errors[:3] + 12 / n)
+    assert np.all(np.abs(result.shares[:3] - truth) < 4 * result.errors[:3] + 12 / n)
     assert "SECRET" not in section(page, "matrices")
     assert ("SECRET" in page) == any(value.startswith("SECRET") for value in release.table["region"])
 
@@ -315,8 +315,8 @@ def test_the_same_axes_before_and_after():
     before = np.array([[0.0, 0.0], [1.0, 1.0], [9.0, 9.0]])
     after = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
     places = [tuple(map(tuple, table.tolist())) for table in (before, after)]
-    found = ShiftMap(*places, (0, 0, 0), (2,), 3, 1, 1, ("a", "b"), (0.5, 0.5))
-    drawn = maps.shift(found, words=("x", "y"), title="t")
+    result = ShiftMap(*places, (0, 0, 0), (2,), 3, 1, 1, ("a", "b"), (0.5, 0.5))
+    drawn = maps.shift(result, words=("x", "y"), title="t")
     rings = re.findall(r'<circle class="x" cx="([\d.]+)" cy="([\d.]+)"', drawn)
     line = re.search(r'<line class="mv" x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)"', drawn)
     assert line.groups() == (*rings[0], *rings[1])  # from where it was to where it is

@@ -35,10 +35,10 @@ def test_sizes_and_next_commands_are_about_people():
     assert "records in the group" not in page
     commands = re.findall(r"voronym anonymize INPUT -o OUTPUT --key[^\n]*", page)
     assert commands
-    for one in commands:
-        assert "--identifier mail --person who" in one
-        assert "--step 'top age=70'" in one
-        assert "--suppress 0.05" in one
+    for command in commands:
+        assert "--identifier mail --person who" in command
+        assert "--step 'top age=70'" in command
+        assert "--suppress 0.05" in command
 
 
 def stays(people: int = 60) -> pl.DataFrame:
@@ -75,19 +75,19 @@ def certain_by_hand(table: pl.DataFrame) -> set[str]:
 
 def test_a_value_that_all_people_of_a_group_have_is_certain():
     release = made(stays(), pseudonyms=True)
-    found = next(one for one in release.dossier().inside.disclosed if one.column == "ill")
+    match = next(item for item in release.dossier().inside.disclosed if item.column == "ill")
     wanted = certain_by_hand(release.table)
-    assert found.people == len(wanted) > 3
-    assert found.share == pytest.approx(len(wanted) / 60)
-    assert found.several
+    assert match.people == len(wanted) > 3
+    assert match.share == pytest.approx(len(wanted) / 60)
+    assert match.several
     rows = release.table
     alike = rows.group_by("age").agg(pl.col("ill").n_unique().alias("values"), pl.len())
-    assert alike.filter(pl.col("values") == 1)["len"].sum() != found.people, "rows would count otherwise"
+    assert alike.filter(pl.col("values") == 1)["len"].sum() != match.people, "rows would count otherwise"
 
 
 def test_chance_is_what_values_dealt_out_at_random_show():
     release = made(stays(200), pseudonyms=True)
-    expected = next(one for one in release.dossier().inside.disclosed if one.column == "ill").chance
+    expected = next(item for item in release.dossier().inside.disclosed if item.column == "ill").chance
     shares, table = [], release.table
     for seed in range(40):  # groups do not look at illnesses
         dealt = table.with_columns(ill=table["ill"].sample(fraction=1.0, shuffle=True, seed=seed))
@@ -101,11 +101,11 @@ def test_pages_count_people_and_number_them():
     assert "Rows count as people" not in page
     assert "A person with several rows counts once" in page
     assert "It counts people and not rows" in page
-    found = release.dossier().inside.unfolded
-    assert f"A group of {found.size} people with {found.rows} rows" in page
-    assert len(set(found.people)) < len(found.people)
-    assert max(found.people) <= found.size < found.rows
-    assert list(found.people) == sorted(found.people)
+    result = release.dossier().inside.unfolded
+    assert f"A group of {result.size} people with {result.rows} rows" in page
+    assert len(set(result.people)) < len(result.people)
+    assert max(result.people) <= result.size < result.rows
+    assert list(result.people) == sorted(result.people)
     public = html.unescape(re.sub(r"<[^>]+>", " ", render(release, audience="public")))
     assert "Where all of a group have the same ill or pay" in public
 

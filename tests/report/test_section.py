@@ -21,7 +21,7 @@ def release():
 
 
 @pytest.fixture(scope="module")
-def found(release):
+def registry(release):
     return release.dossier()
 
 
@@ -46,18 +46,18 @@ def toy():
     sections.remove("toy")
 
 
-def test_a_toy_section_appears_on_every_page_it_is_for(found, toy):
+def test_a_toy_section_appears_on_every_page_it_is_for(registry, toy):
     for audience in ("internal", "public"):
-        page = render(found, audience=audience)
+        page = render(registry, audience=audience)
         assert re.search(r'<a href="#toy"><span class="no">A\d+</span> A toy</a>', page)
-        assert f"There are {found.public.risk.n_classes} groups, and <&lt;b&gt;> is safe." in page
+        assert f"There are {registry.public.risk.n_classes} groups, and <&lt;b&gt;> is safe." in page
         assert page.index('id="plane"') < page.index('id="toy"') < page.index('id="risk"')
-    assert "A toy" in render(found)
+    assert "A toy" in render(registry)
 
 
-def test_a_section_without_what_it_needs_is_left_out(found):
+def test_a_section_without_what_it_needs_is_left_out(registry):
     @section("inner", "Inside only", needs=("inside.told",), audience="both", source="{{ 1 }}")
-    def inner(d, told):
+    def inner(d, messages):
         return {}
 
     @section("never", "Never", needs=("inside.clusters",), source="{{ 1 }}")
@@ -65,20 +65,20 @@ def test_a_section_without_what_it_needs_is_left_out(found):
         raise AssertionError("there are no clusters")
 
     try:
-        assert 'id="inner"' in render(found)
-        assert 'id="inner"' not in render(found, audience="public")
-        assert 'id="never"' not in render(found)
+        assert 'id="inner"' in render(registry)
+        assert 'id="inner"' not in render(registry, audience="public")
+        assert 'id="never"' not in render(registry)
     finally:
         sections.remove("inner")
         sections.remove("never")
 
 
-def test_a_name_is_taken_once(found, toy):
+def test_a_name_is_taken_once(registry, toy):
     with pytest.raises(vr.InputError, match="registered already"):
         section("toy", "Another")(dict)
 
 
-def test_pages_compute_nothing(release, found, monkeypatch):
+def test_pages_compute_nothing(release, registry, monkeypatch):
     """Attacks, solvers, counts of risk and encodings are gone once the dossier is made."""
     import sys
 
@@ -102,7 +102,7 @@ def test_pages_compute_nothing(release, found, monkeypatch):
     monkeypatch.setattr("voronym.table.codec.Codec.encode", forbidden)
     assert touched > 15
     for audience in ("internal", "public"):
-        assert 'id="limits"' in render(found, audience=audience)
+        assert 'id="limits"' in render(registry, audience=audience)
     monkeypatch.setattr(release, "_dossier", None)
     with pytest.raises(AssertionError, match="computed"):
         release.dossier()

@@ -12,8 +12,8 @@ from voronym.table import Table
 
 
 def section(page):
-    found = re.search(r'<section id="told".*?</section>', page, re.S)
-    return found and found.group(0)
+    match = re.search(r'<section id="told".*?</section>', page, re.S)
+    return match and match.group(0)
 
 
 @pytest.fixture
@@ -27,16 +27,16 @@ def mixed(patients):
 
 def test_the_release_stands_in_the_plane_of_its_worst_column(mixed, make_release):
     release = make_release(mixed, keys=["age"], confidential=["ill", "cost"])
-    found = section(render(release))
+    result = section(render(release))
     measured = vr.MutualInformation().measure(Table.of(release.table, release.schema))
     columns = measured.detail["columns"]
     worst = max(columns, key=lambda name: columns[name]["value"])
-    assert f"What the keys tell about {worst}" in found
+    assert f"What the keys tell about {worst}" in result
     for name in columns:  # the table as it was published, counted apart
-        assert f">{columns[name]['nats']:.3f}<" in found
-    assert found.count("this release") >= 2
-    assert "keys unchanged" in found
-    assert "one record for all" in found
+        assert f">{columns[name]['nats']:.3f}<" in result
+    assert result.count("this release") >= 2
+    assert "keys unchanged" in result
+    assert "one record for all" in result
 
 
 def test_no_confidential_column_no_section_and_none_in_public(mixed, make_release):
@@ -54,7 +54,7 @@ def test_labels_have_no_normal_curve_and_the_page_says_why(mixed, make_release):
 
 def test_the_comparison_draws_points_intervals_and_limits(mixed):
     noisy = mixed.with_columns(cost=(pl.col("age") * 37 + pl.int_range(pl.len()) * 101) % 997)
-    found = vr.compare(
+    result = vr.compare(
         noisy,
         keys=["age"],
         k=[3, 9],
@@ -62,10 +62,10 @@ def test_the_comparison_draws_points_intervals_and_limits(mixed):
         confidential=["cost"],
         risk="mutual-information",
     )
-    page = section(render_comparison(found))
-    assert page.count('class="iv ') == len(found.rows) == 4
+    page = section(render_comparison(result))
+    assert page.count('class="iv ') == len(result.rows) == 4
     assert 'class="re"' in page
-    for row in found.rows:
+    for row in result.rows:
         assert f">{row.information.plug_in:.3f}<" in page
     without = vr.compare(noisy, keys=["age"], k=3, methods=["mdav"])
     assert section(render_comparison(without)) is None

@@ -117,19 +117,19 @@ WISHES: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("what", FILES)
 def test_a_bad_file_is_named(what: str, tmp_path: Path) -> None:
     write(people(600), tmp_path / "data", 3)
-    spoiled, said = FILES[what]
+    spoiled, text = FILES[what]
     spoiled(tmp_path / "data")
-    with pytest.raises(vr.VoronymError, match=said) as found:
+    with pytest.raises(vr.VoronymError, match=text) as result:
         vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, allow_near_unique=["town"])
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(result.value)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
 @pytest.mark.parametrize("what", WISHES)
 def test_a_bad_wish_is_answered(what: str, tmp_path: Path) -> None:
     write(people(600), tmp_path / "data", 3)
-    wish, said = WISHES[what]
-    with pytest.raises((vr.VoronymError, TypeError), match=said):
+    wish, text = WISHES[what]
+    with pytest.raises((vr.VoronymError, TypeError), match=text):
         vr.anonymize(tmp_path / "data", output=tmp_path / "out", **{**ASKED, **wish})
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
@@ -182,14 +182,18 @@ def test_a_table_with_earlier_versions(tmp_path: Path, log: str, kind: str, patt
     people(300).write_parquet(tmp_path / "table" / "part-0.parquet")
     (tmp_path / "table" / log).parent.mkdir()
     (tmp_path / "table" / log).write_text("{}")
-    with pytest.raises(vr.ReadError, match=f"'table' is {kind}.*rows of earlier versions"):
+    whole = (
+        pattern == "table" and "Delta" in kind
+    )  # the table itself: its library reads the log, or is missing
+    says = "Delta table" if whole else f"'table' is {kind}.*rows of earlier versions"
+    with pytest.raises(vr.VoronymError, match=says):
         vr.anonymize(f"{tmp_path}/{pattern}", output=tmp_path / "out", **ASKED)
     assert [path.name for path in tmp_path.iterdir()] == ["table"]
 
 
 def test_options_that_many_files_do_not_have(tmp_path: Path) -> None:
     write(people(300), tmp_path / "data", 2)
-    said = [
+    messages = [
         "anonymize",
         str(tmp_path / "data"),
         "-o",
@@ -200,7 +204,7 @@ def test_options_that_many_files_do_not_have(tmp_path: Path) -> None:
     ]
 
     def answer(*words: str) -> str:
-        done = CliRunner().invoke(app, [*said, *words])
+        done = CliRunner().invoke(app, [*messages, *words])
         assert done.exit_code == 1, words
         return " ".join(done.output.split()) + str(done.exception)
 

@@ -28,28 +28,28 @@ def call(*words: object) -> tuple[int, str]:
 
 def test_a_folder_in_a_folder_out(data: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
-    code, said = call("anonymize", data, "-o", tmp_path / "out", *ROLES, "-k", 4, "--leaf", 1500, "--workers",
+    code, text = call("anonymize", data, "-o", tmp_path / "out", *ROLES, "-k", 4, "--leaf", 1500, "--workers",
                       1, "--step", "top age=80", "--save-recipe", recipe, "--json")  # fmt: skip
-    told = json.loads(said)
-    assert (code, told["rows"], told["k_counted"]) == (0, 6000, 4)
-    code, said = call(
+    output = json.loads(text)
+    assert (code, output["rows"], output["k_counted"]) == (0, 6000, 4)
+    code, text = call(
         "anonymize", f"{data}/*.parquet", "-o", tmp_path / "again", "--recipe", recipe, "--workers", 1
     )
     assert code == 0
-    assert "k-anonymity: 4, required 4" in said
-    assert "required 4: holds" not in said  # it stands in front
-    assert "sampled" not in said  # all were looked at
-    assert "age: values above 80 are published as the limit" in " ".join(said.split())
+    assert "k-anonymity: 4, required 4" in text
+    assert "required 4: holds" not in text  # it stands in front
+    assert "sampled" not in text  # all were looked at
+    assert "age: values above 80 are published as the limit" in " ".join(text.split())
     assert rows(tmp_path / "out").equals(rows(tmp_path / "again"))
 
 
 def test_a_plan_changes_nothing(data: Path, tmp_path: Path) -> None:
     before = sorted(path.name for path in tmp_path.rglob("*"))
-    code, said = call("plan", data, *ROLES, "-k", 4, "--leaf", 1500, "--json")
-    told = json.loads(said)
+    code, text = call("plan", data, *ROLES, "-k", 4, "--leaf", 1500, "--json")
+    output = json.loads(text)
     assert code == 0
-    assert (told["rows"], told["files"], told["leaves"], told["rounds"]) == (6000, 3, 4, 3)
-    assert told["seconds"] > 0
+    assert (output["rows"], output["files"], output["leaves"], output["rounds"]) == (6000, 3, 4, 3)
+    assert output["seconds"] > 0
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
 
 
@@ -62,9 +62,9 @@ def test_texts_are_read_too(tmp_path: Path) -> None:
         )
     write(frame, tmp_path / "columns", 2)
     for source in ("texts", "columns"):
-        code, said = call("anonymize", tmp_path / source, "-o", tmp_path / f"out-{source}", *ROLES, "-k", 4,
+        code, text = call("anonymize", tmp_path / source, "-o", tmp_path / f"out-{source}", *ROLES, "-k", 4,
                           "--leaf", 600, "--workers", 1, "--format", "parquet")  # fmt: skip
-        assert code == 0, said
+        assert code == 0, text
     assert rows(tmp_path / "out-texts").equals(rows(tmp_path / "out-columns"))
 
 

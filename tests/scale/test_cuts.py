@@ -56,11 +56,11 @@ def mixed(n: int = 6000) -> tuple[np.ndarray, np.ndarray]:
 def test_categories_are_cut_before_anything_else(rng: np.random.Generator | None) -> None:
     X, kind = mixed()
     leaf = grow(X, 4, rng, [np.arange(2, 10)]).route(X)
-    assert all(len(set(leaf[kind == one])) == 1 for one in range(8))
+    assert all(len(set(leaf[kind == item])) == 1 for item in range(8))
     sizes = np.bincount(leaf, minlength=4)
     assert sizes.min() > 0.4 * len(X) / 4
     plain = grow(X, 4, rng).route(X)
-    assert any(len(set(plain[kind == one])) > 1 for one in range(8))
+    assert any(len(set(plain[kind == item])) > 1 for item in range(8))
 
 
 def test_a_rare_category_is_not_cut_off_alone() -> None:
@@ -87,14 +87,14 @@ def test_columns_in_which_all_agree_change_nothing() -> None:
     X = np.random.default_rng(3).standard_normal((400, 3))
     labels = np.random.default_rng(6).permutation(400) // 5
     wide = np.column_stack([np.full(400, 2.5), X, np.full(400, -1.0)])
-    found = []
+    results = []
     for points in (X, wide):
         cells = Leaf(points, labels, 5, Context(seed=4))
         cells.visit(8, Heat(40.0, 0.3, 0.05), Context(seed=5))
-        found.append(cells)
-    assert np.array_equal(found[0].labels, found[1].labels)
-    assert not np.array_equal(found[0].labels, labels)
-    assert found[0].costs == pytest.approx(found[1].costs)
+        results.append(cells)
+    assert np.array_equal(results[0].labels, results[1].labels)
+    assert not np.array_equal(results[0].labels, labels)
+    assert results[0].costs == pytest.approx(results[1].costs)
 
 
 def test_columns_that_vary_and_their_copy() -> None:

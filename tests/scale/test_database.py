@@ -56,10 +56,10 @@ def test_identifiers_never_reach_the_work_folder(base: Path, tmp_path: Path) -> 
 
 def test_the_command_line(base: Path, tmp_path: Path) -> None:
     words = ["--key", "age,income,sex", "--confidential", "ill", "--drop-undeclared", "-k", 4, "--workers", 1]
-    code, said = call("plan", base, "--query", QUERY, *words, "--leaf", 800)
-    assert code == 0, said
-    code, said = call("anonymize", base, "--query", QUERY, "-o", tmp_path / "out", *words, "--leaf", 800)
-    assert code == 0, said
+    code, text = call("plan", base, "--query", QUERY, *words, "--leaf", 800)
+    assert code == 0, text
+    code, text = call("anonymize", base, "--query", QUERY, "-o", tmp_path / "out", *words, "--leaf", 800)
+    assert code == 0, text
     assert len(rows(tmp_path / "out")) == people(3000).filter(people(3000)["age"] >= 30).height
 
 
@@ -79,8 +79,8 @@ def test_a_plan_counts_and_copies_a_part(base: Path) -> None:
         ("create table x as select 1", "the query failed on DuckDB file"),
     ],
 )
-def test_a_bad_query_is_answered(base: Path, tmp_path: Path, query: str | None, said: str) -> None:
-    with pytest.raises(vr.VoronymError, match=f"(?i){said}"):
+def test_a_bad_query_is_answered(base: Path, tmp_path: Path, query: str | None, message: str) -> None:
+    with pytest.raises(vr.VoronymError, match=f"(?i){message}"):
         vr.anonymize(base, output=tmp_path / "out", **ASKED, reading={"query": query})
     assert [path.name for path in tmp_path.iterdir()] == ["register.duckdb"]
 

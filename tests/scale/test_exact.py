@@ -15,7 +15,7 @@ numbers = st.lists(st.floats(-1e100, 1e100, allow_nan=False), max_size=30)
 
 @given(numbers, st.integers(0, 30))
 def test_sums_are_exact_and_merge(values: list[float], cut: int) -> None:
-    parts = [Moments.of(np.array(one, np.float64)) for one in (values[:cut], values[cut:])]
+    parts = [Moments.of(np.array(item, np.float64)) for item in (values[:cut], values[cut:])]
     both = parts[1].merged(parts[0])
     assert both.count == len(values)
     assert both.total == sum(map(Fraction, values))
@@ -27,9 +27,9 @@ def test_whole_numbers_are_shifted_exactly(values: list[int]) -> None:
     array = np.array(values, np.int64)
     low = int(array.min())
     small = array[(array - low) < 2**52]
-    found = Moments.of(small, low).shifted(low)
-    assert found.total == sum(map(int, small))
-    assert found.squares == sum(int(x) ** 2 for x in small)
+    result = Moments.of(small, low).shifted(low)
+    assert result.total == sum(map(int, small))
+    assert result.squares == sum(int(x) ** 2 for x in small)
 
 
 @given(st.fractions(min_value=0, max_value=10**30))

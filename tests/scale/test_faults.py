@@ -75,16 +75,16 @@ def test_two_workers_with_the_same_task(tmp_path: Path) -> None:
 
 def test_one_run_at_a_time(tmp_path: Path) -> None:
     write(people(900), tmp_path / "data", 2)
-    said: list[BaseException] = []
+    messages: list[BaseException] = []
 
     def meanwhile(step: vr.Progress) -> None:
-        if "round 1" in step.stage and not said:
-            with pytest.raises(vr.InputError, match="another run is at work") as found:
+        if "round 1" in step.stage and not messages:
+            with pytest.raises(vr.InputError, match="another run is at work") as result:
                 vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1)
-            said.append(found.value)
+            messages.append(result.value)
 
     vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1, progress=meanwhile)
-    assert said
+    assert messages
     assert len(rows(tmp_path / "out")) == 900
 
 
@@ -124,7 +124,9 @@ def test_a_task_that_needs_more_memory_than_a_worker_has(tmp_path: Path) -> None
     words = [sys.executable, "-c", LIMITED, str(tmp_path)]
     said = subprocess.run(words, capture_output=True, text=True, check=True, timeout=240).stdout.splitlines()
     assert said[0] == "100000000"
-    assert said[1].startswith("VoronymError a task of the stage 'greedy' needs more memory than a worker has")
+    assert said[1].startswith(
+        "ShortOfMemoryError a task of the stage 'greedy' needs more memory than a worker has"
+    )
     assert said[2] == "['greedy-000100.done', 'job.json']"
 
 
@@ -164,8 +166,8 @@ def test_what_is_reserved_does_not_count_as_memory(tmp_path: Path) -> None:
     """A worker that counts a thousand rows holds some 200 MB; one without any memory begins all the same."""
     surroundings = {**os.environ, **local.ALONE}
     words = [sys.executable, "-c", RESERVED, str(tmp_path)]
-    said = subprocess.run(words, env=surroundings, capture_output=True, text=True, check=True, timeout=240)
-    held, begun = said.stdout.split()
+    message = subprocess.run(words, env=surroundings, capture_output=True, text=True, check=True, timeout=240)
+    held, begun = message.stdout.split()
     assert int(held) < 600
     assert begun == "begun"
 

@@ -31,7 +31,7 @@ def test_one_leaf_is_the_release_in_memory(tmp_path: Path) -> None:
     held = vr.anonymize(people(900), **asked)
     assert rows(tmp_path / "out").equals(pl.DataFrame(held.table).sort(pl.all()))
     assert made.information_loss == held.information_loss
-    assert [str(one) for one in made.findings] == [str(one) for one in held.findings]
+    assert [str(item) for item in made.findings] == [str(item) for item in held.findings]
 
 
 WISHES: dict[str, dict[str, Any]] = {
@@ -49,7 +49,7 @@ def test_one_leaf_is_the_table_in_memory(tmp_path: Path, wish: str) -> None:
     made = vr.anonymize(tmp_path / "data", output=tmp_path / "out", **asked, workers=1)
     held = vr.anonymize(people(600), **asked)
     assert rows(tmp_path / "out").equals(pl.DataFrame(held.table).sort(pl.all()))
-    assert [str(one) for one in made.findings] == [str(one) for one in held.findings]
+    assert [str(item) for item in made.findings] == [str(item) for item in held.findings]
     assert made.rows == len(held.table)
 
 
@@ -71,16 +71,16 @@ def test_leaves_keep_every_promise(data: Path, tmp_path: Path, monkeypatch: pyte
 
 def test_workers_do_not_matter(data: Path, tmp_path: Path) -> None:
     asked = {**ROLES, "k": 4, "leaf": 1000, "models": ["t-closeness=0.35"]}
-    one = vr.anonymize(data, output=tmp_path / "one", **asked, workers=1)
-    two = vr.anonymize(data, output=tmp_path / "two", **asked, workers=2)
+    first = vr.anonymize(data, output=tmp_path / "one", **asked, workers=1)
+    second = vr.anonymize(data, output=tmp_path / "two", **asked, workers=2)
     assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
-    assert one.findings == two.findings
+    assert first.findings == second.findings
     assert least(tmp_path / "two", KEYS) >= 4
     again = vr.anonymize(
-        data, output=tmp_path / "three", recipe=vr.Recipe.from_toml(two.recipe.to_toml()), workers=1
+        data, output=tmp_path / "three", recipe=vr.Recipe.from_toml(second.recipe.to_toml()), workers=1
     )
     assert rows(tmp_path / "three").equals(rows(tmp_path / "one"))
-    assert again.recipe == two.recipe
+    assert again.recipe == second.recipe
     other = vr.anonymize(data, output=tmp_path / "four", **{**asked, "leaf": 1500}, workers=1)
     assert not rows(tmp_path / "four").equals(rows(tmp_path / "one"))
     assert other.k >= 4
@@ -111,8 +111,8 @@ def test_models_are_judged_against_the_whole(tmp_path: Path) -> None:
     worst = 0.0
     for _, group in out.group_by(["age", "income"]):  # by hand: half the sum of differences
         p = dict(group["ill"].value_counts(normalize=True).iter_rows())
-        worst = max(worst, sum(abs(p.get(one, 0.0) - q[one]) for one in q) / 2)
-    finding = next(one for one in made.findings if one.model == "t-closeness")
+        worst = max(worst, sum(abs(p.get(item, 0.0) - q[item]) for item in q) / 2)
+    finding = next(item for item in made.findings if item.model == "t-closeness")
     assert finding.value == pytest.approx(worst)
     assert worst <= 0.45 + 1e-9
 
@@ -154,7 +154,9 @@ def test_what_is_left_is_resumed(data: Path, tmp_path: Path, monkeypatch: pytest
     assert not any(b"person " in path.read_bytes() for path in kept)  # identifiers
     done = []
     real = job.STAGES["round"]
-    monkeypatch.setitem(job.STAGES, "round", lambda one, number: done.append(number[0]) or real(one, number))
+    monkeypatch.setitem(
+        job.STAGES, "round", lambda single, number: done.append(number[0]) or real(single, number)
+    )
     vr.anonymize(data, output=tmp_path / "out", **asked, memory="3GB", engine="local")  # which may differ
     assert 0 not in done
     vr.anonymize(data, output=tmp_path / "plain", **{**asked, "resume": False})
@@ -191,17 +193,17 @@ def test_cancelling_leaves_nothing(data: Path, tmp_path: Path) -> None:
 def test_the_plan_knows_the_bytes(data: Path, tmp_path: Path, leaf: int) -> None:
     asked = {**ROLES, "k": 4, "leaf": leaf, "models": ["t-closeness=0.9"], "workers": 1}
     planned = vr.plan(data, **asked)
-    most, told = 0, []
+    most, output = 0, []
 
     def look(step: vr.Progress) -> None:
         nonlocal most
         here = [path.stat().st_size for path in work_of(tmp_path / "out").glob("[!.]*.arrow")]
         most = max(most, sum(here))
 
-        told.append(step.stage)
+        output.append(step.stage)
 
     made = vr.anonymize(data, output=tmp_path / "out", **asked, progress=look)
-    assert leaf > 6000 or any(re.fullmatch(r".*: \d+ of \d+, \d+ kB spilled", one) for one in told)
+    assert leaf > 6000 or any(re.fullmatch(r".*: \d+ of \d+, \d+ kB spilled", item) for item in output)
     assert planned.bytes_spilled == pytest.approx(made.folder.bytes_spilled, rel=0.2)
     assert planned.disk_needed == pytest.approx(most, rel=0.2)
 

@@ -71,12 +71,12 @@ def tables() -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
 )
 @pytest.mark.filterwarnings("ignore")
 def test_every_kind_of_key(name: str, tmp_path: Path) -> None:
-    keys, said = tables()[name]
+    keys, text = tables()[name]
     ill = np.random.default_rng(4).choice(["flu", "cold", "none"], N, p=[0.2, 0.3, 0.5])
     frame = keys.with_columns(ill=pl.Series(ill))
     write(frame, tmp_path / "data", 3)
-    asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"], **said}
-    one = vr.anonymize(tmp_path / "data", output=tmp_path / "one", **asked, leaf=300, workers=1)
+    asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"], **text}
+    single = vr.anonymize(tmp_path / "data", output=tmp_path / "one", **asked, leaf=300, workers=1)
     out = rows(tmp_path / "one")
     whole = vr.anonymize(frame, **asked)
     held = pl.DataFrame(whole.table)
@@ -91,7 +91,7 @@ def test_every_kind_of_key(name: str, tmp_path: Path) -> None:
             assert set(out[key]) <= set(frame[key])
     if name == "times":
         assert (out["seen"].dt.second() == 0).all()  # the resolution of the column
-    assert one.group_loss < 3.0 * whole.group_loss + 1.0  # a leaf has 75 groups
+    assert single.group_loss < 3.0 * whole.group_loss + 1.0  # a leaf has 75 groups
     in_one_leaf = vr.anonymize(tmp_path / "data", output=tmp_path / "whole", **asked, workers=1)
     assert rows(tmp_path / "whole").equals(held.sort(pl.all()))
     assert in_one_leaf.findings == whole.findings
@@ -106,10 +106,10 @@ def test_every_kind_of_key(name: str, tmp_path: Path) -> None:
 def test_engines_agree_on_every_kind(name: str, tmp_path: Path) -> None:
     from distributed import Client, LocalCluster
 
-    keys, said = tables()[name]
+    keys, text = tables()[name]
     frame = keys.with_columns(ill=pl.Series(np.random.default_rng(4).choice(["flu", "cold"], N)))
     write(frame, tmp_path / "data", 3)
-    asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"], **said}
+    asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"], **text}
     asked |= {"leaf": 300}
     vr.anonymize(tmp_path / "data", output=tmp_path / "one", **asked, workers=1)
     vr.anonymize(tmp_path / "data", output=tmp_path / "two", **asked, workers=2)
@@ -146,10 +146,10 @@ def spark() -> Iterator[None]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("spark")
 def test_spark_agrees_on_every_kind(name: str, tmp_path: Path) -> None:
-    keys, said = tables()[name]
+    keys, text = tables()[name]
     frame = keys.with_columns(ill=pl.Series(np.random.default_rng(4).choice(["flu", "cold"], N)))
     write(frame, tmp_path / "data", 3)
-    asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"], **said}
+    asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"], **text}
     vr.anonymize(tmp_path / "data", output=tmp_path / "local", **asked, leaf=300, workers=1)
     vr.anonymize(tmp_path / "data", output=tmp_path / "spark", **asked, leaf=300, engine="spark")
     assert rows(tmp_path / "spark").equals(rows(tmp_path / "local"))

@@ -57,12 +57,12 @@ def dask(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     try:
         yield address, started[0]
     finally:
-        for one in reversed(started):
+        for item in reversed(started):
             for child in (
-                (*psutil.Process(one.pid).children(recursive=True), one) if one.poll() is None else ()
+                (*psutil.Process(item.pid).children(recursive=True), item) if item.poll() is None else ()
             ):
                 child.kill()
-            one.wait()
+            item.wait()
 
 
 def _start(module: str, *words: str, folder: Path) -> subprocess.Popen[bytes]:
@@ -115,11 +115,11 @@ def test_the_dask_scheduler_is_killed(data: Path, tmp_path: Path) -> None:
             reached: list[str] = []
 
             def kill(
-                step: vr.Progress, one: subprocess.Popen[bytes] = scheduler, to: list[str] = reached
+                step: vr.Progress, single: subprocess.Popen[bytes] = scheduler, to: list[str] = reached
             ) -> None:
                 if "round 2" in step.stage and not to:
                     to.append(step.stage)
-                    one.kill()
+                    single.kill()
 
             with pytest.raises(vr.VoronymError, match="cluster was lost: nothing was released"):
                 vr.anonymize(
@@ -163,14 +163,14 @@ def spark(master: str, **settings: str) -> Iterator[None]:
 
 def children(word: str) -> list[psutil.Process]:
     """Return processes under this one whose command has a word."""
-    found = []
-    for one in psutil.Process().children(recursive=True):
+    results = []
+    for item in psutil.Process().children(recursive=True):
         try:
-            if word in " ".join(one.cmdline()):
-                found.append(one)
+            if word in " ".join(item.cmdline()):
+                results.append(item)
         except psutil.Error:
             continue
-    return found
+    return results
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_a_key_that_is_gone_is_refused_unless_that_is_allowed(tmp_path: Path) ->
     folder = write(towns(), tmp_path / "data", 3)
     with pytest.raises(SchemaError, match=r"key 'town' would lose 1\d\d\.\d % .*allow_loss=\['town'\]"):
         release(folder, "out")
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["data"]
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["data"]
     made = release(folder, "out", allow_loss=["town"])
     assert made.rows == 1200
     assert made.folder.key_losses["town"] > 150.0

@@ -28,18 +28,18 @@ def test_counts_and_models_are_those_of_one_table(tmp_path: Path, monkeypatch: p
     frame = coarse()
     write(frame, tmp_path / "data", 4)
     asked = {"keys": KEYS, "confidential": ["ill", "pay"], "models": ["k-anonymity=5", "l-diversity=2"]}
-    found = vr.measure(tmp_path / "data", **asked, workers=1)
+    result = vr.measure(tmp_path / "data", **asked, workers=1)
     held = vr.measure(frame, **asked)
-    assert found.risk == held.risk
-    assert found.risk.k == frame.group_by(KEYS).len()["len"].min()
-    counted = {one.model: one for one in held.findings}
+    assert result.risk == held.risk
+    assert result.risk.k == frame.group_by(KEYS).len()["len"].min()
+    counted = {item.model: item for item in held.findings}
     assert {"k-anonymity", "l-diversity", "t-closeness", "mutual-information"} <= {
-        one.model for one in found.findings
+        item.model for item in result.findings
     }
-    for one in found.findings:
-        other = counted[one.model]
-        assert one.holds == other.holds
-        assert one.value == pytest.approx(other.value, rel=1e-12), one.model
+    for item in result.findings:
+        other = counted[item.model]
+        assert item.holds == other.holds
+        assert item.value == pytest.approx(other.value, rel=1e-12), item.model
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -55,9 +55,9 @@ def test_a_model_of_a_population_is_counted_too(tmp_path: Path) -> None:
 def test_a_class_whose_rows_lie_in_many_files_is_one(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": ["x"] * 3 + ["y"] * 3, "b": [1, 2, 3, 1, 2, 3]})
     write(frame.sort("b"), tmp_path / "data", 3)
-    found = vr.measure(tmp_path / "data", keys=["a"], workers=1)
-    assert found.risk.k == 3
-    assert found.risk.histogram == {3: 2}
+    result = vr.measure(tmp_path / "data", keys=["a"], workers=1)
+    assert result.risk.k == 3
+    assert result.risk.histogram == {3: 2}
 
 
 def test_what_is_sampled_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,11 +67,11 @@ def test_what_is_sampled_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     write(before, tmp_path / "before", 3)
     write(after, tmp_path / "after", 2)
     asked = {"keys": ["age", "income"], "confidential": ["ill"], "workers": 1}
-    found = vr.measure(tmp_path / "after", original=tmp_path / "before", **asked)
-    assert found.utility is not None
-    assert found.linkage is None
-    assert any("400 of 3,000 records" in note for note in found.notes)
-    assert found.risk == vr.measure(after, keys=["age", "income"]).risk  # counted over all
+    result = vr.measure(tmp_path / "after", original=tmp_path / "before", **asked)
+    assert result.utility is not None
+    assert result.linkage is None
+    assert any("400 of 3,000 records" in note for note in result.notes)
+    assert result.risk == vr.measure(after, keys=["age", "income"]).risk  # counted over all
 
 
 def test_a_sample_is_drawn_from_everywhere(tmp_path: Path) -> None:
@@ -87,12 +87,12 @@ def test_a_sample_is_drawn_from_everywhere(tmp_path: Path) -> None:
 def test_the_command_line(tmp_path: Path) -> None:
     write(coarse(1500), tmp_path / "data", 3)
     words = ["measure", tmp_path / "data", "--key", ",".join(KEYS), "--confidential", "ill"]
-    code, said = call(*words, "-k", 2)
-    assert code == 0, said
-    assert "1,500 records" in said
-    code, said = call(*words, "-k", 1000)
-    assert code == 3, said
+    code, text = call(*words, "-k", 2)
+    assert code == 0, text
+    assert "1,500 records" in text
+    code, text = call(*words, "-k", 1000)
+    assert code == 3, text
     assert call(*words, "--aligned")[0] == 1
-    code, said = call("compare", tmp_path / "data", "--key", "age,income", "-k", 5, "--method", "kd")
-    assert code == 0, said
-    assert "1,500 records drawn at random" in said
+    code, text = call("compare", tmp_path / "data", "--key", "age,income", "-k", 5, "--method", "kd")
+    assert code == 0, text
+    assert "1,500 records drawn at random" in text

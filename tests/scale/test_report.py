@@ -52,17 +52,17 @@ def test_figures_are_counted_over_all_rows(made: vr.Release) -> None:
     sizes = out.group_by(KEYS).len()["len"].value_counts()
     assert public.risk.histogram == dict(sorted(sizes.iter_rows()))
     assert inside.risk == vr.measure(before, keys=KEYS).risk
-    assert [one.model for one in public.findings] == ["k-anonymity", "t-closeness"]
+    assert [item.model for item in public.findings] == ["k-anonymity", "t-closeness"]
     assert (public.records, public.information_loss) == (N, made.information_loss)
-    assert {one.key: one.published for one in inside.losses} == dict(made.folder.key_losses)
-    for found, source in ((public.distributions, None), (inside.distributions, before)):
-        for one in found:
-            assert sum(one.after) + one.missing_after == N
-            assert source is None or sum(one.before) + (one.missing_before or 0) == N
-    town = next(one for one in public.distributions if one.column == "town")
+    assert {item.key: item.published for item in inside.losses} == dict(made.folder.key_losses)
+    for result, source in ((public.distributions, None), (inside.distributions, before)):
+        for item in result:
+            assert sum(item.after) + item.missing_after == N
+            assert source is None or sum(item.before) + (item.missing_before or 0) == N
+    town = next(item for item in public.distributions if item.column == "town")
     counts = dict(out["town"].fill_null("(missing)").value_counts().iter_rows())
     assert dict(zip(town.names, town.after, strict=True)) == counts
-    age = next(one for one in inside.distributions if one.column == "age")
+    age = next(item for item in inside.distributions if item.column == "age")
     for values, bars in ((out["age"], age.after), (before["age"], age.before)):
         clipped = np.clip(values.to_numpy(), age.edges[0], age.edges[-1] - 1e-9)
         assert np.histogram(clipped, age.edges)[0].tolist() == bars
@@ -73,10 +73,10 @@ def test_who_is_certain_is_counted_as_in_memory(made: vr.Release) -> None:
     out = rows(made.folder.path)
     table = Table.of(out, schema, only=out.columns)
     want = disclosed(table, Table.of(marked(), schema))
-    (found,), (held,) = made.dossier().inside.disclosed, want
-    assert (found.column, found.groups, found.people) == (held.column, held.groups, held.people)
+    (result,), (held,) = made.dossier().inside.disclosed, want
+    assert (result.column, result.groups, result.people) == (held.column, held.groups, held.people)
     for name in ("share", "chance", "usual", "before"):
-        assert getattr(found, name) == pytest.approx(getattr(held, name))
+        assert getattr(result, name) == pytest.approx(getattr(held, name))
 
 
 def test_nothing_of_the_originals_is_on_the_public_page(made: vr.Release, tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_one_leaf_has_the_report_of_a_table(tmp_path: Path) -> None:
     held = vr.anonymize(people(400), **asked).dossier()
     assert made.dossier().public.risk == held.public.risk
     assert made.dossier().public.distributions == held.public.distributions
-    assert {one.key: one.published for one in made.dossier().inside.losses} == pytest.approx(
-        {one.key: one.published for one in held.inside.losses}
+    assert {loss.key: loss.published for loss in made.dossier().inside.losses} == pytest.approx(
+        {loss.key: loss.published for loss in held.inside.losses}
     )
     with pytest.raises(vr.InputError, match="report=True"):
         vr.anonymize(tmp_path / "data", output=tmp_path / "two", **asked, workers=1).report("x.html")

@@ -43,14 +43,14 @@ def cells(folder: Path, delimiter: str = ",", encoding: str = "utf-8") -> list[d
     return out
 
 
-def least(found: list[dict[str, str]], keys: list[str]) -> int:
+def least(outcome: list[dict[str, str]], keys: list[str]) -> int:
     """Count k in cells."""
-    return min(Counter(tuple(row[key] for key in keys) for row in found).values())
+    return min(Counter(tuple(row[key] for key in keys) for row in outcome).values())
 
 
-def typed(found: list[dict[str, str]], like: pl.DataFrame) -> pl.DataFrame:
+def typed(outcome: list[dict[str, str]], like: pl.DataFrame) -> pl.DataFrame:
     """Return plainly written cells as the types of another table, sorted."""
-    frame = pl.DataFrame(found)
+    frame = pl.DataFrame(outcome)
     plain = [pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in like.columns]
     return (
         frame.select(plain)
@@ -69,12 +69,12 @@ def test_the_rows_are_those_of_parquet(tmp_path: Path, monkeypatch: pytest.Monke
     assert sorted(path.name for path in (tmp_path / "texts").iterdir()) == [
         f"part-{i:05d}.csv" for i in range(6)
     ]
-    found = cells(tmp_path / "texts")
-    assert made.k == least(found, KEYS) >= 4
+    result = cells(tmp_path / "texts")
+    assert made.k == least(result, KEYS) >= 4
     assert made.findings == columns.findings
     assert made.recipe == columns.recipe
     held = rows(tmp_path / "columns")
-    assert typed(found, held).equals(held)
+    assert typed(result, held).equals(held)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["columns", "people", "texts"]
 
 
@@ -86,13 +86,13 @@ def test_text_comes_out_as_it_came_in(tmp_path: Path) -> None:
     vr.anonymize(tmp_path / "columns", output=tmp_path / "a", **asked)
     made = vr.anonymize(tmp_path / "texts", output=tmp_path / "b", **asked)
     raw = b"".join(path.read_bytes() for path in (tmp_path / "b").iterdir())
-    found = cells(tmp_path / "b", ";", "cp1252")
+    result = cells(tmp_path / "b", ";", "cp1252")
     assert raw.count(b"\r\n") == raw.count(b"\n") == 901
     assert "Köln".encode("cp1252") in raw
     assert b'"Bad ""B""; x"' in raw
-    assert made.k == least(found, KEYS) >= 4
+    assert made.k == least(result, KEYS) >= 4
     held = rows(tmp_path / "a")
-    back = pl.DataFrame(found).select(
+    back = pl.DataFrame(result).select(
         pl.col("age").cast(pl.Int64),
         pl.col("income").replace("", None).str.replace(",", ".", literal=True).cast(pl.Float64),
         pl.col("sex", "town").replace("", None),
@@ -119,7 +119,7 @@ def test_one_leaf_in_text_is_the_release_in_memory(tmp_path: Path) -> None:
     lines = [sorted(path.read_bytes().split(b"\r\n")) for path in
              (tmp_path / "memory.csv", tmp_path / "out" / "part-00000.csv")]  # fmt: skip
     assert lines[0] == lines[1]
-    assert [str(one) for one in made.findings] == [str(one) for one in held.findings]
+    assert [str(finding) for finding in made.findings] == [str(finding) for finding in held.findings]
 
 
 ODD = ['x"y', "a,b", "line\nbreak", "=1+1", "'quoted", "\r", "-", "@home", "ü", "naïve;", "tab\there"]
@@ -134,12 +134,12 @@ def test_odd_cells_come_back(tmp_path: Path, leaf: int) -> None:
     write(frame, tmp_path / "data", 2)
     asked = {**QUICK, "leaf": leaf, "models": ["t-closeness=0.7"], "format": "csv"}
     made = vr.anonymize(tmp_path / "data", output=tmp_path / "out", **asked)
-    found = cells(tmp_path / "out")
-    bare = Counter(row["ill"] for row in found)
-    want = Counter("'" + one if one and one[0] in "=+-@\t\r" else one or "" for one in frame["ill"])
+    result = cells(tmp_path / "out")
+    bare = Counter(row["ill"] for row in result)
+    want = Counter("'" + item if item and item[0] in "=+-@\t\r" else item or "" for item in frame["ill"])
     assert bare == want
     assert made.folder.guarded_cells > 0
-    assert made.k == least(found, KEYS) >= 4
+    assert made.k == least(result, KEYS) >= 4
 
 
 @pytest.mark.parametrize("leaf", [300, 250_000])
@@ -186,7 +186,15 @@ def test_a_full_disk_while_text_is_written(
 
 
 def test_wishes_that_cannot_be(data: Path, tmp_path: Path) -> None:
-    said = ["anonymize", str(data), "-o", str(tmp_path / "out"), "--key", "age,income", "--drop-undeclared"]
+    messages = [
+        "anonymize",
+        str(data),
+        "-o",
+        str(tmp_path / "out"),
+        "--key",
+        "age,income",
+        "--drop-undeclared",
+    ]
     wrong = {
         ("--format", "xml"): "the files of a release can be parquet or csv, not 'xml'",
         ("--out-delimiter", ";"): "delimiter: this is about text files, and the release is Parquet",
@@ -195,7 +203,7 @@ def test_wishes_that_cannot_be(data: Path, tmp_path: Path) -> None:
         ("--format", "csv", "--out-encoding", "wide"): "no encoding is called 'wide'",
     }
     for words, sentence in wrong.items():
-        done = CliRunner().invoke(app, [*said, *words])
+        done = CliRunner().invoke(app, [*messages, *words])
         assert done.exit_code == 1, words
         assert sentence in " ".join(done.output.split()) + str(done.exception), words
     assert [path.name for path in tmp_path.iterdir()] == ["people"]

@@ -51,9 +51,9 @@ def test_large_whole_numbers_keep_their_digits():
 
 def test_places_on_the_globe_agree_with_the_haversine_formula():
     places = [(41.4, 2.2), (41.1, 1.2), (-33.9, 151.2), (41.4, 2.2001)]
-    found = table(Geographic().geometry(np.array(places), "home"))
+    result = table(Geographic().geometry(np.array(places), "home"))
     expected = [[apart("place", a, b) for b in places] for a in places]
-    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-4)
+    np.testing.assert_allclose(result, expected, rtol=1e-7, atol=1e-4)
     with pytest.raises(InputError, match=r"1 distinct values outside -90\.\.90"):
         Geographic().geometry(np.array([[100.0, 0.0]]), "home")
 
@@ -102,8 +102,8 @@ def levenshtein(a: str, b: str) -> int:
 
 @given(st.lists(st.text("abc", max_size=5), min_size=1, max_size=5, unique=True))
 def test_edit_distance_against_the_recurrence(words):
-    found = table(Edit().geometry(words, "name"))
-    assert found.tolist() == [[levenshtein(a, b) for b in words] for a in words]
+    result = table(Edit().geometry(words, "name"))
+    assert result.tolist() == [[levenshtein(a, b) for b in words] for a in words]
 
 
 def test_edit_distance_without_its_library(monkeypatch):
@@ -200,10 +200,10 @@ def test_what_cannot_be_is_said(build, sentence):
 )
 def test_every_metric_is_one(values, chosen):
     made = chosen.geometry(np.array(sorted(values)), "x")
-    found = table(made)
-    assert (np.diagonal(found) == 0).all()
-    np.testing.assert_array_equal(found, found.T)
-    assert (found <= made.far + 1e-9).all()
+    result = table(made)
+    assert (np.diagonal(result) == 0).all()
+    np.testing.assert_array_equal(result, result.T)
+    assert (result <= made.far + 1e-9).all()
     assert made.far > 0
-    through = (found[:, :, None] + found[None, :, :]).min(axis=1)  # the triangle inequality
-    assert (found <= through + 1e-9).all()
+    through = (result[:, :, None] + result[None, :, :]).min(axis=1)  # the triangle inequality
+    assert (result <= through + 1e-9).all()

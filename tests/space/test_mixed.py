@@ -62,11 +62,11 @@ def test_kernels_agree_with_numpy(monkeypatch, small, gaps):
     for k, field in enumerate(fields):
         at = np.arange(field.levels)
         expected = field.table()
-        found = [[kernels.distance(space.tables, k, a, b) for b in at] for a in at]
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
+        results = [[kernels.distance(space.tables, k, a, b) for b in at] for a in at]
+        np.testing.assert_allclose(results, expected, rtol=1e-12, atol=1e-9)
         bent = space.weights[k] * space.maps[k](expected)
-        found = [[kernels.mapped(space.tables, k, a, b) for b in at] for a in at]
-        np.testing.assert_allclose(found, bent, rtol=1e-9, atol=1e-9)
+        results = [[kernels.mapped(space.tables, k, a, b) for b in at] for a in at]
+        np.testing.assert_allclose(results, bent, rtol=1e-9, atol=1e-9)
     X = space.codes
     total = sum(
         w * bend(f.distance(X[:, None, k], X[None, :, k]))
@@ -88,16 +88,16 @@ def test_missing_values_are_far_from_all_others_and_equal_to_each_other():
 
 def test_the_map_gives_distances_the_shape_of_the_normal_ones():
     field = line(np.random.default_rng(0).lognormal(0, 1.5, 3000).tolist())
-    found = spread(field, rng=np.random.default_rng(1))
-    assert not found.exact
-    assert found.pairs == 100_000
-    assert found.error() == pytest.approx(math.sqrt(math.log(40) / 2e5))
-    bend = DistanceMap.fit(found)
-    one, other = np.random.default_rng(2).integers(0, 3000, (2, 5000))
-    keep = one != other
-    mapped = bend(field.distance(field.codes[one[keep]], field.codes[other[keep]]))
+    result = spread(field, rng=np.random.default_rng(1))
+    assert not result.exact
+    assert result.pairs == 100_000
+    assert result.error() == pytest.approx(math.sqrt(math.log(40) / 2e5))
+    bend = DistanceMap.fit(result)
+    first, other = np.random.default_rng(2).integers(0, 3000, (2, 5000))
+    keep = first != other
+    mapped = bend(field.distance(field.codes[first[keep]], field.codes[other[keep]]))
     assert kstest(mapped, lambda x: 2 * norm.cdf(x / math.sqrt(2)) - 1).statistic < 0.03
-    raw = field.distance(field.codes[one[keep]], field.codes[other[keep]])
+    raw = field.distance(field.codes[first[keep]], field.codes[other[keep]])
     order = np.argsort(raw)
     assert (np.diff(mapped[order]) >= 0).all()
 
@@ -119,13 +119,13 @@ def test_the_sampled_distribution_is_within_its_stated_error():
 
 
 def test_the_exact_distribution_by_hand():
-    found = spread(line([0, 0, 1, 4]), rng=RNG)  # pairs: 0, 1, 1, 4, 4, 3
-    assert found.distances.tolist() == [0, 1, 3, 4]
-    np.testing.assert_allclose(found.cumulative, [1 / 6, 3 / 6, 4 / 6, 1])
-    assert found.quantile(0.5) == 1
-    assert found.quantile(0.51) == 3
-    assert found.quantile(0.0) == 0
-    assert found.quantile(1.0) == 4
+    result = spread(line([0, 0, 1, 4]), rng=RNG)  # pairs: 0, 1, 1, 4, 4, 3
+    assert result.distances.tolist() == [0, 1, 3, 4]
+    np.testing.assert_allclose(result.cumulative, [1 / 6, 3 / 6, 4 / 6, 1])
+    assert result.quantile(0.5) == 1
+    assert result.quantile(0.51) == 3
+    assert result.quantile(0.0) == 0
+    assert result.quantile(1.0) == 4
 
 
 def test_references_of_the_map():
@@ -153,11 +153,11 @@ def test_medoids_have_the_least_sum_of_distances(data):
     labels = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     labels = np.unique(labels, return_inverse=True)[1]
     m = labels.max() + 1
-    found = medoids(field, field.codes, labels, m)
+    result = medoids(field, field.codes, labels, m)
     table = field.table()
     for cell in range(m):
         sums = table[:, field.codes[labels == cell]].sum(axis=1)  # over all values of the column: equation 3
-        assert sums[found[cell]] <= sums.min() + 1e-9
+        assert sums[result[cell]] <= sums.min() + 1e-9
 
 
 def test_medoids_of_many_values_are_the_best_of_the_members(monkeypatch):
@@ -166,12 +166,12 @@ def test_medoids_of_many_values_are_the_best_of_the_members(monkeypatch):
         if field.metric in ("table", "line", "labels"):
             continue
         labels = np.arange(40) % 3
-        found = medoids(field, field.codes, labels, 3)
+        result = medoids(field, field.codes, labels, 3)
         for cell in range(3):
             members = np.unique(field.codes[labels == cell])
             sums = field.table()[np.ix_(members, field.codes[labels == cell])].sum(axis=1)
-            assert found[cell] in members
-            assert field.table()[found[cell], field.codes[labels == cell]].sum() == pytest.approx(sums.min())
+            assert result[cell] in members
+            assert field.table()[result[cell], field.codes[labels == cell]].sum() == pytest.approx(sums.min())
 
 
 @pytest.mark.parametrize("small", [512, 0])

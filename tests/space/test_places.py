@@ -67,10 +67,10 @@ def test_moves_cost_what_the_definition_says(spread):
         swapped[[i, there]], shifted[i] = [q, p], q
         before = by_definition(X, labels)
         state = (work.model, work.cells)
-        told = change(*state, p, i, there) + change(*state, q, there, i)
-        assert told == pytest.approx(by_definition(X, swapped) - before, rel=1e-5, abs=1e-9 * before)
-        told = change(*state, p, i, -1) + change(*state, q, -1, i)
-        assert told == pytest.approx(by_definition(X, shifted) - before, rel=1e-5, abs=1e-9 * before)
+        output = change(*state, p, i, there) + change(*state, q, there, i)
+        assert output == pytest.approx(by_definition(X, swapped) - before, rel=1e-5, abs=1e-9 * before)
+        output = change(*state, p, i, -1) + change(*state, q, -1, i)
+        assert output == pytest.approx(by_definition(X, shifted) - before, rel=1e-5, abs=1e-9 * before)
         shift(*state, i, q)
         assert work.costs.sum() == pytest.approx(by_definition(X, work.labels), rel=1e-6)
 
@@ -101,8 +101,10 @@ def test_the_best_grouping_of_a_few_is_found():
         labels = np.ones(8, np.int64)
         labels[[0, *chosen]] = 0
         best = min(best, by_definition(X, labels))
-    found = vr.microaggregate(X, 4, method="anneal", space=Sphere())
-    assert by_definition(X, found.labels) == pytest.approx(min(best, by_definition(X, np.zeros(8, np.int64))))
+    result = vr.microaggregate(X, 4, method="anneal", space=Sphere())
+    assert by_definition(X, result.labels) == pytest.approx(
+        min(best, by_definition(X, np.zeros(8, np.int64)))
+    )
 
 
 def test_mdav_takes_who_is_farthest_from_the_direction():
@@ -118,8 +120,8 @@ def test_mdav_takes_who_is_farthest_from_the_direction():
             groups.append(sorted(near))
             left = [i for i in left if i not in near]
     part = vr.microaggregate(X, 3, method="mdav", space=Sphere())
-    found = sorted(np.flatnonzero(part.labels == group).tolist() for group in range(part.n_cells))
-    assert all(group in found for group in groups)
+    result = sorted(np.flatnonzero(part.labels == group).tolist() for group in range(part.n_cells))
+    assert all(group in result for group in groups)
 
 
 def test_pairs_ends_by_the_cost_of_the_sphere_itself():

@@ -92,38 +92,38 @@ class Street(NamedTuple):
 
 
 @implement(scan.clear, Street)
-def clear(one):
-    one.left[:] = 0
+def clear(toy):
+    toy.left[:] = 0
 
 
 @implement(scan.add, Street)
-def add(one, i, sign):
-    one.left[i] += int(sign)
+def add(toy, i, sign):
+    toy.left[i] += int(sign)
 
 
 @implement(scan.aim_at_centroid, Street)
-def aim_at_centroid(one, left):
-    for a in range(len(one.point)):
+def aim_at_centroid(toy, left):
+    for a in range(len(toy.point)):
         size = 0
-        for i in range(len(one.left)):
-            if one.left[i] > 0:
-                one.buffer[size] = one.points[i, a]
+        for i in range(len(toy.left)):
+            if toy.left[i] > 0:
+                toy.buffer[size] = toy.points[i, a]
                 size += 1
-        one.point[a] = median(one.buffer, left)
+        toy.point[a] = median(toy.buffer, left)
 
 
 @implement(scan.aim_at, Street)
-def aim_at(one, i):
-    for a in range(len(one.point)):
-        one.point[a] = one.points[i, a]
+def aim_at(toy, i):
+    for a in range(len(toy.point)):
+        toy.point[a] = toy.points[i, a]
 
 
 @implement(scan.fill_costs, Street)
-def fill_costs(one, alive, left, out):
+def fill_costs(toy, alive, left, out):
     for t in range(left):
         out[t] = 0.0
-        for a in range(len(one.point)):
-            out[t] += abs(one.points[alive[t], a] - one.point[a])
+        for a in range(len(toy.point)):
+            out[t] += abs(toy.points[alive[t], a] - toy.point[a])
 
 
 class Blocks(Records):

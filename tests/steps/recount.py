@@ -18,12 +18,14 @@ CUTS = [30, 50, 70]
 def table(rng: np.random.Generator) -> pd.DataFrame:
     """Draw a table about people: numbers, codes of one length and of several, categories, gaps."""
     n = int(rng.integers(60, 220))
-    codes = [str(one) for one in rng.integers(1, 10 ** int(rng.integers(1, 4)), 40)]
+    codes = [str(integer) for integer in rng.integers(1, 10 ** int(rng.integers(1, 4)), 40)]
     frame = pd.DataFrame(
         {
             "age": rng.integers(18, 18 + int(rng.integers(5, 70)), n),
             "region": rng.choice(codes, n),
-            "zip": [f"{one:05d}" for one in rng.choice([8001, 8045, 8110, 9001, 10115, 10117, 21000], n)],
+            "zip": [
+                f"{integer:05d}" for integer in rng.choice([8001, 8045, 8110, 9001, 10115, 10117, 21000], n)
+            ],
             "sex": rng.choice(["f", "m"], n, p=(q := float(rng.uniform(0.05, 0.95)), 1 - q)),
             "ill": rng.choice(["a", "b", "c"], n),
             ROW: [f"r{i}" for i in range(n)],
@@ -36,7 +38,7 @@ def table(rng: np.random.Generator) -> pd.DataFrame:
 
 def recipe(rng: np.random.Generator) -> tuple[list[str], list[str], int, str]:
     """Draw keys, steps, k and a method."""
-    keys = [str(one) for one in rng.permutation(["age", "region", "zip", "sex"])[: rng.integers(2, 5)]]
+    keys = [str(item) for item in rng.permutation(["age", "region", "zip", "sex"])[: rng.integers(2, 5)]]
     choices = {
         "age": ["round age=10 how=down", "top age=60", "bottom age=25", "recode age cuts=30,50,70"],
         "region": ["recode region level=1", "suppress region rare=3"],
@@ -90,10 +92,10 @@ def holds(text: Any, value: Any) -> bool:
     value = str(value)
     if text == value or set(text) == {"*"}:
         return True
-    if found := re.fullmatch(r"(\d+)–(\d+)", text):
-        return int(found[1]) <= int(value) <= int(found[2])
-    if found := re.fullmatch(r"(\d+) or (less|more)", text):
-        return int(value) <= int(found[1]) if found[2] == "less" else int(value) >= int(found[1])
+    if match := re.fullmatch(r"(\d+)–(\d+)", text):
+        return int(match[1]) <= int(value) <= int(match[2])
+    if match := re.fullmatch(r"(\d+) or (less|more)", text):
+        return int(value) <= int(match[1]) if match[2] == "less" else int(value) >= int(match[1])
     if "*" in text:
         return re.fullmatch(text.replace("*", "."), value) is not None
     return False
@@ -103,9 +105,9 @@ def recount(frame: pd.DataFrame, made: Any, keys: list[str], steps: list[str], k
     """Return everything that a release says otherwise than its rows."""
     wrong: list[str] = []
 
-    def same(what: str, said: Any, counted: Any) -> None:
-        if said != counted:
-            wrong.append(f"{what}: said {said}, counted {counted}")
+    def same(what: str, message: Any, counted: Any) -> None:
+        if message != counted:
+            wrong.append(f"{what}: said {message}, counted {counted}")
 
     now: pd.DataFrame | None = frame
     for step, effect in zip(steps, made.effects, strict=True):
@@ -141,7 +143,9 @@ def recount(frame: pd.DataFrame, made: Any, keys: list[str], steps: list[str], k
 
 def joined(frame: pd.DataFrame, keys: list[str]) -> list[str]:
     """Return the keys of each record as one text."""
-    return ["|".join("gone" if pd.isna(one) else str(one) for one in row) for row in frame[keys].to_numpy()]
+    return [
+        "|".join("gone" if pd.isna(item) else str(item) for item in row) for row in frame[keys].to_numpy()
+    ]
 
 
 def fitting(frame: pd.DataFrame, released: pd.DataFrame, keys: list[str]) -> float:

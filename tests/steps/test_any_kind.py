@@ -53,7 +53,7 @@ def some_steps(draw, columns):
     """Draw up to three steps that columns of these kinds can take, some of them for after the groups."""
     made = []
     for _ in range(draw(st.integers(1, 3))):
-        name = draw(st.sampled_from([one for one in columns if one.startswith("key")]))
+        name = draw(st.sampled_from([column for column in columns if column.startswith("key")]))
         kind = name.split()[-1]
         able = [*ON_ANY]
         able += ON_NUMBERS if kind in NUMBERS else ON_TIMES if kind in ("date", "time") else []
@@ -70,7 +70,7 @@ def written(columns, k, library, steps, way):
     more = {"method": "mdav", **WAYS[way]}
     if way == "hierarchy":
         more["publish"] = {
-            one: "hierarchy" if one.split()[-1] in ("word", "bool") else "mean" for one in keys
+            key: "hierarchy" if key.split()[-1] in ("word", "bool") else "mean" for key in keys
         }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -79,7 +79,7 @@ def written(columns, k, library, steps, way):
             keys=keys,
             confidential=["secret"],
             identifiers=["name"],
-            kinds={one: "numeric" for one in keys if one.split()[-1] in NUMBERS},
+            kinds={key: "numeric" for key in keys if key.split()[-1] in NUMBERS},
             k=k,
             steps=steps,
             allow_near_unique=keys,
@@ -100,7 +100,7 @@ def test_k_in_the_file_whatever_the_steps_and_the_way(data, drawn, library):
     steps = data.draw(some_steps(columns))
     ranged = way in ("interval", "hierarchy", "ranges", "lattice")
     if ranged:  # what is published is text, which no step on numbers takes
-        steps = [one.removeprefix("after ") for one in steps]
+        steps = [step.removeprefix("after ") for step in steps]
     try:
         least = written(columns, k, library, steps, way)
     except InputError as error:  # such as values that the column has not; said of the step that it is about
@@ -140,7 +140,10 @@ def test_whoever_knows_the_keys_links_one_in_k_at_most(way, steps):
     # The strongest claim: the whole class in which somebody's record is, known for certain.
     chance = [1 / keys.count(keys[row]) for row in own]
     assert max(chance) <= 1 / 4
-    found = vr.attack(release, attacks=["linkage", "linkage-assignment", "linkage-exact"], targets=160)
-    for one in found.outcomes:
+    result = vr.attack(release, attacks=["linkage", "linkage-assignment", "linkage-exact"], targets=160)
+    for outcome in result.outcomes:
         # Four deviations: what steps draw and the order of the rows differ each time.
-        assert one.success <= 1 / 4 + 4 * (0.25 * 0.75 / one.people) ** 0.5, (one.attack, one.success)
+        assert outcome.success <= 1 / 4 + 4 * (0.25 * 0.75 / outcome.people) ** 0.5, (
+            outcome.attack,
+            outcome.success,
+        )

@@ -24,27 +24,31 @@ LIBRARIES = ["polars", "pandas", "pyarrow"]
 def people(n=400, seed=0):
     rng = np.random.default_rng(seed)
     gap = rng.random((n, 6)) < 0.05
-    age = [None if gone else int(one) for one, gone in zip(rng.integers(0, 99, n), gap[:, 0], strict=True)]
+    age = [
+        None if gone else int(integer)
+        for integer, gone in zip(rng.integers(0, 99, n), gap[:, 0], strict=True)
+    ]
     pay = np.round(np.exp(rng.normal(7, 1, n)) + 20 * rng.integers(0, 99, n), 2)
     born = [
         None if gone else dt.date(1930, 1, 1) + dt.timedelta(days=int(days))
         for days, gone in zip(rng.integers(0, 30_000, n), gap[:, 2], strict=True)
     ]
     town = [
-        None if gone else f"0{one:04d}"
-        for one, gone in zip(rng.integers(8000, 8060, n), gap[:, 3], strict=True)
+        None if gone else f"0{integer:04d}"
+        for integer, gone in zip(rng.integers(8000, 8060, n), gap[:, 3], strict=True)
     ]
     job = [
-        None if gone else "abcdefg"[one] for one, gone in zip(rng.integers(0, 7, n), gap[:, 4], strict=True)
+        None if gone else "abcdefg"[integer]
+        for integer, gone in zip(rng.integers(0, 7, n), gap[:, 4], strict=True)
     ]
     return pl.DataFrame(
         {
             "age": age,
-            "pay": [None if gone else one for one, gone in zip(pay.tolist(), gap[:, 1], strict=True)],
+            "pay": [None if gone else integer for integer, gone in zip(pay.tolist(), gap[:, 1], strict=True)],
             "born": born,
             "town": town,
             "job": job,
-            "cash": [Decimal(int(one)) / 100 for one in rng.integers(0, 10**6, n)],
+            "cash": [Decimal(int(integer)) / 100 for integer in rng.integers(0, 10**6, n)],
         },
         schema_overrides={"cash": pl.Decimal(12, 2)},
     )
@@ -68,8 +72,8 @@ def done(table, *steps, least=3, seed=1):
 def values(table, name):
     """The values as plain Python ones: pandas has dates as times."""
     return [
-        None if gone else one.date() if isinstance(one, dt.datetime) else one
-        for one, gone in zip(table.frame[name].to_list(), table.missing(name), strict=True)
+        None if gone else single.date() if isinstance(single, dt.datetime) else single
+        for single, gone in zip(table.frame[name].to_list(), table.missing(name), strict=True)
     ]
 
 
@@ -95,7 +99,7 @@ def test_against_a_loop(library, step, name, loop):
     table = table_of(people(), library)
     made, effects, _ = done(table, step)
     before, after = values(table, name), values(made, name)
-    assert after == [None if one is None else loop(one) for one in before]
+    assert after == [None if item is None else loop(item) for item in before]
     assert effects[0].changed == pytest.approx(np.mean([a != b for a, b in zip(before, after, strict=True)]))
     for other in set(table.columns) - {name}:
         assert values(made, other) == values(table, other)
@@ -122,7 +126,7 @@ def test_steps_that_move_values_lose_none(library, step):
     assert sorted(map(str, before)) == sorted(map(str, after))
     assert before != after
     if "record" not in step:  # gaps stay where they are
-        assert [one is None for one in before] == [one is None for one in after]
+        assert [item is None for item in before] == [item is None for item in after]
     assert made.frame[name].dtype == table.frame[name].dtype
 
 
@@ -161,14 +165,14 @@ def test_a_shuffle_keeps_what_it_is_about():
     frame = pl.DataFrame({"x": x, "y": np.exp(0.8 * x + 0.6 * rng.normal(size=4000))})
     table = Table.of(frame, vr.Schema.build(frame, keys=["x"], confidential=["y"]))
 
-    def rank(one):
-        return np.argsort(np.argsort(one))
+    def rank(single):
+        return np.argsort(np.argsort(single))
 
     was = np.corrcoef(rank(frame["x"]), rank(frame["y"]))[0, 1]
     for step, wanted in (("shuffle y about=x", was), ("shuffle y", 0.0)):
         made, _, _ = done(table, step)
-        found = np.corrcoef(rank(frame["x"]), rank(values(made, "y")))[0, 1]
-        assert found == pytest.approx(wanted, abs=0.05)
+        result = np.corrcoef(rank(frame["x"]), rank(values(made, "y")))[0, 1]
+        assert result == pytest.approx(wanted, abs=0.05)
         own = np.corrcoef(rank(frame["y"]), rank(values(made, "y")))[0, 1]
         assert own == pytest.approx(wanted**2, abs=0.06)  # nothing of a record's own value but through x
 
@@ -302,11 +306,11 @@ def test_what_a_column_cannot(step, error, part):
 
 def test_a_hierarchy(tmp_path):
     file = tmp_path / "jobs.csv"
-    file.write_text("\n".join(f"{one};{'low' if one < 'd' else 'high'};*" for one in "abcdefg"))
+    file.write_text("\n".join(f"{item};{'low' if item < 'd' else 'high'};*" for item in "abcdefg"))
     table = table_of(people())
     made, _, _ = done(table, f'recode job level=1 hierarchy="{file}"')
-    loop = {None: None, **{one: "low" if one < "d" else "high" for one in "abcdefg"}}
-    assert values(made, "job") == [loop[one] for one in values(table, "job")]
+    loop = {None: None, **{item: "low" if item < "d" else "high" for item in "abcdefg"}}
+    assert values(made, "job") == [loop[item] for item in values(table, "job")]
     file.write_text("a;low;*\nb;low;*")
     with pytest.raises(InputError, match="of 7 distinct values of column 'job'"):
         done(table, f'recode job level=1 hierarchy="{file}"')
@@ -360,7 +364,7 @@ def test_rows_of_one_person_are_not_drawn_one_by_one():
 def test_any_dtype_comes_back_as_it_was(data, dtype, step, library):
     low, high = (-(10**6), 10**6) if dtype.startswith("float") else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     column = data.draw(st.lists(st.one_of(st.none(), st.integers(low, high)), min_size=4, max_size=30))
-    if all(one is None for one in column):
+    if all(item is None for item in column):
         column[0] = 1
     series = pl.Series("x", column, dtype={"float32": pl.Float32, "float64": pl.Float64}.get(
         dtype, getattr(pl, dtype.replace("uint", "UInt").replace("int", "Int", 1) if dtype[0] == "i"
@@ -378,10 +382,10 @@ def test_any_dtype_comes_back_as_it_was(data, dtype, step, library):
     assert made.frame["x"].dtype == table.frame["x"].dtype
     before, after = values(table, "x"), values(made, "x")
     if "suppress" not in step:
-        assert [one is None for one in before] == [one is None for one in after]
+        assert [item is None for item in before] == [item is None for item in after]
     if step == "top x=3":
-        assert all(one is None or (new == one if one <= 3 else new == 3)
-                   for one, new in zip(before, after, strict=True))  # fmt: skip
+        assert all(item is None or (new == item if item <= 3 else new == 3)
+                   for item, new in zip(before, after, strict=True))  # fmt: skip
     assert isinstance(nw.to_native(made.frame), type(native[library]))
 
 

@@ -13,7 +13,7 @@ def people(n=400, seed=0):
     return pd.DataFrame(
         {
             "age": rng.integers(18, 90, n),
-            "region": [str(one) for one in rng.integers(1, 140, n)],
+            "region": [str(integer) for integer in rng.integers(1, 140, n)],
             "sex": rng.choice(["f", "m"], n),
             "pay": 100 * rng.integers(9, 30, n),
         }
@@ -25,7 +25,7 @@ def small(frame, keys, k):
     return tuple(int((size < least).sum()) for least in (2, 3, k))
 
 
-def told(exposed):
+def messages_of(exposed):
     return exposed.unique, exposed.below_3, exposed.below_k
 
 
@@ -43,10 +43,10 @@ def test_a_recoded_value_is_a_value():
     first = frame.assign(age=frame.age // 10 * 10)
     second = first.assign(region=[code[:-1] + "*" for code in first.region])
     third = second.assign(age=pd.cut(second.age, [-1, 29, 49, 69, 999]).astype(str))
-    counts = [small(one, keys, k) for one in (frame, first, second, third)]
+    counts = [small(item, keys, k) for item in (frame, first, second, third)]
     assert counts[-1][0] > 0, "the table has to have uniques in the end"
     for effect, before, after in zip(made.effects, counts[:-1], counts[1:], strict=True):
-        assert (told(effect.keys[0]), told(effect.keys[1])) == (before, after)
+        assert (messages_of(effect.keys[0]), messages_of(effect.keys[1])) == (before, after)
     assert f"unique on the keys: {counts[0][0]:,} → {counts[1][0]:,}" in str(made.effects[0])
     assert f"below 4: {counts[2][2]:,} → {counts[3][2]:,}" in str(made.effects[2])
 
@@ -84,9 +84,9 @@ def test_people_and_not_their_rows_make_a_class():
     made = vr.anonymize(rows, keys=["age", "sex"], person="who", drop_undeclared=True, k=3,
                         steps=["round age=5"])  # fmt: skip
     after = rows.assign(age=np.floor(rows.age / 5 + 0.5) * 5)
-    for frame, found in ((rows, made.effects[0].keys[0]), (after, made.effects[0].keys[1])):
+    for frame, result in ((rows, made.effects[0].keys[0]), (after, made.effects[0].keys[1])):
         heads = frame.groupby(["age", "sex"]).who.transform("nunique")
-        assert told(found) == tuple(int((heads < least).sum()) for least in (2, 3, 3))
+        assert messages_of(result) == tuple(int((heads < least).sum()) for least in (2, 3, 3))
 
 
 @pytest.mark.filterwarnings("ignore:the 1 keys lost")

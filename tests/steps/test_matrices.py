@@ -70,8 +70,8 @@ def test_strata_keep_their_own_shares():
     together, apart = done("pram job=0.9"), done("pram job=0.9 by=region")
     own = people().group_by("region").agg((pl.col("job") == "pilot").mean()).sort("region")["job"]
     for frame, kept in ((together, False), (apart, True)):
-        found = frame.group_by("region").agg((pl.col("job") == "pilot").mean()).sort("region")["job"]
-        assert bool((found - own).abs().max() < 0.04) is kept
+        result = frame.group_by("region").agg((pl.col("job") == "pilot").mean()).sort("region")["job"]
+        assert bool((result - own).abs().max() < 0.04) is kept
 
 
 def test_equal_values_of_a_household_are_drawn_once(matrix):

@@ -32,17 +32,17 @@ def recoded(values, cuts, library="polars"):
 
 def inside(text, value, number):
     """Whether a value is in a range, read by code of its own."""
-    one = r"\(?(-?\d[\d.\-]*)\)?"
-    if found := re.fullmatch(rf"{one} or less", text):
-        return value <= number(found[1])
-    if found := re.fullmatch(rf"{one} or more", text):
-        return value >= number(found[1])
-    if found := re.fullmatch(r"<(-?[\d.]+)", text):
-        return value < number(found[1])
-    found = re.fullmatch(rf"{one}–{one}", text)
-    if not found:
+    single = r"\(?(-?\d[\d.\-]*)\)?"
+    if match := re.fullmatch(rf"{single} or less", text):
+        return value <= number(match[1])
+    if match := re.fullmatch(rf"{single} or more", text):
+        return value >= number(match[1])
+    if match := re.fullmatch(r"<(-?[\d.]+)", text):
+        return value < number(match[1])
+    match = re.fullmatch(rf"{single}–{single}", text)
+    if not match:
         return value == number(text)
-    return number(found[1]) <= value <= number(found[2])
+    return number(match[1]) <= value <= number(match[2])
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -80,7 +80,7 @@ def test_every_value_is_in_its_range(data):
         "date": (st.dates(dt.date(1950, 1, 1), dt.date(2020, 1, 1)), dt.date.fromisoformat),
     }[kind]
     column = data.draw(st.lists(st.none() | values, min_size=2, max_size=30))
-    if len({one for one in column if one is not None}) < 2:
+    if len({item for item in column if item is not None}) < 2:
         return
     cuts = sorted(data.draw(st.sets(values, min_size=1, max_size=4)))
     made, _ = recoded(column, cuts)
@@ -105,9 +105,9 @@ def test_every_value_is_in_its_range(data):
         ("recode x level=1", SchemaError, "Take cuts"),
     ],
 )
-def test_refusals(step, error, said):
+def test_refusals(step, error, message):
     table = Table.build(pl.DataFrame({"x": [10, 30, 20], "t": ["a", "b", "a"]}), keys=["x", "t"])
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         run(table, [parse_step(step)], least=2)
 
 

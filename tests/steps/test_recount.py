@@ -33,13 +33,13 @@ def check(seed: int) -> list[str]:
         wrong = recount(frame, made, keys, steps, k)
         bound = made.table[keys].drop_duplicates().shape[0] / len(frame)
         mixed = made.table.sample(frac=1.0, random_state=seed)
-        found = vr.measure(mixed, keys=keys, original=frame, hierarchies=made.recipe.trees or None)
-        if abs(found.linkage.bound - bound) > 1e-9:
-            wrong.append(f"bound: said {found.linkage.bound}, counted {bound}")
+        result = vr.measure(mixed, keys=keys, original=frame, hierarchies=made.recipe.trees or None)
+        if abs(result.linkage.bound - bound) > 1e-9:
+            wrong.append(f"bound: said {result.linkage.bound}, counted {bound}")
         reached = fitting(frame, made.table, keys)
-        if reached > found.linkage.bound + 1e-9:
-            wrong.append(f"at most {found.linkage.bound}, and plain matching reaches {reached}")
-    return [f"seed {seed}, keys {keys}, steps {steps}, k {k}, {method}: {one}" for one in wrong]
+        if reached > result.linkage.bound + 1e-9:
+            wrong.append(f"at most {result.linkage.bound}, and plain matching reaches {reached}")
+    return [f"seed {seed}, keys {keys}, steps {steps}, k {k}, {method}: {item}" for item in wrong]
 
 
 @pytest.mark.parametrize("seed", range(12))

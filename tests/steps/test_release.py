@@ -42,15 +42,15 @@ def test_k_is_counted_in_the_file_by_other_code(release, tmp_path):
 
 
 def test_the_report_tells_the_holder_and_not_the_public(release):
-    found = release.dossier()
-    assert [one.step for one in found.inside.effects] == STEPS
-    fates = {one.name: one.fate for one in found.public.columns}
+    result = release.dossier()
+    assert [column.step for column in result.inside.effects] == STEPS
+    fates = {column.name: column.fate for column in result.public.columns}
     assert fates["cost"] == "rounded to multiples of 500"
     assert fates["age"].startswith("values above 80")
     assert "centre of its group" in fates["age"]
     assert fates["name"] == "dropped"
-    assert found.outside().inside is None
-    assert "alone" not in str(found.outside().to_dict())
+    assert result.outside().inside is None
+    assert "alone" not in str(result.outside().to_dict())
 
 
 def test_values_that_were_named_are_not_in_the_public_part():

@@ -23,7 +23,7 @@ def test_the_mean_of_a_tail_of_few_is_refused():
         done(table, "top x=215 publish=mean", least=2)
 
 
-def told(frame: pl.DataFrame, made: Table, limit: float, sign: float) -> float:
+def messages_of(frame: pl.DataFrame, made: Table, limit: float, sign: float) -> float:
     """Let everybody in a tail take their own rows off its published sum; return the best guess at another.
 
     They know how many rows are in the tail, that all are beyond the limit, and whose the other rows are; the
@@ -32,7 +32,9 @@ def told(frame: pl.DataFrame, made: Table, limit: float, sign: float) -> float:
     tail = frame.with_columns(mean=pl.Series(values(made, "x"))).filter(sign * pl.col("x") > sign * limit)
     total = sign * (tail["mean"].sum() - limit * len(tail))
     far = tail.group_by("who").agg(far=(sign * (pl.col("x") - limit)).sum())["far"].to_list()
-    return min((total - own - one) / one for i, own in enumerate(far) for j, one in enumerate(far) if i != j)
+    return min(
+        (total - own - first) / first for i, own in enumerate(far) for j, first in enumerate(far) if i != j
+    )
 
 
 @pytest.mark.parametrize(("word", "sign"), [("top", 1.0), ("bottom", -1.0)])
@@ -53,8 +55,12 @@ def test_the_mean_of_a_tail_tells_nobody_the_largest_value(word: str, sign: floa
             refused += 1
         else:
             released += 1
-            assert told(frame, made, sign * 10.0, sign) >= 0.1 - 1e-9, draw
+            assert messages_of(frame, made, sign * 10.0, sign) >= 0.1 - 1e-9, draw
     assert min(released, refused) >= 20
-    one = pl.DataFrame({"x": [*range(100), 200, 210, 220, 230, 90_000], "y": [0] * 105})
+    single = pl.DataFrame({"x": [*range(100), 200, 210, 220, 230, 90_000], "y": [0] * 105})
     with pytest.raises(GuaranteeError, match="so far beyond the others"):
-        done(Table.of(one, vr.Schema.build(one, keys=["x"], other=["y"])), "top x=199 publish=mean", least=5)
+        done(
+            Table.of(single, vr.Schema.build(single, keys=["x"], other=["y"])),
+            "top x=199 publish=mean",
+            least=5,
+        )

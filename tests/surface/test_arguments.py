@@ -50,11 +50,11 @@ def test_models_by_name():
     """A mapping used to drop the threshold in silence."""
     asked = {"keys": ["age", "sex"], "confidential": ["diagnosis"], "drop_undeclared": True, "k": 3}
     release = vr.anonymize(patients(), models={"t-closeness": 0.6, "p-sensitive": 2}, **asked)
-    required = {one.model: one.required for one in release.findings}
+    required = {finding.model: finding.required for finding in release.findings}
     assert (required["t-closeness"], required["p-sensitive"]) == (0.6, 2)
     assert release.recipe.models == ("t-closeness=0.6", "p-sensitive=2")
     look = {"keys": ["age", "sex"], "confidential": ["diagnosis"], "models": {"p-sensitive": 99}}
-    assert not all(one.holds for one in vr.measure(release.table, **look).findings)
+    assert not all(finding.holds for finding in vr.measure(release.table, **look).findings)
     for wrong in ({"t-closeness": [0.1]}, {5: 0.1}, {"nope": 1}, [("t-closeness", 0.15)], 0.15):
         with pytest.raises(vr.InputError):
             vr.anonymize(patients(), models=wrong, **asked)

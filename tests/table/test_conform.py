@@ -56,8 +56,8 @@ def test_an_odd_cell_is_named(library: str) -> None:
 )
 def test_what_is_said_and_what_is_not(values: list[Any], start: str | None) -> None:
     table = pl.DataFrame({"x": values}, schema={"x": pl.String})
-    found = check_kinds(table, Schema.build(table, keys=["x"]))
-    assert found == () if start is None else found[0].startswith(start)
+    result = check_kinds(table, Schema.build(table, keys=["x"]))
+    assert result == () if start is None else result[0].startswith(start)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -123,7 +123,7 @@ def test_original_texts_and_released_numbers_can_be_compared() -> None:
     original = pl.DataFrame({"zip": ["00101", "00103", "43001", "43003"]})
     released = pd.DataFrame({"zip": [102, 102, 43002, 43002]})
     schema = Schema.build(original, keys=["zip"], kinds={"zip": "numeric"})
-    found = utility(original, released, schema, aligned=np.arange(4))
-    assert found.columns[0].mean_after == found.columns[0].mean_before
-    assert found.information_loss is not None
-    assert found.information_loss < 1
+    result = utility(original, released, schema, aligned=np.arange(4))
+    assert result.columns[0].mean_after == result.columns[0].mean_before
+    assert result.information_loss is not None
+    assert result.information_loss < 1

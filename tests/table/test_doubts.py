@@ -29,7 +29,7 @@ def _same_draws_in_any_order(monkeypatch):
     monkeypatch.setitem(globals(), "RNG", np.random.default_rng(6))
 
 
-def found(columns, *, keys=(), other=(), confidential=(), kinds=None):
+def doubts_of(columns, *, keys=(), other=(), confidential=(), kinds=None):
     """Return the doubts about a table as pairs of name and strength, by column."""
     table = Table.build(
         pl.DataFrame({"age": AGES, **columns}),
@@ -39,7 +39,7 @@ def found(columns, *, keys=(), other=(), confidential=(), kinds=None):
         kinds=kinds,
         drop_undeclared=True,
     )
-    return {(one.column, one.name): one for one in table.doubts}
+    return {(item.column, item.name): item for item in table.doubts}
 
 
 UNIQUE = {
@@ -53,10 +53,10 @@ UNIQUE = {
 @pytest.mark.parametrize("name", UNIQUE)
 @pytest.mark.parametrize("role", ["keys", "other", "confidential"])
 def test_a_column_of_own_values_is_seen_in_every_role(name, role):
-    one = found({"x": UNIQUE[name]}, **{role: ["x"]})["x", "near-unique"]
-    assert one.strength == ("refuse" if role == "keys" else "warn")
-    assert "200 distinct values in 200 rows" in one.text
-    assert not any(str(value) in one.text for value in UNIQUE[name])
+    single = doubts_of({"x": UNIQUE[name]}, **{role: ["x"]})["x", "near-unique"]
+    assert single.strength == ("refuse" if role == "keys" else "warn")
+    assert "200 distinct values in 200 rows" in single.text
+    assert not any(str(value) in single.text for value in UNIQUE[name])
 
 
 @pytest.mark.parametrize("name", UNIQUE)
@@ -74,8 +74,8 @@ def test_such_a_key_is_refused_and_can_be_allowed(name):
 
 
 def test_amounts_are_told_how_to_be_read():
-    assert "decimal and thousands" in str(found({"x": UNIQUE["amounts"]}, keys=["x"])["x", "near-unique"])
-    assert "decimal" not in str(found({"x": UNIQUE["mails"]}, keys=["x"])["x", "near-unique"])
+    assert "decimal and thousands" in str(doubts_of({"x": UNIQUE["amounts"]}, keys=["x"])["x", "near-unique"])
+    assert "decimal" not in str(doubts_of({"x": UNIQUE["mails"]}, keys=["x"])["x", "near-unique"])
 
 
 def test_only_what_exists_can_be_allowed():
@@ -114,7 +114,7 @@ def test_no_category_of_one_person_is_published_where_the_group_has_another(seed
 def test_half_a_column_of_own_values_is_refused_by_what_would_be_published():
     rng = random.Random(1)
     firms = [f"own{i}" if rng.random() < 0.85 else "big" for i in range(N)]
-    assert not found({"x": firms}, keys=["x"])
+    assert not doubts_of({"x": firms}, keys=["x"])
     with pytest.raises(SchemaError, match="values that key 'x' would publish are somebody's own"):
         vr.anonymize(pl.DataFrame({"age": AGES, "x": firms}), keys=["age", "x"], k=3, method="mdav")
 
@@ -130,15 +130,15 @@ def test_half_a_column_of_own_values_is_refused_by_what_would_be_published():
     ],
 )
 def test_shapes_that_name_people_warn(values, what):
-    assert what in found({"x": values}, other=["x"])["x", "patterns"].text
+    assert what in doubts_of({"x": values}, other=["x"])["x", "patterns"].text
 
 
 def test_towns_are_not_taken_for_people():
     towns = RNG.choice(
         ["New York", "Los Angeles", "San Diego", "Santa Fe"] + [f"Bad {c}a" for c in "ABCDEFGH"], N
     )
-    assert not found({"x": towns}, keys=["x"])
-    assert not found({"x": towns}, other=["x"])
+    assert not doubts_of({"x": towns}, keys=["x"])
+    assert not doubts_of({"x": towns}, other=["x"])
 
 
 # Written by hand from the published rules, or published examples; none is a person's.
@@ -168,7 +168,7 @@ def test_numbers_with_check_digits(form):
             "ABCDEFGHIJ"[(ord(text[-1]) - 64) % 10] if text[-1].isalpha() else str((int(text[-1]) + 1) % 10)
         )
         assert not FORMS[form](wrong)
-    assert national_form([one for one in NUMBERS[form] for _ in range(10)]) == form
+    assert national_form([item for item in NUMBERS[form] for _ in range(10)]) == form
 
 
 def test_random_numbers_have_no_form():
@@ -225,7 +225,7 @@ def test_national_numbers_with_gaps_in_pandas_name_people():
     numbers = np.array(bsn[: 2 * N : 2], float)
     numbers[0] = np.nan
     table = Table.build(pd.DataFrame({"age": AGES, "number": numbers}), keys=["age"], other=["number"])
-    assert any("(BSN)" in str(one) for one in table.doubts)
+    assert any("(BSN)" in str(item) for item in table.doubts)
 
 
 TOWNS = np.array(["Berga", "Calella", "Sort", "Vic"])[RNG.integers(0, 4, N)]
@@ -241,7 +241,7 @@ TELLING = {
 @pytest.mark.parametrize("role", ["other", "confidential"])
 def test_a_kept_column_that_tells_a_key_is_not_kept_without_a_word(what, role):
     values, key = TELLING[what]
-    doubt = found({"town": TOWNS, "more": values}, keys=["town"], **{role: ["more"]})["more", "tells"]
+    doubt = doubts_of({"town": TOWNS, "more": values}, keys=["town"], **{role: ["more"]})["more", "tells"]
     assert f"reveals {key!r} for nearly everybody," in str(doubt)
     assert not doubt.public
 
@@ -257,7 +257,7 @@ def test_a_kept_column_that_tells_a_key_is_not_kept_without_a_word(what, role):
     ],
 )
 def test_a_kept_column_that_goes_with_a_key_is_left_alone(values):
-    assert ("more", "tells") not in found({"town": TOWNS, "more": values}, keys=["town"], other=["more"])
+    assert ("more", "tells") not in doubts_of({"town": TOWNS, "more": values}, keys=["town"], other=["more"])
 
 
 @pytest.mark.parametrize(
@@ -304,9 +304,9 @@ def test_sentinels_are_warned_of_with_counts_and_an_option():
 
 def test_variants_of_a_category():
     sexes = np.where(np.arange(N) % 40 == 0, " m", SEXES)
-    assert "by spaces only" in found({"sex": sexes}, keys=["sex"])["sex", "variants"].text
+    assert "by spaces only" in doubts_of({"sex": sexes}, keys=["sex"])["sex", "variants"].text
     towns = np.where(np.arange(N) % 2 == 0, "Reus", "reus")
-    assert "200 rows" in found({"town": towns}, keys=["town"])["town", "variants"].text
+    assert "200 rows" in doubts_of({"town": towns}, keys=["town"])["town", "variants"].text
 
 
 def test_a_first_line_that_is_data_is_refused():
@@ -358,8 +358,8 @@ def test_names_are_people_only_where_their_rows_agree(several):
     assert proposal.schema.person == ("patient" if several else None)
     assert proposal.schema["patient"].role == "identifier"
     assert ("--person patient" in proposal.command("people.csv")) == several
-    said = [one for one in proposal.warnings if "'patient' repeats" in one]
-    assert len(said) == (not several), "advice that the proposal took is none any more"
+    messages = [warning for warning in proposal.warnings if "'patient' repeats" in warning]
+    assert len(messages) == (not several), "advice that the proposal took is none any more"
     assert [("They look like names" in text) for _, text in proposal.several] == [not several]
     assert ("it repeats: a person may have several rows" in proposal.reasons["patient"]) == several
 
@@ -388,6 +388,6 @@ def test_every_doubt_says_no_value_of_a_person(name):
         other=["b"],
         kinds={"a": "nominal"},
     )
-    for one in table.doubts:
-        assert "CANARY" not in one.text
-        assert "7654" not in one.text
+    for item in table.doubts:
+        assert "CANARY" not in item.text
+        assert "7654" not in item.text

@@ -181,7 +181,7 @@ def test_dates_out_of_range_are_missing_and_counted(tmp_path: Path, suffix: str)
     assert table["d"].null_count() == 2
     assert table["d"].dtype == pl.Date
     assert table["d"][3] - table["d"][0] == dt.timedelta(days=1)
-    assert not any("99999999" in str(one.message) for one in caught)
+    assert not any("99999999" in str(item.message) for item in caught)
     Schema.infer(table)
 
 
@@ -205,10 +205,10 @@ def test_pandas_dates_come_back_as_dates() -> None:
 def test_codes_declared_missing_are_missing_and_stay_where_they_are_kept(tmp_path: Path) -> None:
     table = pl.DataFrame({"age": [30, 31, -999, 33, 34, 35], "kids": [0, -999, 2, 99, 1, 0]})
     table.write_parquet(tmp_path / "x.parquet")
-    found = read(tmp_path / "x.parquet", missing=["-999", "kids=99"])
-    assert found["age"].to_list() == [30, 31, None, 33, 34, 35]
-    assert found["kids"].to_list() == [0, None, 2, None, 1, 0]
-    release = vr.anonymize(found, keys=["age"], other=["kids"], k=3)
+    result = read(tmp_path / "x.parquet", missing=["-999", "kids=99"])
+    assert result["age"].to_list() == [30, 31, None, 33, 34, 35]
+    assert result["kids"].to_list() == [0, None, 2, None, 1, 0]
+    release = vr.anonymize(result, keys=["age"], other=["kids"], k=3)
     release.write(tmp_path / "out.parquet")
     back = pl.read_parquet(tmp_path / "out.parquet")
     assert Counter(back["kids"].to_list()) == Counter(table["kids"].to_list())
@@ -261,7 +261,7 @@ def test_declared_forms(tmp_path: Path) -> None:
     skipped = text(tmp_path / "y.csv", "A table of ours\n\nage;x\n1;2\n")
     assert read(skipped, skip_rows=2).rows() == [(1, 2)]
     for wrong, message in [
-        ({"decimal": "ab"}, "decimal sign must be a single"),
+        ({"decimal": "ab"}, "decimal mark must be a single"),
         ({"decimal": ",", "thousands": ","}, "must differ"),
         ({"date_format": "dd.mm"}, "has no year"),
         ({"skip_rows": -1}, "0 or more"),
@@ -338,6 +338,6 @@ def test_texts_of_a_spreadsheet_are_dates_where_somebody_says_so(tmp_path: Path)
     table = pl.DataFrame({"age": [30, 31], "day": ["01/02/2020", "03/04/2020"], "note": ["a", "01/02/2020"]})
     write(table, tmp_path / "x.xlsx", keys=["age"], k=1)
     assert read(tmp_path / "x.xlsx")["day"].dtype == pl.String
-    found = read(tmp_path / "x.xlsx", date_format="dd/mm/yyyy")
-    assert found["day"].to_list() == [dt.date(2020, 2, 1), dt.date(2020, 4, 3)]
-    assert found["note"].to_list() == table["note"].to_list()
+    result = read(tmp_path / "x.xlsx", date_format="dd/mm/yyyy")
+    assert result["day"].to_list() == [dt.date(2020, 2, 1), dt.date(2020, 4, 3)]
+    assert result["note"].to_list() == table["note"].to_list()

@@ -78,8 +78,8 @@ def test_adult() -> None:
 def test_names_in_other_languages(role: str, names: list[str]) -> None:
     """A column of first names has few values, and only its name tells what it is."""
     table = pl.DataFrame({name: [f"v{i % 12}" for i in range(60)] for name in (*names, "age")})
-    found = Schema.infer(table).schema
-    assert {name: found[name].role for name in names} == dict.fromkeys(names, role)
+    result = Schema.infer(table).schema
+    assert {name: result[name].role for name in names} == dict.fromkeys(names, role)
 
 
 @pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%d", "%m/%d/%Y", "%Y-%m-%d 10:20"])

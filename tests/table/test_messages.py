@@ -122,9 +122,9 @@ def test_long_lists_of_columns_are_cut_short() -> None:
     table = pl.DataFrame({f"column {i}": np.arange(2) for i in range(300)})
     with pytest.raises(VoronymError, match=r"299 of 300 columns have no role: .* and 287 more") as caught:
         Schema.build(table, keys=["column 0"])
-    said = str(caught.value)
-    assert len(said) < 500
+    sentence = str(caught.value)
+    assert len(sentence) < 500
     typed = caught.value.worded("command")
     for word in ("key", "confidential", "identifier", "other", "drop-undeclared"):
         assert f"--{word}" in typed
-    assert "voronym inspect" in said
+    assert "voronym inspect" in sentence

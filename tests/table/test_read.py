@@ -200,12 +200,12 @@ def test_a_code_for_missing_is_found_with_a_decimal_comma(tmp_path: Path) -> Non
     ],
 )
 def test_a_code_for_missing_is_the_number_that_the_column_writes_so(
-    tmp_path: Path, cells: list[str], found: list[float | None]
+    tmp_path: Path, cells: list[str], answer: list[float | None]
 ) -> None:
     """A debt of nine thousand is no code -9, though both might be written -9.000."""
     rows = "".join(f"{cell};1,{i}5\n" for i, cell in enumerate(cells))
     path = text(tmp_path / "x.csv", "debt;size\n" + rows)
-    assert read(path, missing=["-9"])["debt"].to_list() == found
+    assert read(path, missing=["-9"])["debt"].to_list() == answer
     english = text(tmp_path / "y.csv", "size\n-9.000\n1.250\n-9\n")
     assert read(english, missing=["-9"])["size"].to_list() == [None, 1.25, None]
 

@@ -20,28 +20,44 @@ def spanish(tmp_path: Path, more: str = "") -> Path:
     return file
 
 
+def asked(frame):
+    return [warning for warning in vr.Schema.infer(frame).warnings if "thousand" in warning]
+
+
 def test_points_that_may_part_thousands_are_asked_about(tmp_path):
     frame = vr.read(spanish(tmp_path))
-    proposal = vr.Schema.infer(frame)
-    assert any("thousands='.'" in warning and "ingresos" in warning for warning in proposal.warnings)
+    assert "thousands='ingresos=.'" in asked(frame)[0]
     with pytest.warns(UserWarning, match="nearly eight thousand"):
         vr.anonymize(frame, keys=["edad"], confidential=["ingresos"], k=4)
 
 
-@pytest.mark.parametrize("said", [{"thousands": "."}, {"decimal": "."}])
+@pytest.mark.parametrize("said", [{"thousands": "."}, {"thousands": "ingresos=."}, {"decimal": "."}])
 def test_who_says_it_is_not_asked(tmp_path, said):
     frame = vr.read(spanish(tmp_path), **said)
-    assert not any("thousand" in warning for warning in vr.Schema.infer(frame).warnings)
-    most = frame["ingresos"].max()
-    assert most == (123_013 if "thousands" in said else 950)
+    assert not asked(frame)
+    assert frame["ingresos"].max() == (123_013 if "thousands" in said else 950)
 
 
-def test_other_decimals_answer_the_question(tmp_path):
-    frame = vr.read(spanish(tmp_path, more=";1.5"))
-    assert not any("thousand" in warning for warning in vr.Schema.infer(frame).warnings)
+def test_thousands_are_asked_about_by_column(tmp_path):
+    file = spanish(tmp_path, more=";1.5")
+    assert "ingresos" in asked(vr.read(file))[0]
+    said = vr.read(file, thousands="ingresos=.")
+    assert not asked(said)
+    assert (said["ingresos"].max(), said["tasa"].max()) == (123_013, 1.5)
     plain = tmp_path / "plain.csv"
     plain.write_text("age,pay\n" + "".join(f"{20 + i},{pay}\n" for i, pay in enumerate(INCOMES)))
-    assert not any("thousand" in warning for warning in vr.Schema.infer(vr.read(plain)).warnings)
+    assert asked(vr.read(plain))
+
+
+@pytest.mark.parametrize("extra", ["0.123", "1.2", "12.34", "4000", "0.500"])
+def test_decimals_with_three_digits_are_not_asked_about(tmp_path, extra):
+    file = tmp_path / "doses.csv"
+    doses = [*INCOMES, extra]
+    file.write_text("age,dose\n" + "".join(f"{20 + i},{dose}\n" for i, dose in enumerate(doses)))
+    assert not asked(vr.read(file))
+    weights = [f"{2 + i % 30 / 10:.1f}{i % 100:02d}" for i in range(60)]  # 2.301: all with three digits
+    file.write_text("age,rate,born\n" + "".join(f"{i},1.5,{weight}\n" for i, weight in enumerate(weights)))
+    assert not asked(vr.read(file))
 
 
 def test_a_footer_is_skipped_and_named(tmp_path):
@@ -71,7 +87,7 @@ def people(n=300):
             "urban": rng.choice([1, 2], n),
             "stratum": [7] * n,
             "household_weights": rng.uniform(80, 400, n).round(2),
-            "age": [str(one) for one in rng.integers(18, 90, n)],
+            "age": [str(integer) for integer in rng.integers(18, 90, n)],
             "young": rng.choice([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 97, 97], n),
         }
     )
@@ -86,7 +102,7 @@ def test_inspect_proposes_codes_weights_and_constants():
     assert proposal.schema["stratum"].role == "other"
     assert "one value for everybody" in proposal.reasons["stratum"]
     assert proposal.schema["urban"].kind == "nominal"
-    assert any("missing='young=97'" in one for one in proposal.warnings)
+    assert any("missing='young=97'" in item for item in proposal.warnings)
 
 
 def test_a_body_has_a_weight_too():
@@ -96,9 +112,9 @@ def test_a_body_has_a_weight_too():
 
 def test_none_is_an_answer():
     frame = pl.DataFrame({"school": ["none", "basic", "high"] * 40, "age": list(range(120))})
-    assert not any("missing" in one for one in vr.Schema.infer(frame).warnings)
+    assert not any("missing" in item for item in vr.Schema.infer(frame).warnings)
     frame = pl.DataFrame({"school": ["?", "basic", "high"] * 40, "age": list(range(120))})
-    assert any("missing='school=?'" in one for one in vr.Schema.infer(frame).warnings)
+    assert any("missing='school=?'" in item for item in vr.Schema.infer(frame).warnings)
 
 
 def test_no_limit_is_no_number():

@@ -91,8 +91,8 @@ def test_the_original_order_is_gone_from_the_bytes(kind: str) -> None:
     ends = (min(values), max(values))  # Parquet writes these first
     expected = [values[i] for i in order if values[i] not in ends]
     for what, raw in saved(released).items():
-        found = sorted(expected, key=lambda value: raw.index(value.encode()))
-        assert found in (expected, sorted(expected)), what
+        result = sorted(expected, key=lambda value: raw.index(value.encode()))
+        assert result in (expected, sorted(expected)), what
 
 
 def hidden() -> dict[str, Any]:

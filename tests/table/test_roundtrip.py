@@ -207,5 +207,5 @@ def test_the_cases_cover_every_choice() -> None:
         "delimiter": DELIMITERS, "encoding": ENCODINGS, "newline": NEWLINES, "quotes": QUOTES, "gap": GAPS,
         "date": list(DATES), "amount": list(AMOUNTS), "header": [True, False],
     }.items():  # fmt: skip
-        assert {str(one[name]) for one in cases} == set(map(str, choices))
-    assert len({tuple(map(str, one.values())) for one in cases}) == 40
+        assert {str(item[name]) for item in cases} == set(map(str, choices))
+    assert len({tuple(map(str, item.values())) for item in cases}) == 40

@@ -38,12 +38,12 @@ def test_identifiers_are_gone_and_texts_are_numbers(make):
 
 def test_a_schema_and_its_parts_give_the_same_table():
     schema = Schema.build(pl.DataFrame(PEOPLE), **ROLES)
-    one, other = Table.of(pl.DataFrame(PEOPLE), schema), Table.build(pl.DataFrame(PEOPLE), **ROLES)
-    assert one.frame.to_native().equals(other.frame.to_native())
-    assert one.schema == other.schema == schema
-    assert Table.of(one) is one
-    assert Table.of(one, schema) is one
-    assert Table.of(one, only=["age"]).columns == ("age",)
+    first, other = Table.of(pl.DataFrame(PEOPLE), schema), Table.build(pl.DataFrame(PEOPLE), **ROLES)
+    assert first.frame.to_native().equals(other.frame.to_native())
+    assert first.schema == other.schema == schema
+    assert Table.of(first) is first
+    assert Table.of(first, schema) is first
+    assert Table.of(first, only=["age"]).columns == ("age",)
 
 
 def test_columns_without_a_role_and_roles_without_a_column_are_refused():

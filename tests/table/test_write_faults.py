@@ -92,9 +92,9 @@ def test_a_full_disk(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", script, *paths], capture_output=True, text=True, timeout=120, check=True
     )
-    said = done.stdout.splitlines()
-    assert len(said) == len(SUFFIXES)
-    assert all(f"could not write 'out{suffix}'" in line for suffix, line in zip(SUFFIXES, said, strict=True))
+    text = done.stdout.splitlines()
+    assert len(text) == len(SUFFIXES)
+    assert all(f"could not write 'out{suffix}'" in line for suffix, line in zip(SUFFIXES, text, strict=True))
     assert names(tmp_path) == []
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 65536
 

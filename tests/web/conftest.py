@@ -29,5 +29,5 @@ def unharmed(target: Target) -> Iterator[None]:
     yield
     assert target.house.files() == before, "an attack left a file, or took one"
     assert target.client.get(f"{target.place}/read").status_code == 200
-    outside = [one for one in target.house.folder.iterdir() if one.name != "tmp"]
+    outside = [item for item in target.house.folder.iterdir() if item.name != "tmp"]
     assert not outside

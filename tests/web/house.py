@@ -49,9 +49,9 @@ class House:
         """The address that was printed last."""
         ends = time.monotonic() + 240
         while time.monotonic() < ends:
-            found = re.findall(r"http://127\.0\.0\.1:\d+/\?token=\S+", self.printed)
-            if found:
-                return found[-1]
+            results = re.findall(r"http://127\.0\.0\.1:\d+/\?token=\S+", self.printed)
+            if results:
+                return results[-1]
             assert self.process.poll() is None, self.printed
             time.sleep(0.05)
         raise AssertionError("no address was printed")
@@ -76,7 +76,7 @@ class House:
 
     def files(self) -> set[str]:
         """All files that the page holds."""
-        return {str(one) for one in (self.folder / "tmp").rglob("*") if one.is_file()}
+        return {str(item) for item in (self.folder / "tmp").rglob("*") if item.is_file()}
 
     def end(self) -> int:
         if self.process.poll() is None:

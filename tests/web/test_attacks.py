@@ -49,7 +49,7 @@ def test_a_foreign_host(target: Target, host: str) -> None:
 def test_two_hosts(target: Target) -> None:
     own = f"127.0.0.1:{target.house.port}"
     for pair in ((own, "evil.example"), ("evil.example", own), (own, own)):
-        hosts = "".join(f"Host: {one}\r\n" for one in pair)
+        hosts = "".join(f"Host: {item}\r\n" for item in pair)
         came = target.raw(f"GET {target.place}/read HTTP/1.1\r\n{hosts}Cookie: {target.cookie}\r\n\r\n")
         assert came.startswith("HTTP/1.1 400")
 
@@ -281,12 +281,16 @@ def test_a_job_that_is_killed_from_outside(target: Target) -> None:
     place = upload(client, "long.csv", b"a,b,c\n" + rows).json()["go"].rpartition("/")[0]
     before = target.house.files()
     client.post(f"{place}/roles", data=roles(dict.fromkeys("abc", "key")))
-    idle = {one.pid: one.cpu_times().user for one in target.workers}
+    idle = {worker.pid: worker.cpu_times().user for worker in target.workers}
     client.post(f"{place}/protect", data={"k": "5", "time_limit": "100"})
     busy: list[int] = []
     while not busy:  # the run takes 100 s, so one of them is at work soon
         time.sleep(0.2)
-        busy = [one.pid for one in target.workers if one.cpu_times().user > idle.get(one.pid, 0.0) + 1.0]
+        busy = [
+            worker.pid
+            for worker in target.workers
+            if worker.cpu_times().user > idle.get(worker.pid, 0.0) + 1.0
+        ]
     os.kill(busy[0], signal.SIGKILL)
     ended = finished(client, f"{place}/run/1", 60)
     assert "There is no release" in ended.text
@@ -299,8 +303,8 @@ def test_a_job_that_is_killed_from_outside(target: Target) -> None:
 
 @pytest.mark.slow
 def test_all_workers_killed(target: Target) -> None:
-    for one in target.workers:
-        one.kill()
+    for worker in target.workers:
+        worker.kill()
     live = target.client.post(
         f"{target.place}/alone", data=roles({"who": "identifier", "age": "key", "town": "other"})
     )

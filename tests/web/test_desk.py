@@ -149,7 +149,7 @@ def test_no_worker_outlives_a_table_that_is_forgotten(tmp_path: Path, after: flo
 
     asyncio.run(forgotten())
     assert workers
-    assert not any(one.alive for one in workers)
+    assert not any(item.alive for item in workers)
 
 
 def test_a_run_that_waits_cannot_be_finished_and_is_not_read_away(tmp_path: Path) -> None:

@@ -54,8 +54,8 @@ def test_a_release_is_judged_as_by_the_command(page: House) -> None:
     )
     printed = json.loads(answer.stdout)["outcomes"]
     assert len(printed) > 6
-    for one in printed:
-        assert f"{one['attack']}: {one['says']}" in " ".join(re.sub("<[^>]+>", "", shown).split())
+    for item in printed:
+        assert f"{item['attack']}: {item['says']}" in " ".join(re.sub("<[^>]+>", "", shown).split())
 
 
 def test_a_wrong_original_is_refused_beside_its_field(page: House) -> None:
@@ -64,8 +64,8 @@ def test_a_wrong_original_is_refused_beside_its_field(page: House) -> None:
             "/judge", params={"name": "r.csv"}, content=Path(page.folder, "release.csv").read_bytes()
         )
         table = sent.json()["go"].rpartition("/")[0]
-        told = client.post(f"{table}/original", params={"name": "../../etc/passwd"}, content=b"x")
-        assert told.status_code == 422
-        assert told.json()["field"] == "original"
+        output = client.post(f"{table}/original", params={"name": "../../etc/passwd"}, content=b"x")
+        assert output.status_code == 422
+        assert output.json()["field"] == "original"
         assert client.post("/judge", params={"name": "r.exe"}, content=b"x").json()["field"] == "judge"
         client.post(f"{table}/forget")

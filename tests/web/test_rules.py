@@ -69,7 +69,7 @@ def test_a_form_is_what_its_command_does(survey: pl.DataFrame) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         release = vr.anonymize(survey, **chosen.choices)
-    assert [one.step for one in release.effects] == chosen.steps
+    assert [effect.step for effect in release.effects] == chosen.steps
     words = [*shlex.split(chosen.command("survey.csv", {})), "--save-recipe", "recipe.toml"]
     with mock.patch.object(sys, "argv", words), pytest.raises(SystemExit) as ended:
         main()

@@ -37,9 +37,9 @@ def test_what_is_wrong_is_said_without_flags(what: str) -> None:
     asked = {"keys": list(columns), "other": ["rest"], "k": 5}
     settings = Settings({**asked, **given}).plain()
     with speaking("page"):
-        found = bench.check(Wishes(lambda _: None), settings=settings)
-    assert found["errors"]
-    for sentence in found["errors"].values():
+        result = bench.check(Wishes(lambda _: None), settings=settings)
+    assert result["errors"]
+    for sentence in result["errors"].values():
         assert not FLAG.search(sentence), sentence
 
 

@@ -1,4 +1,4 @@
-"""The location anonymizer: people share a place *and a history* with k others, for as long as they stay.
+"""The location anonymizer: people share a place *and a history* with k others, as long as they stay.
 
 A trusted party knows the homes of its people, forms groups of k neighbours or more, and tells everybody one
 place: their group's. It stands in for the home, under a pseudonym, with any provider and as often as one
@@ -34,7 +34,7 @@ else:
     """Public names in small letters: all others are modules, which must not load the rest."""
 
     def __getattr__(name: str) -> Any:
-        """Load the rest when a name of it is asked for: the help of the command line does without."""
+        """Load the rest on first use: the help of the command line does without it."""
         if (name.startswith("_") and name != "__all__") or (name.islower() and name not in FUNCTIONS):
             raise AttributeError(f"module 'voronym_location' has no attribute {name!r}")
         from voronym_location import _public

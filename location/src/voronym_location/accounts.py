@@ -27,12 +27,12 @@ WRONG = "address, password or code is wrong"
 
 _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _EMAIL = re.compile(rf"[A-Za-z0-9.!#$%&*+/=?^_{{|}}~-]{{1,64}}@{_LABEL}(?:\.{_LABEL})*")
-"""What every mail server takes; letters beyond ASCII are refused by many of them, after the fact."""
+"""The address form that every mail server accepts; many refuse letters beyond ASCII later."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """The person who is signed in."""
+    """The signed-in person."""
 
     id: int
     email: str
@@ -41,7 +41,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Session:
-    """What signing in gives: a token to show from then on, and when it ends."""
+    """The result of signing in: a token to show from then on, and its end."""
 
     token: str
     account: Account
@@ -49,7 +49,7 @@ class Session:
 
 
 def check_email(email: object) -> str:
-    """Return an address as it is compared, or say that it is none."""
+    """Return an address in the form used for comparison; raise if it is none."""
     plain = email.strip() if isinstance(email, str) else ""
     if len(plain) > 254 or not _EMAIL.fullmatch(plain):
         raise BadRequest("that is no e-mail address: it looks like name@example.org, in plain letters")
@@ -81,7 +81,7 @@ def begin(connection: Connection, key: ServiceKey, email: str, now: float, minut
 def confirm(
     connection: Connection, key: ServiceKey, email: str, digits: str, hashed: str, now: float
 ) -> bool:
-    """Turn a sign-up whose code came back into an account with a password; say whether it was right."""
+    """Turn a sign-up with the right code into an account with a password; return whether it was right."""
     digest = key.digest("code", email, digits.strip())
     row = connection.execute(select(code).where(code.c.digest == digest, code.c.expires >= now)).first()
     if row is None:
@@ -132,7 +132,7 @@ def succeeded(connection: Connection, digest: bytes) -> None:
 
 
 def second_factor(secret: bytes | None, digits: str, now: float) -> bool:
-    """Say whether an operator's second factor is right; the clocks may differ by half a minute."""
+    """Return whether an operator's second factor is right; clocks may differ by half a minute."""
     if secret is None:
         return False
     shown = digits.encode(errors="replace")  # letters of all alphabets can be sent
@@ -141,21 +141,21 @@ def second_factor(secret: bytes | None, digits: str, now: float) -> bool:
 
 
 def first_use(connection: Connection, digest: bytes, now: float) -> bool:
-    """Say whether a code of a second factor was not used before; whoever looked on shall not use it, too."""
+    """Return whether a second factor's code is unused, so that an onlooker cannot use it again."""
     seen = insert_for(connection)(attempt).values(digest=digest, failures=0, until=now)
     made = seen.on_conflict_do_nothing().returning(attempt.c.failures)
     return connection.execute(made).first() is not None
 
 
 def issue(connection: Connection, person: int, expires: float) -> str:
-    """Return a fresh token, of which only the digest is kept."""
+    """Return a fresh token; only its digest is kept."""
     fresh = secrets.token_urlsafe(32)
     connection.execute(insert(token).values(digest=digest_of(fresh), account=person, expires=expires))
     return fresh
 
 
 def digest_of(shown: str) -> bytes:
-    """Return what is stored of a token; tokens are long and random, so no salt is needed."""
+    """Return the stored digest of a token; tokens are long and random, so no salt is needed."""
     return hashlib.sha256(shown.encode(errors="replace")).digest()
 
 

@@ -50,13 +50,13 @@ class SignIn(Credentials):
 
 
 class Code(Credentials):
-    """An address, the code that was mailed to it, and the password to have."""
+    """An address, the code mailed to it, and the new password."""
 
     code: str = Field(max_length=20, examples=["01234567"])
 
 
 class Home(BaseModel):
-    """Where one lives: coordinates, or an address of the directory."""
+    """A home: coordinates, or an address of the directory."""
 
     latitude: float | None = Field(None, ge=-90, le=90, allow_inf_nan=False, examples=[48.137])
     longitude: float | None = Field(None, ge=-180, le=180, allow_inf_nan=False, examples=[11.575])
@@ -150,7 +150,7 @@ def _accounts(router: APIRouter, service: Service) -> None:
 
     @router.get("/me", tags=["account"])
     def me(token: Token) -> dict[str, Any]:
-        """Say who is signed in."""
+        """Return who is signed in."""
         who = service.whoami(token)
         return {"email": who.email, "operator": who.operator}
 
@@ -169,16 +169,16 @@ def _accounts(router: APIRouter, service: Service) -> None:
 def _people(router: APIRouter, service: Service) -> None:
     @router.put("/home", tags=["home"])
     def put_home(token: Token, given: Home) -> Said:
-        """Say where one lives, or moved to; the next epoch will see it."""
+        """Record where one lives, or moved to; the next epoch uses it."""
         if given.address is not None:
             service.submit_address(token, given.address)
         else:
             service.submit_home(token, given.latitude, given.longitude)  # type: ignore[arg-type]
-        return Said(message="taken down: the next epoch will see it")
+        return Said(message="recorded: the next epoch will use it")
 
     @router.get("/home", tags=["home"])
     def get_home(token: Token) -> dict[str, Any]:
-        """Return where one said one lives."""
+        """Return one's recorded home."""
         return service.home(token) or {}
 
     @router.delete("/home", tags=["home"])
@@ -208,7 +208,7 @@ def _people(router: APIRouter, service: Service) -> None:
 def _operators(router: APIRouter, service: Service) -> None:
     @router.get("/operator/figures", tags=["operator"])
     def figures(token: Token) -> dict[str, Any]:
-        """Return aggregates of the epochs; counts below k are not told."""
+        """Return aggregates of the epochs; counts below k are withheld."""
         return service.operator_figures(token)
 
     @router.post(
@@ -223,17 +223,17 @@ def _operators(router: APIRouter, service: Service) -> None:
 
 
 def _import(service: Service, token: str, body: bytes) -> dict[str, int]:
-    """Read all rows before the first is entered: a directory with a mistake changes nothing."""
+    """Read all rows before the first is entered: a directory with an error changes nothing."""
     lines = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8-sig", newline="")
     return service.import_directory(list(read_rows(lines, service.settings.rows)), token)
 
 
 def add_health(router: APIRouter, service: Service, metrics: Any) -> None:
-    """Add what machines ask: ``/healthz`` and ``/metrics``."""
+    """Add the routes for machines: ``/healthz`` and ``/metrics``."""
 
     @router.get("/healthz", tags=["machine"])
     def healthz() -> dict[str, Any]:
-        """Say whether the database answers, and which epoch is in force."""
+        """Return whether the database answers, and the epoch in force."""
         last = service.in_force()
         return {"status": "ok", "epoch": None if last is None else last["epoch"]}
 
@@ -242,7 +242,7 @@ def add_health(router: APIRouter, service: Service, metrics: Any) -> None:
         wanted, shown = service.settings.metrics_token, request.headers.get("authorization", "")
         local = request.client is not None and request.client.host in ("127.0.0.1", "::1")
         if not (shown == f"Bearer {wanted}" if wanted else local):
-            raise Refused("metrics are for who shows the metrics token, or asks from this machine")
+            raise Refused("metrics need the metrics token, or a request from this machine")
         try:
             result = metrics.text(service.public_figures(), True)
         except Unavailable:

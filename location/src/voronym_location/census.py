@@ -25,7 +25,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Census:
-    """The people of a moment, with what the database keeps of each beside what `plan` wants.
+    """The people of a moment, with the database's facts about each and the input of `plan`.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Census:
 
 
 def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = None) -> Census:
-    """Read who is active now; sealed homes are opened with the keys of the settings."""
+    """Read the active people; sealed homes are opened with the keys of the settings."""
     seal = Seal.read(settings.home_keys) if seal is None else seal
     last = connection.execute(select(epoch).order_by(epoch.c.number.desc()).limit(1)).first()
     before = _standing(connection, last)
@@ -124,7 +124,7 @@ def _addresses(connection: Connection) -> tuple[Ints, Floats]:
 def _housed(
     household: Ints, latitude: Floats, longitude: Floats, numbers: Ints, addresses: Floats, reach: float
 ) -> Ints:
-    """Return the households of homes, those that were submitted before there was a directory by it, too.
+    """Return the households of homes, including homes submitted before there was a directory.
 
     Otherwise people of one house would count twice: some by its address, some by the square it is in.
     """
@@ -153,7 +153,7 @@ def _counting(
     latitude: Floats, longitude: Floats, counted: Flags, vouched: Flags, seen: Ints, now: int,
     settings: ServiceSettings,
 ) -> Flags:  # fmt: skip
-    """Return who counts towards k: the vouched at once, others at an age, in each area only some at a time.
+    """Return who counts towards k: vouched people at once, others after a time, limited per area.
 
     Somebody who makes up neighbours of a target to fill its group has to have each verified, at an address of
     its own, to wait, and to stay below what an area usually grows by. The first epoch takes all.

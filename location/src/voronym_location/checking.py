@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check(population: Population, epoch: Epoch, before: Standing, k: int, *, linked: bool = False) -> None:
-    """Refuse an epoch that would break the promise; return nothing where it may be published.
+    """Refuse an epoch that would break the promise; return nothing if it may be published.
 
     With ``before`` the standing that the last epoch left, and everybody's group of then in the population, it
     is refused that anybody served shares their history with fewer than k addresses of active people who

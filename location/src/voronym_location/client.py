@@ -1,4 +1,4 @@
-"""What a device needs to help itself in model mode: nothing but Python. A home never leaves it.
+"""What a device needs in model mode, with Python alone. A home never leaves it.
 
 The same in JavaScript is in ``static/voronym-location.js``.
 """
@@ -45,7 +45,7 @@ class Client:
 
     @classmethod
     def load(cls, path: str | Path) -> Client:
-        """Read a model, or say why it is none."""
+        """Read a model; raise if it is none."""
         try:
             result = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -78,7 +78,7 @@ class Client:
         return cell
 
     def place(self, latitude: float, longitude: float) -> tuple[float, float]:
-        """Return what to tell instead of a home: latitude and longitude of its cell's centroid."""
+        """Return the published place of a home: latitude and longitude of its cell's centroid."""
         there = self.places[self.assign(latitude, longitude)]
         return there[0], there[1]
 

@@ -35,17 +35,17 @@ CHEAP: dict[str, Any] = {"hash_memory": 1024, "hash_rounds": 1, "attempts": 0, "
 
 @dataclass(frozen=True)
 class Way:
-    """How well the provider answers people who ask from some place."""
+    """How well the provider answers people who ask from a given kind of place."""
 
     right: float
-    """Share of the people who are told the pharmacy that is nearest to their home."""
+    """Share of the people who are told the pharmacy nearest to their home."""
     further: float
-    """Metres that people walk further in the mean, because they are told another one."""
+    """Mean extra metres that people walk because they are told another one."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What people were told, asking from their homes, from their points, and from the town's centre."""
+    """The answers to people who ask from their homes, their points, and the town's centre."""
 
     people: int
     off: float
@@ -54,7 +54,7 @@ class Answers:
     points: int
     """Different points that the provider was shown."""
     fewest: int
-    """People whom the provider saw at the point with the fewest."""
+    """Fewest people whom the provider saw at one point."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON has them."""
@@ -155,7 +155,7 @@ def running(
 
 @contextmanager
 def listening(service: Service, settings: ServiceSettings, port: int = 0) -> Iterator[str]:
-    """Answer requests on this machine alone, in a thread, and give the address."""
+    """Serve requests on this machine only, in a thread, and yield the address."""
     import uvicorn
 
     with _socket(port) as taken:
@@ -182,7 +182,7 @@ def listening(service: Service, settings: ServiceSettings, port: int = 0) -> Ite
 
 
 def fetch(address: str, data: Mapping[str, Any] | None = None, token: str = "") -> dict[str, Any]:
-    """Return what a server of the demonstration answers, as a device would ask it."""
+    """Return a demonstration server's answer, as a device would request it."""
     headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {token}"} if token else {})
     body = None if data is None else json.dumps(data).encode()
     with urlopen(Request(address, body, headers), timeout=30) as answer:  # noqa: S310 - our own address

@@ -12,11 +12,11 @@ from voronym_location.population import Population, points
 
 PARTS = ("most thinly", "rather thinly", "rather densely", "most densely")
 SAMPLE = 20_000
-"""People who are looked at, where there are more."""
+"""Most people examined."""
 
 
 def by_density(people: Population, made: Epoch, k: int) -> list[dict[str, Any]]:
-    """Return the rms distance from home of quarters of the people, by how densely it is settled around them.
+    """Return the rms distance from home for quarters of the people, by the density around them.
 
     Density is told by the distance to the k-th neighbour.
 

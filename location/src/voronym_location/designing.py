@@ -17,7 +17,9 @@ from voronym.space import Euclidean
 from voronym_location.population import Floats, Ints
 
 WARM = 6_000
-"""Addresses up to which a redesign starts from the old places; beyond, that takes longer than it gains."""
+"""Number of addresses up to which a redesign starts from the old places; beyond, that costs more than it
+gains.
+"""
 
 
 def design(X: Floats, k: int, old: Floats, ctx: Context, grouping: str = "pairs") -> Ints:
@@ -55,7 +57,7 @@ def design(X: Floats, k: int, old: Floats, ctx: Context, grouping: str = "pairs"
 
 
 def carried(X: Floats, old: Floats, cells: int, rng: np.random.Generator) -> Floats:
-    """Return a number of places to start from: the old ones, less those that few live near, or more homes.
+    """Return a number of starting places: the old ones, without those that few live near, or with more homes.
 
     Examples
     --------

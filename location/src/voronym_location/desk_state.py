@@ -1,4 +1,4 @@
-"""What stands on the operator's desk: the draft that was looked at, and whether the schedule is paused."""
+"""The operator's desk: the previewed draft, and whether the schedule is paused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["get_note", "is_paused", "pause", "read_preview", "set_note", "shown"
 
 
 def read_preview(connection: Connection, k: int) -> dict[str, Any] | None:
-    """Return what an operator may see of the draft that is kept, if there is one."""
+    """Return the operator's view of the kept draft, if there is one."""
     kept = get_note(connection, "preview")
     last = connection.scalar(select(func.max(epoch.c.number))) or 0
     if kept is None or kept["figures"]["epoch"] != last + 1:
@@ -33,24 +33,24 @@ def shown(preview: dict[str, Any], k: int) -> dict[str, Any]:
 
 
 def pause(connection: Connection, *, on: bool, now: float) -> None:
-    """Stop the schedule, or let it go on; the epoch in force stays until its statements run out."""
+    """Pause the schedule, or resume it; the epoch in force stays until its statements expire."""
     connection.execute(delete(desk).where(desk.c.name == "paused"))
     if on:
         set_note(connection, "paused", now)
 
 
 def is_paused(connection: Connection) -> bool:
-    """Say whether an operator stopped the schedule."""
+    """Return whether an operator paused the schedule."""
     return get_note(connection, "paused") is not None
 
 
 def get_note(connection: Connection, name: str) -> Any:
-    """Return what stands under a name, None where nothing does."""
+    """Return the note under a name; None if there is none."""
     value = connection.scalar(select(desk.c.value).where(desk.c.name == name))
     return None if value is None else json.loads(value)
 
 
 def set_note(connection: Connection, name: str, value: Any) -> None:
-    """Put something under a name, in place of what is there."""
+    """Set the note under a name."""
     connection.execute(delete(desk).where(desk.c.name == name))
     connection.execute(insert(desk).values(name=name, value=json.dumps(value)))

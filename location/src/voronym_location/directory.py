@@ -1,4 +1,4 @@
-"""The directory: addresses and where they are. Nothing is ever looked up outside."""
+"""The directory: addresses and their places. Nothing is ever looked up outside."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ METRES = 111_194.93
 STREETS = 200_000
 """Addresses of the largest town whose streets are drawn."""
 TILE = 200.0
-"""Metres of a square of the raster by which addresses are found."""
+"""Side in metres of the raster squares that index addresses."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of a directory; with an e-mail address it is a person, who counts as one who signed up."""
+    """A row of a directory; with an e-mail address it is a person, who counts as signed up."""
 
     address: str
     latitude: float
@@ -39,7 +39,7 @@ class Entry:
 
 
 def check_place(latitude: object, longitude: object) -> tuple[float, float]:
-    """Return coordinates, or say what they are."""
+    """Return coordinates; raise if they are invalid."""
     try:
         lat, lon = float(latitude), float(longitude)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -69,7 +69,7 @@ LOOKED = 2000
 
 
 def address_key(address: str) -> str:
-    """Return an address as it is compared: without case, accents, signs and doubled blanks."""
+    """Return an address in the form used for comparison: no case, accents, punctuation or doubled blanks."""
     plain = unicodedata.normalize("NFKD", address.casefold())
     kept = "".join(sign if sign.isalnum() else " " for sign in plain if not unicodedata.combining(sign))
     return " ".join(kept.split())[:300]
@@ -91,7 +91,7 @@ def resolve(connection: Connection, address: str) -> tuple[int, float, float]:
 
 
 def suggest(connection: Connection, address: str, most: int = 5) -> list[str]:
-    """Return addresses of the directory that are written nearly so, the likeliest first.
+    """Return addresses of the directory with a similar spelling, the likeliest first.
 
     Looked at are those that begin with the same letters, and those with the same house number: a slip is
     rarely in both.
@@ -110,7 +110,7 @@ def suggest(connection: Connection, address: str, most: int = 5) -> list[str]:
 
 
 def household(connection: Connection, latitude: float, longitude: float, reach: float, snap: float) -> int:
-    """Return the household of a place: the nearest address, or a small square where there is no directory."""
+    """Return the household of a place: the nearest address, or a small square without a directory."""
     if connection.execute(select(directory.c.id).limit(1)).first() is None:
         return -2 - (tile_of(latitude, longitude, snap) & (2**62 - 1))
     result = nearest(connection, latitude, longitude, reach)
@@ -123,7 +123,7 @@ def household(connection: Connection, latitude: float, longitude: float, reach: 
 
 
 def nearest(connection: Connection, latitude: float, longitude: float, reach: float) -> int | None:
-    """Return the address nearest to a place, where one is within reach."""
+    """Return the address nearest to a place, if one is within reach."""
     middle, around = math.floor(latitude * METRES / TILE), math.ceil(reach / TILE)
     tiles = []
     for row in range(middle - around, middle + around + 1):
@@ -182,12 +182,12 @@ def _entry(row: Mapping[str, Any], check_email: Any) -> Entry:
 
 
 def insert_for(connection: Connection) -> Any:
-    """Return the insert of this database, which knows what to do where a row is there."""
+    """Return the insert statement of this database that also handles existing rows."""
     return postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
 
 
 def enter(connection: Connection, entries: Iterable[Entry]) -> dict[str, int]:
-    """Put addresses into the directory, in place of those that are there, and return the number of each."""
+    """Put addresses into the directory, replacing existing ones, and return the number of each."""
     rows = {
         address_key(entry.address): {
             "key": address_key(entry.address), "address": entry.address, "latitude": entry.latitude,
@@ -215,7 +215,7 @@ def state(connection: Connection) -> tuple[Any, ...]:
 
 
 def outline(connection: Connection, k: int, most: int = 64) -> dict[str, Any] | None:
-    """Return where the town is: its bounds, squares of a raster and streets with at least k addresses."""
+    """Return the town's outline: its bounds, raster squares and streets with at least k addresses."""
     columns = (directory.c.latitude, directory.c.longitude)
     ends = [f(column) for column in columns for f in (func.min, func.max)]
     south, north, west, east, rows = list(connection.execute(select(*ends, func.count())).one())

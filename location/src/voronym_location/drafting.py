@@ -1,4 +1,4 @@
-"""Drafts of epochs: rows that nobody is shown, written piece by piece, and removed where they are over."""
+"""Drafts of epochs: hidden rows, written piece by piece, and removed when obsolete."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["alone", "draft", "tidy"]
 PIECE = 5_000
 """Rows that are written at a time."""
 BREATH = 0.005
-"""Seconds between two pieces, in which others get their turn to write."""
+"""Seconds between two pieces, in which others can write."""
 COLUMNS = "epoch, person, cohort, since, seen, version, household, counting, young, pseudonym"
 
 
 @contextlib.contextmanager
 def alone(store: Store) -> Iterator[None]:
-    """Hold the one lock of those who make epochs; it is gone with its process."""
+    """Hold the single lock for making epochs; it ends with its process."""
     busy = "an epoch is being made already: wait until it is published"
     if store.file is None:
         with worded_errors(), store.engine.connect() as connection:
@@ -76,7 +76,7 @@ def tidy(store: Store, ctx: Context) -> None:
 
 
 def _remove(connection: Connection, number: int) -> int:
-    """Remove the first members of an epoch, and say how many."""
+    """Remove the first members of an epoch, and return their number."""
     piece = {"number": number, "last": PIECE - 1}
     query = "select person from member where epoch = :number order by person limit 1 offset :last"
     end = connection.scalar(text(query), piece)
@@ -89,7 +89,7 @@ def _remove(connection: Connection, number: int) -> int:
 
 
 def draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
-    """Write groups and members of an epoch that nobody is shown yet."""
+    """Write groups and members of an epoch that is not visible yet."""
     now, people = made.standing.epoch, census.people
     fresh = made.standing.born == now
     cohorts = zip(
@@ -126,7 +126,7 @@ def _insert(connection: Connection, table: str, names: str, rows: Sequence[tuple
 
 
 def _pseudonyms(census: Census, made: Epoch) -> list[bytes | None]:
-    """Return a fresh one for everybody who is told a place that is new to them; others keep theirs."""
+    """Return a fresh pseudonym for everybody with a new place; others keep theirs."""
     drawn = os.urandom(16 * len(made.told))
     served = made.group >= 0
     return [

@@ -1,4 +1,4 @@
-"""From one epoch to the next: who keeps their place, whose group is dissolved, who gets a new one."""
+"""From one epoch to the next: kept places, dissolved groups, new places."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Standing:
 
     @classmethod
     def empty(cls) -> Standing:
-        """Return what stands before the first epoch."""
+        """Return the state before the first epoch."""
         none = np.empty(0, np.int64)
         return cls(0, none, np.empty((0, 2)), none)
 
@@ -84,7 +84,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Figures:
-    """What an epoch came to, without anybody's values.
+    """The figures of an epoch, without anybody's values.
 
     ``told`` are the people who got a place now that is new to them, ``renewed`` those among them who had one
     and whose group was dissolved for the sake of others; ``dissolved`` groups fell below k; ``smallest`` is
@@ -116,7 +116,7 @@ class Figures:
 
 @dataclass(frozen=True, eq=False)
 class Epoch:
-    """What an epoch publishes.
+    """The published part of an epoch.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Epoch:
     figures: Figures
 
     def places(self) -> Floats:
-        """Return the place of everybody, latitude and longitude, shape (n, 2); NaN for those who wait."""
+        """Return everybody's place, latitude and longitude, shape (n, 2); NaN for waiting people."""
         out = np.full((len(self.group), 2), np.nan)
         inside = self.group >= 0
         out[inside] = self.standing.centroids[np.searchsorted(self.standing.groups, self.group[inside])]
@@ -258,7 +258,7 @@ def _publish(
 
 
 def _away(people: Population, group: Ints, after: Standing) -> Floats:
-    """Return how far those who are served are from their place, metres."""
+    """Return the distance of served people from their place, in metres."""
     inside = group >= 0
     places = points(*after.centroids.T)[np.searchsorted(after.groups, group[inside])]
     return np.asarray(np.sqrt(np.square(people.points[inside] - places).sum(axis=1)))

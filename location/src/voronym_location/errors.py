@@ -1,4 +1,4 @@
-"""What can go wrong in the service; each sort has the HTTP status that tells it."""
+"""The errors of the service; each type has its HTTP status."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from voronym.errors import InputError, VoronymError
 
 
 class ServiceError(VoronymError):
-    """Base of what the service says on purpose; the sentence goes to whoever asked."""
+    """Base of the service's deliberate errors; the sentence goes to the client."""
 
     status = 400
 
 
 class BadRequest(ServiceError, InputError):  # noqa: N818 - as HTTP has it
-    """What was sent cannot be used; the sentence says what to change and repeats no value."""
+    """The request cannot be used; the sentence says what to change and repeats no value."""
 
 
 class Refused(ServiceError):  # noqa: N818 - an answer, not a failure
-    """Whoever asks is not who they would have to be."""
+    """The client is not authorised."""
 
     status = 401
 

@@ -1,4 +1,4 @@
-"""New groups of the people who have none."""
+"""New groups of the people without one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def young_limit(k: int) -> int:
 
 @dataclass(eq=False)
 class Crowd:
-    """The people of an epoch while it is planned: groups end, and those who were in them wait."""
+    """The people of an epoch during planning: groups end, and their members wait."""
 
     people: Population
     standing: Standing
@@ -69,7 +69,7 @@ class Crowd:
         return self.hiding(at, len(self.standing))
 
     def hiding(self, labels: Ints, m: int) -> Ints:
-        """Return how many addresses count in each of m groups, those of young people up to a limit."""
+        """Return the counted addresses in each of m groups, those of young people up to a limit."""
         people = self.people
         rows = np.flatnonzero((labels >= 0) & people.counts)
         old = rows[~people.young[rows]]
@@ -78,7 +78,7 @@ class Crowd:
         return np.asarray(settled + np.minimum(fresh, young_limit(self.settings.k)))
 
     def smallest(self, group: Ints) -> int:
-        """Return the least number of addresses that share a group; 0 where nobody is served."""
+        """Return the smallest number of addresses that share a group; 0 if nobody is served."""
         rows = np.flatnonzero(group >= 0)
         if not len(rows):
             return 0
@@ -89,12 +89,12 @@ class Crowd:
 
     @cached_property
     def seeds(self) -> NDArray[np.bool_]:
-        """Who groups are formed of: those who count and are not young. The young join what is formed."""
+        """The people from whom groups are formed: those who count and are not young. The young join later."""
         return self.people.counts & ~self.people.young
 
     @cached_property
     def barred(self) -> NDArray[np.bool_]:
-        """Who may get no new group: with ``linked``, all who were told a place before."""
+        """The people who may get no new group: with ``linked``, all who had a place before."""
         return self.people.published & self.settings.linked
 
     def weak(self) -> Ints:
@@ -107,7 +107,7 @@ class Crowd:
 
     @cached_property
     def lacking(self) -> NDArray[np.bool_]:
-        """Which groups of the standing lack something by now: those who are left may live in one building."""
+        """The present groups that lack something by now: the remaining members may live in one building."""
         at = np.where(self.group >= 0, np.searchsorted(self.standing.groups, self.group), -1)
         return _lacking(self, at, len(self.standing))
 
@@ -121,7 +121,7 @@ class Crowd:
         return points(*self.standing.centroids.T)
 
     def rms(self) -> float:
-        """Return the rms distance of those who are served, metres."""
+        """Return the rms distance of served people, in metres."""
         inside = self.group >= 0
         if not inside.any():
             return 0.0
@@ -130,19 +130,19 @@ class Crowd:
 
     @cached_property
     def buildings(self) -> Ints:
-        """A number for where each home is, to some metres: flats of a building have the same."""
+        """The number of each home's building, to some metres: flats of a building share it."""
         x, y, z = np.rint(self.points.T / PLACE).astype(np.int64)
         return np.asarray((x << 42) + (y << 21) + z)
 
     @property
     def waited(self) -> Ints:
-        """For how many epochs those who were not served have waited; 0 for all others."""
+        """Number of epochs that unserved people have waited; 0 for all others."""
         now = self.standing.epoch + 1
         return np.where(self.people.group < 0, np.maximum(now - self.people.since, 0), 0)
 
 
 def form(crowd: Crowd, ctx: Context) -> Ints:
-    """Return groups of all people who have none, 0..m-1, for everybody; -1 for all others.
+    """Return groups of all people without one, 0..m-1; -1 for all others.
 
     Every new group has k addresses that count, at the least number of different places.
     """
@@ -160,7 +160,7 @@ def form(crowd: Crowd, ctx: Context) -> Ints:
 
 
 def obeying(crowd: Crowd, labels: Ints, room: int | None = None) -> Ints:
-    """Return new groups that obey all that is asked of groups, together with people who are young.
+    """Return new groups that meet all demands, together with young people.
 
     Groups that have too few addresses, that are at too few places or too narrow, are joined to the nearest
     other new ones; without any, their people wait. At most ``room`` people join that no group is
@@ -186,7 +186,7 @@ def obeying(crowd: Crowd, labels: Ints, room: int | None = None) -> Ints:
 
 
 def _joined_by_others(crowd: Crowd, labels: Ints, room: int | None) -> Ints:
-    """Let people who are young or do not count join the nearest new group, those near enough who wait."""
+    """Let young and uncounted people join the nearest new group, if they wait near enough."""
     rest = np.flatnonzero((crowd.group < 0) & ~crowd.seeds & ~crowd.barred & (labels < 0))
     inside = np.flatnonzero(labels >= 0)
     if not len(rest) or not len(inside):
@@ -212,7 +212,7 @@ def _middles(crowd: Crowd, labels: Ints, m: int | None = None) -> tuple[Floats, 
 
 
 def _lacking(crowd: Crowd, labels: Ints, m: int) -> NDArray[np.bool_]:
-    """Which groups have too few addresses, too few different places, or too small a radius."""
+    """Return the groups with too few addresses, too few distinct places, or too small a radius."""
     rows = np.flatnonzero((labels >= 0) & crowd.people.counts)
     few = crowd.hiding(labels, m) < crowd.settings.k
     alike = _distinct(labels[rows], crowd.buildings[rows], m) < crowd.settings.homes

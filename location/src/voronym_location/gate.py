@@ -1,4 +1,4 @@
-"""What every request passes: a limit on its size and on attempts, headers, one line in the log, one count."""
+"""The gate of every request: limits on size and attempts, headers, one log line, one count."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UPLOAD = "/v1/operator/directory"
 
 
 class Attempts:
-    """Counts attempts of a network address within a minute, in memory alone.
+    """Counts attempts of a network address within a minute, in memory only.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Attempts:
         self._most, self._minute, self._seen = most, 0, Counter[str]()
 
     def passes(self, address: str, at: float | None = None) -> bool:
-        """Count an attempt, and say whether it may pass."""
+        """Count an attempt, and return whether it may pass."""
         minute = int((time.monotonic() if at is None else at) // 60)
         if minute != self._minute:
             self._minute, self._seen = minute, Counter()
@@ -47,7 +47,7 @@ class Attempts:
 
 
 def _network(address: str) -> str:
-    """Return what one asker has: an address, or of the sixth version of them a network of 2^64."""
+    """Return the network of a client: an IPv4 address, or an IPv6 network of 2^64."""
     try:
         result = ip_address(address)
     except ValueError:
@@ -119,7 +119,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 
 
 def _refusal(scope: Scope, limit: int) -> tuple[int, str] | None:
-    """Say why a request is refused by its headers alone."""
+    """Return why a request is refused by its headers alone."""
     for name, value in scope["headers"]:
         if name == b"content-length" and (not value.isdigit() or int(value) > limit):
             return 413, LARGE

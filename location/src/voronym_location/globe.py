@@ -1,4 +1,4 @@
-"""Places on the globe, and how far apart they are."""
+"""Places on the globe, and their distances."""
 
 from __future__ import annotations
 

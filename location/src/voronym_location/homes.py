@@ -1,4 +1,4 @@
-"""Homes, and what a person may ask about oneself. Every query begins at a token: nobody asks for others."""
+"""Homes, and a person's own queries. Every query begins at a token: nobody asks for others."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STANDING = (
 
 
 class Standing(NamedTuple):
-    """How the owner of a token stands in the epoch in force: a row of the query ``STANDING``."""
+    """The state of a token's owner in the epoch in force: a row of the query ``STANDING``."""
 
     person: int
     wanted: int | None
@@ -58,7 +58,7 @@ class Standing(NamedTuple):
 def put(
     connection: Connection, seal: Seal, person: int, place: Place, now: float, *, vouched: bool = False
 ) -> None:
-    """Take down where a person lives; the next epoch will see it. The old home is gone at once.
+    """Record where a person lives, for the next epoch. The old home is deleted at once.
 
     Who says again that they live at the address that is known has not moved, and keeps their group.
     """
@@ -75,7 +75,7 @@ def put(
 
 
 def seal_again(connection: Connection, old: Seal, new: Seal, after: int, most: int) -> int | None:
-    """Seal some homes with another key, by ascending number; return the last one, None where all are done."""
+    """Seal some homes with another key, by ascending number; return the last one, None if all are done."""
     query = select(home).where(home.c.person > after).order_by(home.c.person).limit(most).with_for_update()
     rows = connection.execute(query).all()
     for row in rows:
@@ -85,7 +85,7 @@ def seal_again(connection: Connection, old: Seal, new: Seal, after: int, most: i
 
 
 def remove(connection: Connection, person: int) -> bool:
-    """Forget where a person lives; say whether that was known. They leave with the next epoch.
+    """Forget where a person lives; return whether it was known. They leave with the next epoch.
 
     Who was imported and leaves is not brought back by the next import of the same directory.
     """

@@ -1,4 +1,4 @@
-"""What intruders learn who keep everything: how many active people share all that they saw of a person.
+"""What intruders who keep everything learn: the number of active people with the same history.
 
 ``pseudonym``  follows each pseudonym, knows every home and everybody who joined or left
 ``linking``    also recognises the new pseudonym of a person as theirs, by an IP address, say
@@ -19,7 +19,7 @@ NOTHING = -1
 
 @dataclass(frozen=True)
 class Seen:
-    """What an intruder is left with after an epoch.
+    """An intruder's knowledge after an epoch.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Seen:
 
 
 class Intruder:
-    """Histories of what was published, for one kind of intruder.
+    """Published histories, for one kind of intruder.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Intruder:
         self.used = 0
 
     def see(self, person: Ints, place: Ints, fresh: NDArray[np.bool_], k: int) -> Seen:
-        """Take in an epoch: the active people, what each publishes (-1: nothing), the new pseudonyms."""
+        """Add an epoch: the active people, what each publishes (-1: nothing), the new pseudonyms."""
         before = np.full(len(person), NOTHING, np.int64)
         _, rows, at = np.intersect1d(person, self.person, assume_unique=True, return_indices=True)
         before[rows] = self.history[at]

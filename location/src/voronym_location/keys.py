@@ -1,4 +1,4 @@
-"""The key of a service: it signs statements; what must not be guessed is keyed with what follows from it."""
+"""The key of a service: it signs statements, and derived keys protect what must not be guessed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["ServiceKey"]
 
 
 class ServiceKey:
-    """An Ed25519 key in a file for its owner alone.
+    """An Ed25519 key in a file only for its owner.
 
     Parameters
     ----------
@@ -75,13 +75,13 @@ class ServiceKey:
         return base64.b64encode(self._private.sign(text)).decode()
 
     def digest(self, purpose: str, *words: str) -> bytes:
-        """Return a keyed digest of words, which nobody without the key can try values against."""
+        """Return a keyed digest of words, against which nobody without the key can test values."""
         text = "\0".join((purpose, *words)).encode()
         return hmac.digest(self._secret, text, "sha256")
 
 
 def _make(file: Path) -> None:
-    """Write a fresh key and only then give it its name, so that a key that is there is whole."""
+    """Write a fresh key and only then give it its name, so that an existing key is complete."""
     if file.exists():
         raise FileExistsError
     _write(file, _fresh(), replace=False)

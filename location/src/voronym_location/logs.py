@@ -21,7 +21,7 @@ FIELDS = ("route", "method", "status", "ms", "reason", "epoch", "seconds", "mess
 
 
 class JsonLines(logging.Formatter):
-    """Writes a record as JSON, without what may be a person's."""
+    """Writes a record as JSON, without possible personal data."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""

@@ -26,11 +26,11 @@ from voronym_location.store.tables import outbox
 __all__ = ["Delivery", "Postman", "deliver", "post"]
 
 AGAIN = 60.0
-"""Seconds after which mail that could not be sent is tried again."""
+"""Seconds before unsent mail is tried again."""
 
 
 def post(connection: Connection, recipient: str, subject: str, body: str) -> None:
-    """Put a message where `deliver` finds it."""
+    """Queue a message for `deliver`."""
     connection.execute(insert(outbox).values(recipient=recipient, subject=subject, body=body))
 
 
@@ -43,7 +43,7 @@ class Delivery(NamedTuple):
 
 
 def deliver(store: Store, settings: ServiceSettings) -> Delivery:
-    """Send what is waiting. One message that cannot be sent keeps no other waiting.
+    """Send the waiting mail. One message that fails does not delay the others.
 
     What the mail server refuses for good is thrown away, what it puts off waits. Raises where the server
     cannot be reached at all: then everything waits.
@@ -66,7 +66,7 @@ def deliver(store: Store, settings: ServiceSettings) -> Delivery:
 
 
 class Postman:
-    """Sends mail from a thread of its own; what cannot be sent is tried again a minute later.
+    """Sends mail from its own thread; failed mail is tried again a minute later.
 
     Parameters
     ----------
@@ -81,11 +81,11 @@ class Postman:
         self._thread.start()
 
     def wake(self) -> None:
-        """Say that there is mail."""
+        """Signal that there is mail."""
         self._wake.set()
 
     def close(self) -> None:
-        """Send what there is, and end; what could not be sent before waits for the next start."""
+        """Send the waiting mail, and end; mail that failed before waits for the next start."""
         self._over = True
         self._wake.set()
         self._thread.join()
@@ -109,7 +109,7 @@ def _message(sender: str, recipient: str, subject: str, body: str) -> EmailMessa
 
 
 def _send(message: EmailMessage, settings: ServiceSettings) -> str:
-    """Hand a message to the mail server, and return what became of it."""
+    """Hand a message to the mail server, and return the outcome."""
     host, _, port = settings.smtp.partition(":")
     with smtplib.SMTP(host, int(port or 587), timeout=20) as server:
         server.ehlo()

@@ -1,4 +1,4 @@
-"""What a service remembers for the time in which its database is away."""
+"""The memory of a service while its database is unavailable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Memory"]
 
 
 class Memory:
-    """Statements that were handed out lately, for the time in which the database is away.
+    """Recent statements, for the time in which the database is unavailable.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Memory:
         self._most, self._lock = most, Lock()
 
     def put(self, digest: bytes, person: int, statement: Statement) -> None:
-        """Keep what was said to the owner of a token."""
+        """Keep the statement of a token's owner."""
         with self._lock:
             self._said[digest] = (person, statement)
             self._left.discard(person)
@@ -34,7 +34,7 @@ class Memory:
                 self._said.popitem(last=False)
 
     def get(self, digest: bytes) -> Statement | None:
-        """Return what was said to the owner of a token, unless they left."""
+        """Return the statement of a token's owner, unless they left."""
         with self._lock:
             person, statement = self._said.get(digest, (0, None))
             return None if person in self._left else statement

@@ -13,7 +13,7 @@ BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
 class Metrics:
-    """Counts requests. Routes are templates of our own, so no value of a request can become a label."""
+    """Counts requests. Routes are our own templates, so no value of a request can become a label."""
 
     def __init__(self) -> None:
         self._answers: Counter[tuple[str, str, int]] = Counter()

@@ -1,4 +1,4 @@
-"""Model mode: a quantizer made from public figures, with which devices help themselves.
+"""Model mode: a quantizer from public figures that devices apply themselves.
 
 Nobody's home is collected. A quantizer is designed once, on a density or a census grid, so that every cell
 has the same share of the population, and is published. A device applies equation 4 to its home and uses the
@@ -28,7 +28,7 @@ from voronym_location.population import Floats, degrees
 
 FORMAT, VERSION = "voronym location model", 1
 LEAST = 50.0
-"""Inhabitants that a cell must have, by the census: a finer quantizer would tell about single homes."""
+"""Least inhabitants of a cell, by the census: a finer quantizer would reveal single homes."""
 SAYS = (
     "How many users share a cell is a matter of chance: this file gives a probability, with an interval, and "
     "promises no k. Hide the IP address, too."
@@ -89,7 +89,7 @@ class Census:
         return cls(np.stack([latitude, longitude], axis=1), people, width)
 
     def sampler(self) -> Callable[[int, np.random.Generator], Floats]:
-        """Return what draws people's homes as the census has them: even within a square."""
+        """Return a sampler of people's homes by the census: uniform within a square."""
         share = self.people / self.people.sum()
 
         def draw(n: int, rng: np.random.Generator) -> Floats:
@@ -103,7 +103,7 @@ class Census:
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """What can be said about the number of users who share a cell.
+    """The estimate of the number of users who share a cell.
 
     Parameters
     ----------
@@ -202,11 +202,11 @@ class Model:
         return self.quantizer.assign(Sphere.from_degrees(latitude, longitude))
 
     def place(self, latitude: float, longitude: float) -> Floats:
-        """Return the centroid that stands in for a home, latitude and longitude."""
+        """Return the centroid in place of a home, latitude and longitude."""
         return np.asarray(self.places[self.assign(latitude, longitude)[0]])
 
     def chance(self, users: int, least: int, *, level: float = 0.95) -> Chance:
-        """Return what can be said about the users who share a cell.
+        """Return the estimate of the users who share a cell.
 
         Users come independently; the share of a cell among them is between ``1 - doubt`` and ``1 + doubt`` of
         what it was designed to have. The probability is that of the designed share; ``low`` and ``high`` are
@@ -223,7 +223,7 @@ class Model:
         return Chance(users, least, float(reach[1]), float(reach[0]), float(reach[2]), ends, level)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is published."""
+        """Return the published data."""
         return {
             "format": FORMAT,
             "version": VERSION,

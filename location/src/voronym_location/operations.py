@@ -1,4 +1,4 @@
-"""What operators of the service do: people and addresses, keys, epochs, drafts."""
+"""The operators' work: people and addresses, keys, epochs, drafts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from voronym_location.store import Store
 from voronym_location.store.tables import account, cohort, desk, epoch, home, member, token
 
 BATCH = 2000
-"""Rows of a directory that are written at a time, so that others may write in between."""
+"""Rows of a directory written at a time, so that others can write in between."""
 
 
 class Operations:
@@ -56,7 +56,7 @@ class Operations:
         return base64.b32encode(secret).decode()
 
     def operator_figures(self, shown: str) -> dict[str, Any]:
-        """Return aggregates for an operator; counts below k are not told."""
+        """Return aggregates for an operator; counts below k are withheld."""
         with self.store.write() as connection:
             who = operators.require(connection, shown, self.clock())
             operators.note(connection, self.clock(), who.id, "figures read")
@@ -74,7 +74,7 @@ class Operations:
         return None if last is None else operators.softened(last, self.settings.k)
 
     def import_directory(self, rows: Iterable[directory.Entry], shown: str | None = None) -> dict[str, int]:
-        """Enter addresses, and people where a row has an e-mail address; they count at once.
+        """Enter addresses, and people for rows with an e-mail address; they count at once.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class Operations:
         return {"rows": entered, "people": people}
 
     def forget(self, email: str) -> bool:
-        """Delete an account and all that is stored about it; say whether there was one."""
+        """Delete an account with all its data; return whether there was one."""
         with self.store.write() as connection:
             number = connection.scalar(select(account.c.id).where(account.c.email == email.strip().lower()))
             if number is not None:
@@ -172,7 +172,7 @@ class Operations:
     # -- the operator's desk -------------------------------------------------------------------------------
 
     def preview_epoch(self, shown: str | None = None, ctx: Context | None = None) -> dict[str, Any]:
-        """Plan the next epoch, keep it as a draft that nobody is shown, and return what may be seen of it.
+        """Plan the next epoch, keep it as a hidden draft, and return its preview.
 
         Parameters
         ----------
@@ -186,14 +186,14 @@ class Operations:
         return make_preview(self.store, self.settings, self.clock, ctx or Context(seed=0))
 
     def publish_preview(self, shown: str | None = None) -> dict[str, Any]:
-        """Put the draft that was looked at in force, without those who left since."""
+        """Put the previewed draft in force, without people who left since."""
         from voronym_location.previewing import publish_preview
 
         self._note(shown, "draft put in force")
         return publish_preview(self.store, self.settings, self.clock)
 
     def discard_preview(self, shown: str | None = None) -> bool:
-        """Take the draft back; nothing of it was told. Say whether there was one."""
+        """Discard the draft; nothing of it was published. Return whether there was one."""
         from voronym_location.previewing import discard
 
         self._note(shown, "draft discarded")
@@ -206,7 +206,7 @@ class Operations:
             desk_state.pause(connection, on=on, now=self.clock())
 
     def desk_state(self, shown: str) -> dict[str, Any]:
-        """Return what the desk shows: the draft, whether the schedule is paused, the last acts."""
+        """Return the data of the desk: the draft, whether the schedule is paused, the last actions."""
         with self.store.read() as connection:
             operators.require(connection, shown, self.clock())
             return {

@@ -1,4 +1,4 @@
-"""What an operator may do and see: aggregates without small counts, each look noted, and nobody's home."""
+"""What an operator may do and see: aggregates without small counts, each look logged, nobody's home."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def require(connection: Connection, shown: str, now: float) -> accounts.Account:
 
 
 def note(connection: Connection, now: float, operator: int | None, action: str) -> None:
-    """Write down what an operator did."""
+    """Log an operator's action."""
     connection.execute(insert(audit).values(at=now, operator=operator, action=action))
 
 
@@ -46,7 +46,7 @@ def _plain(row: Any) -> dict[str, Any]:
 
 
 def acts(connection: Connection, most: int = 12) -> list[dict[str, str]]:
-    """Return what operators did last; looks at figures are left out."""
+    """Return the last actions of operators, without looks at figures."""
     query = (
         select(audit.c.at, audit.c.action)
         .where(audit.c.action != "figures read")
@@ -79,7 +79,7 @@ COUNTS = ("people", "served", "waiting", "told", "renewed", "retired")
 
 
 def softened(exact: Mapping[str, Any], k: int) -> dict[str, Any]:
-    """Return the figures of an epoch with counts as they may be told, and whole metres."""
+    """Return the figures of an epoch with publishable counts, and whole metres."""
     out = {name: rounded(value, k) if name in COUNTS else value for name, value in exact.items()}
     out |= {name: round(exact[name]) for name in ("rms", "median") if name in exact}
     parts = [part | {"people": rounded(part["people"], k)} for part in exact.get("by_density", ())]
@@ -87,7 +87,7 @@ def softened(exact: Mapping[str, Any], k: int) -> dict[str, Any]:
 
 
 def rounded(count: Any, k: int) -> int | None:
-    """Return a count of people to the next multiple of k, or None where it is small.
+    """Return a count of people rounded to a multiple of k, or None if it is small.
 
     From exact counts a small one could be had as the difference of two others, or of two epochs.
     """
@@ -95,7 +95,7 @@ def rounded(count: Any, k: int) -> int | None:
 
 
 def _sizes(number: int) -> Any:
-    """Return the people of each group who count, a household once."""
+    """Return the counted people of each group, a household once."""
     return (
         select(member.c.cohort, func.count(member.c.household.distinct()).label("size"))
         .where(member.c.epoch == number, member.c.cohort >= 0, member.c.counting)

@@ -1,4 +1,4 @@
-"""Passwords and second factors. Whether or not there is an account, a check takes the same time."""
+"""Passwords and second factors. A check takes the same time with or without an account."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Passwords", "check_password", "one_time_code"]
 
 LEAST, MOST = 10, 200
 STEP = 30
-"""Seconds for which a second factor's code holds (RFC 6238)."""
+"""Seconds for which a second factor's code is valid (RFC 6238)."""
 
 
 class Passwords:
@@ -33,11 +33,11 @@ class Passwords:
         self._nobody = self._hasher.hash(secrets.token_hex(16))
 
     def hash(self, password: str) -> str:
-        """Return what is stored of a password."""
+        """Return the stored hash of a password."""
         return self._hasher.hash(_bytes(password))
 
     def check(self, stored: str | None, password: str) -> bool:
-        """Say whether a password is right; unknown accounts take the same time and fail."""
+        """Return whether a password is right; unknown accounts take the same time and fail."""
         try:
             self._hasher.verify(stored or self._nobody, _bytes(password))
         except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
@@ -46,7 +46,7 @@ class Passwords:
 
 
 def check_password(password: object) -> str:
-    """Return a password, or say what one is."""
+    """Return a password; raise if it is too weak."""
     if not isinstance(password, str) or not LEAST <= len(password) <= MOST:
         raise BadRequest(f"a password has {LEAST} to {MOST} characters")
     return password

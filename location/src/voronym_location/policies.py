@@ -1,4 +1,4 @@
-"""What is told to whom at each epoch: `cohort`, which is ours, and what to compare it with."""
+"""What each epoch publishes to whom: `cohort`, the default, and policies to compare it with."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from voronym_location.rules import Settings
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What an epoch tells.
+    """The published places of an epoch.
 
     Parameters
     ----------
@@ -48,15 +48,15 @@ class Told:
 
 
 class Policy(Protocol):
-    """Epochs, one after the other; the policy remembers what it must."""
+    """Epochs, one after the other; the policy keeps its own state."""
 
     def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
-        """Tell people who are active now, by ascending number, their places."""
+        """Give places to the active people, by ascending number."""
         ...
 
 
 EVERY = 5
-"""Epochs between two runs of PCL, where nothing else is said."""
+"""Default number of epochs between two runs of PCL."""
 
 POLICIES: Registry[Callable[[Settings], Policy]] = Registry("policy")
 """Policies by name."""
@@ -72,7 +72,7 @@ class Cohort:
         self.published = np.empty(0, bool)
 
     def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
-        """Plan an epoch, check it, and tell."""
+        """Plan an epoch, check it, and publish it."""
         known, at = _known(person, self.person)
         now = self.standing.epoch + 1
         group = np.full(len(person), -1, np.int64)
@@ -94,7 +94,7 @@ class Cohort:
 
 @POLICIES.register("retire")
 class Retire(Cohort):
-    """Cohorts of which nobody gets a second place: they hold against who links pseudonyms, too.
+    """Cohorts in which nobody gets a second place: they also hold against linked pseudonyms.
 
     A group lives until fewer than k of it are left; the rest of it is never served again. With k, headroom h
     and a steady rate of change, (h + 1) / (h + k) of those who ever had a place have one at a moment.
@@ -140,7 +140,7 @@ class Rerun(Reuse):
         self.epoch, self.used, self.rounds = 0, 0, 0
 
     def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
-        """Assign by the cells there are, or design them again from the old ones."""
+        """Assign by the present cells, or design them again from the old ones."""
         again = self.quantizer is not None and self.epoch % self.every == 0
         self.epoch += 1
         if again and self.quantizer is not None:
@@ -157,7 +157,7 @@ class Rerun(Reuse):
 
 @POLICIES.register("afresh")
 class Afresh:
-    """Everybody is grouped again at each epoch, as if there had been none before."""
+    """Everybody is grouped again at each epoch, ignoring earlier ones."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.used = settings, 0
@@ -174,13 +174,13 @@ class Afresh:
 
 
 def designed(X: Floats, k: int, ctx: Context) -> Design:
-    """Return the paper's design: as many cells of k as there can be, by probability-constrained Lloyd."""
+    """Return the paper's design: as many cells of k as possible, by probability-constrained Lloyd."""
     sizes = equal_sizes(len(X), len(X) // k)
     return alternate(X, Bounds(sizes, sizes), "mdav", Euclidean(), Lloyd(tolerance=1e-5), ctx)
 
 
 def _known(person: Ints, before: Ints) -> tuple[Ints, Ints]:
-    """Return the rows of people who were there before, and where they were; both ascend by number."""
+    """Return the rows of people who were present before, and their former rows; both ascend by number."""
     return np.intersect1d(person, before, assume_unique=True, return_indices=True)[1:]
 
 

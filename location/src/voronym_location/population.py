@@ -1,4 +1,4 @@
-"""The active people, where they live, and their groups."""
+"""The active people, their homes, and their groups."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 SAME = 1e-5
-"""Degrees, about a metre: homes that are nearer than this are one address, where nobody says otherwise."""
+"""Degrees, about a metre: by default, nearer homes are one address."""
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The people who are active: columns of equal length, one row for each.
+    """The active people: columns of equal length, one row for each.
 
     Somebody who moved is somebody who left and joined: a new home, and no group.
 
@@ -138,7 +138,7 @@ def points(latitude: ArrayLike, longitude: ArrayLike) -> Floats:
 
 
 def degrees(places: Floats) -> Floats:
-    """Return latitude and longitude of such points, or of means of them, shape (n, 2)."""
+    """Return latitude and longitude of such points, or of their means, shape (n, 2)."""
     return np.stack(Sphere.to_degrees(places), axis=1) if len(places) else np.empty((0, 2))
 
 

@@ -29,7 +29,7 @@ from voronym_location.store.tables import account, cohort, desk, home, member
 __all__ = ["discard", "make_preview", "publish_preview"]
 
 AGAIN = 4
-"""Looks at the next epoch in a period: from looks at every moment one could tell who came and went."""
+"""Most previews per period: from frequent ones an operator could tell who came and went."""
 TIGHT = 2
 """Addresses beyond k below which a group is called tight."""
 MOST = 3000
@@ -39,7 +39,7 @@ MOST = 3000
 def make_preview(
     store: Store, settings: ServiceSettings, clock: Callable[[], float], ctx: Context
 ) -> dict[str, Any]:
-    """Plan the next epoch, keep it as a draft, and return what an operator may see of it."""
+    """Plan the next epoch, keep it as a draft, and return the operator's preview."""
     with store.read() as connection:
         looked = get_note(connection, "looked")
     pause_for = settings.period / AGAIN
@@ -75,7 +75,7 @@ def make_preview(
 
 
 def publish_preview(store: Store, settings: ServiceSettings, clock: Callable[[], float]) -> dict[str, Any]:
-    """Put the draft that was looked at in force, without those who left since; return its figures."""
+    """Put the previewed draft in force, without people who left since; return its figures."""
     with alone(store):
         with store.write() as connection:
             kept = get_note(connection, "preview")
@@ -91,7 +91,7 @@ def publish_preview(store: Store, settings: ServiceSettings, clock: Callable[[],
 
 
 def discard(store: Store) -> bool:
-    """Take a draft back; say whether there was one. Nothing of it was told to anybody."""
+    """Discard a draft; return whether there was one. Nothing of it was published."""
     with alone(store):
         with store.write() as connection:
             done = connection.execute(delete(desk).where(desk.c.name == "preview")).rowcount

@@ -1,4 +1,4 @@
-"""A toy provider, "nearest pharmacy": it knows pharmacies, the service's public key, and nobody's home.
+"""A toy provider, "nearest pharmacy": it knows pharmacies and the service's public key, but no home.
 
 It stands for any provider that is asked with a point instead of a home. What it may learn of a person is in
 `Provider.learned`, and that is all it ever has.
@@ -26,7 +26,7 @@ class Unproven(VoronymError):  # noqa: N818 - an answer, not a failure
 
 
 class Provider:
-    """Answers which pharmacy is nearest to the point of a statement.
+    """Answers with the pharmacy nearest to the point of a statement.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Provider:
         """Pseudonym and point of everybody who asked."""
 
     def nearest(self, place: Place) -> tuple[str, float]:
-        """Return the nearest pharmacy and how many metres away it is."""
+        """Return the nearest pharmacy and its distance in metres."""
         far = {name: metres(place, there) for name, there in self.pharmacies.items()}
         name = min(far, key=far.__getitem__)
         return name, far[name]
@@ -73,7 +73,7 @@ class Provider:
         return latitude, longitude
 
     def answer(self, statement: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer somebody who shows a statement, and remember what can be remembered of them."""
+        """Answer somebody who shows a statement, and record what a provider can."""
         place = self.check(statement)
         self.learned[str(statement.get("pseudonym", ""))[:100]] = place
         name, far = self.nearest(place)
@@ -138,6 +138,6 @@ def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing on the terminal."""
+            """Print nothing."""
 
     return Handler

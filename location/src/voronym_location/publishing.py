@@ -59,7 +59,7 @@ def publish_next(
 def drafted(
     store: Store, settings: ServiceSettings, clock: Callable[[], float], ctx: Context
 ) -> tuple[Census, Epoch, dict[str, Any]]:
-    """Plan the next epoch and write its draft; older drafts are removed, and what was shown of them."""
+    """Plan the next epoch and write its draft; remove older drafts with their previews."""
     chosen = Settings(**settings.epochs)
     with store.write() as connection:
         connection.execute(delete(desk).where(desk.c.name == "preview"))
@@ -75,7 +75,7 @@ def drafted(
 
 
 def _check_linked(connection: Connection, chosen: Settings) -> None:
-    """Refuse to promise that k holds for whoever links pseudonyms, where people had several already."""
+    """Refuse the promise against linked pseudonyms if people already had several."""
     last = connection.scalar(text("select figures from epoch order by number desc limit 1"))
     if chosen.linked and last is not None and not json.loads(last).get("linked"):
         raise InputError(
@@ -149,7 +149,7 @@ def _left(connection: Connection, now: int) -> set[int]:
 
 
 def _without(census: Census, made: Epoch, gone: set[int], chosen: Settings) -> tuple[Census, Epoch]:
-    """Return an epoch without people who left, and without the groups that lack something without them."""
+    """Return an epoch without people who left, and without groups that lack something without them."""
     if not gone:
         return census, made
     stay = ~np.isin(census.people.person, list(gone))
@@ -170,7 +170,7 @@ def _without(census: Census, made: Epoch, gone: set[int], chosen: Settings) -> t
 
 
 def sizes(people: Population, group: Ints, k: int) -> dict[int, int]:
-    """Return how many addresses count in each group, those of young people up to the limit."""
+    """Return the counted addresses of each group, those of young people up to the limit."""
     out: dict[int, int] = {}
     old = people.counts & ~people.young
     served = np.flatnonzero(people.counts & (group >= 0))
@@ -185,7 +185,7 @@ def sizes(people: Population, group: Ints, k: int) -> dict[int, int]:
 
 
 def _settle(connection: Connection, made: Epoch, now: int, gone: set[int]) -> None:
-    """Make the draft say what was decided last, and end the groups that live no more.
+    """Bring the draft to the last decisions, and end groups that do not continue.
 
     Exactly those are taken out who were missed before: somebody else may leave at this moment.
     """
@@ -213,7 +213,7 @@ def _settle(connection: Connection, made: Epoch, now: int, gone: set[int]) -> No
 
 
 def count(connection: Connection, now: int, k: int, *, linked: bool = False) -> None:
-    """Count in SQL what the promise is about, and raise where it is broken."""
+    """Count in SQL what the promise concerns, and raise if it is broken."""
     small = connection.scalar(
         text(
             "select count(*) from cohort c left join (select cohort, sum(settled) as settled, "

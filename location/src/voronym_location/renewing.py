@@ -1,4 +1,4 @@
-"""An ordinary epoch: small areas are regrouped, those first that gain most for each person told.
+"""An ordinary epoch: small areas are regrouped, those with the largest gain per person first.
 
 An area is a group, with up to three neighbours and the people who wait around there. Regrouped by trial, it
 gains squared metres: those of its people now, and the price of waiting of those who need not any longer, less
@@ -32,11 +32,11 @@ LOOSE = (4, 3)
 SWEEPS = 8
 """Rounds of moves within an area."""
 ROUNDS = 4
-"""Times that areas are looked for, as long as there is something left of the budget."""
+"""Rounds of searching for areas, while the budget lasts."""
 FIRST = 0.6
-"""Share of what is left of the budget that a time spends on areas: to join a new group costs one person."""
+"""Share of the remaining budget that a round spends on areas: joining a new group costs one person."""
 TRIED, FEW = 12, 2000
-"""Areas tried for each that the budget has room for, those first that promise most; or all of so few."""
+"""Areas tried per area in the budget, the most promising first; or all, if there are few."""
 HOPE = 0.25
 """Share of the squared metres of living groups that regrouping them might gain."""
 BLOCK = 512
@@ -57,11 +57,11 @@ class Field:
     leave: NDArray[np.bool_]
     people: Ints
     row: Ints
-    """The address of each person; -1 for those who do not count."""
+    """The address of each person; -1 for uncounted people."""
 
     @classmethod
     def of(cls, crowd: Crowd, weak: Ints) -> Field:
-        """Return the addresses of a crowd; those of weak groups are as good as waiting."""
+        """Return the addresses of a crowd; those of weak groups count as waiting."""
         standing, settings = crowd.standing, crowd.settings
         lost = np.isin(standing.groups, weak)
         waits = (crowd.barred | crowd.people.young) & (crowd.group < 0)
@@ -116,7 +116,7 @@ def renew(crowd: Crowd, weak: Ints, ctx: Context) -> tuple[Ints, Ints]:
 
 
 class Search:
-    """Areas that were taken so far."""
+    """The areas taken so far."""
 
     def __init__(self, field: Field, crowd: Crowd, ctx: Context) -> None:
         self.field, self.k, self.ctx = field, crowd.settings.k + crowd.settings.headroom, ctx
@@ -135,7 +135,7 @@ class Search:
         self.formed = self.told = 0
 
     def take(self, room: int, ctx: Context) -> int:
-        """Take areas in the order of gain for each person told; return how many."""
+        """Take areas by falling gain per person; return their number."""
         groups, loose, hopes = self._areas()
         if room < self.k or not len(groups):
             return 0
@@ -168,7 +168,7 @@ class Search:
         return taken
 
     def fill(self, room: int) -> int:
-        """Let those who still wait join new groups where they cost less than to wait; return how many."""
+        """Let waiting people join new groups if that costs less than waiting; return their number."""
         loose, inside = np.flatnonzero(self.loose), np.flatnonzero(self.labels >= 0)
         if not len(loose) or not len(inside) or room <= 0:
             return 0
@@ -194,7 +194,7 @@ class Search:
         return taken
 
     def _areas(self) -> tuple[Ints, Ints, Floats]:
-        """Return the groups and the waiting addresses of areas, padded by -1, and what each promises."""
+        """Return the groups and the waiting addresses of areas, padded by -1, and the promise of each."""
         alive, loose = np.flatnonzero(self.free), np.flatnonzero(self.loose)
         width = max(LOOSE[0] + LOOSE[1] * AROUND, self.k + 4)
         around = Around(self.field, loose, width)
@@ -221,7 +221,7 @@ class Search:
         return both, np.concatenate(around.found), hopes / np.maximum(people, 1)
 
     def _tried(self, groups: Ints, loose: Ints, ctx: Context) -> tuple[Floats, Ints, Ints, Ints]:
-        """Regroup areas by trial; return gains, people told, and who would be where."""
+        """Regroup areas by trial; return gains, affected people, and the new places."""
         areas = len(groups)
         sizes = np.diff(self.first)
         width = int(np.where(groups >= 0, sizes[groups], 0).sum(axis=1).max()) + loose.shape[1]
@@ -246,7 +246,7 @@ class Search:
 
 
 class Around:
-    """Looks for the waiting addresses around places, and what it might gain to take them in."""
+    """Finds the waiting addresses around places, and the possible gain of including them."""
 
     def __init__(self, field: Field, loose: Ints, width: int) -> None:
         self.field, self.loose, self.width = field, loose, width

@@ -1,4 +1,4 @@
-"""What may be chosen about epochs: a module that loads nothing, for whoever only reads settings."""
+"""The choices about epochs: a module that loads nothing, for readers of settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True)
 class Settings(Options):
-    """What may be chosen about epochs.
+    """The choices about epochs.
 
     More headroom, or a larger budget, and more are served, nearer to home; less, and fewer people are told a
     new place each time. ``k`` is the promise; all else is comfort.
@@ -24,10 +24,12 @@ class Settings(Options):
     compact: float = option(
         2.0, "how far a group may reach at once, in terms of the usual distance", check=number(above=0.0)
     )
-    budget: float = option(0.05, "share of the people who may be told a new place in an epoch", check=share)
+    budget: float = option(0.05, "share of the people who may get a new place in an epoch", check=share)
     redesign: int = option(0, "epochs after which everything is designed again; 0 for never", check=whole(0))
     worse: float = option(
-        0.0, "growth of the rms distance at which everything is; 0 for never", check=number(0.0)
+        0.0,
+        "growth of the rms distance at which everything is designed again; 0 for never",
+        check=number(0.0),
     )
     homes: int = option(3, "least number of different places that a group's homes are at", check=whole(1))
     radius: float = option(

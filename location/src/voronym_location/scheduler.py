@@ -22,11 +22,11 @@ __all__ = ["Scheduler", "main"]
 
 log = logging.getLogger("voronym_location")
 AGAIN = 60.0
-"""Seconds after which an epoch that failed is tried again; the old one stays in force."""
+"""Seconds before a failed epoch is tried again; the old one stays in force."""
 
 
 class Scheduler:
-    """Runs an epoch a period after the last one, whether or not anybody joined: its time tells nothing.
+    """Runs an epoch a period after the last one, joined or not, so that its time reveals nothing.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ class Scheduler:
             self._thread.start()
 
     def close(self) -> None:
-        """End; an epoch that is being made is broken off, and nothing of it is published."""
+        """End; an unfinished epoch is abandoned, and nothing of it is published."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def due(self) -> float:
-        """Return the seconds until the next epoch; 0 where it is time."""
+        """Return the seconds until the next epoch; 0 if it is due."""
         now, period = self._service.clock(), self._service.settings.period
         with self._service.store.read() as connection:
             if is_paused(connection):
@@ -79,7 +79,7 @@ class Scheduler:
             wait = min(wait, AGAIN)  # clocks are set
 
     def _once(self) -> bool:
-        """Run an epoch in a process of its own, and say whether it was published."""
+        """Run an epoch in its own process, and return whether it was published."""
         words = [sys.executable, "-c", "from voronym_location.scheduler import main; main()"]
         # A session of its own: Ctrl-C is for the service, which then ends the process.
         process = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True, text=True)  # noqa: S603
@@ -96,7 +96,7 @@ class Scheduler:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it is gone: nobody else would wait for its locks."""
+    """End this process when its parent is gone: nobody else would wait for its locks."""
 
     def listen() -> None:
         sys.stdin.read()

@@ -1,4 +1,4 @@
-"""Homes at rest: sealed with a key that is not in the database, so that a copy of the database tells no home.
+"""Homes at rest: sealed with a key outside the database, so that a copy of the database reveals no home.
 
 What is sealed is latitude, longitude and household, by AES-GCM, bound to the number of the person: rows
 cannot be swapped. The file of keys has one in each line; the first one seals, all of them open.
@@ -28,7 +28,7 @@ NONCE = 12
 
 
 class Place(NamedTuple):
-    """What is known of a home."""
+    """The facts about a home."""
 
     latitude: float
     longitude: float
@@ -36,7 +36,7 @@ class Place(NamedTuple):
 
 
 class Seal:
-    """Seals and opens homes; without keys they are stored as they are.
+    """Seals and opens homes; without keys they are stored in plain.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Seal:
 
     @classmethod
     def read(cls, file: Path | None) -> Seal:
-        """Read a file of keys; it must be there, and for its owner alone."""
+        """Read a file of keys; it must exist, and be readable only by its owner."""
         if file is None:
             return cls()
         try:
@@ -78,7 +78,7 @@ class Seal:
         return cls(keys)
 
     def write(self, file: Path) -> None:
-        """Write the keys, for their owner alone; the file is replaced whole."""
+        """Write the keys, readable only by their owner; the file is replaced as a whole."""
         text = "".join(base64.b64encode(key).decode() + "\n" for key in self.keys)
         draft = file.with_name(f".{file.name}.{os.getpid()}")
         try:
@@ -92,7 +92,7 @@ class Seal:
             raise WriteError(f"cannot write the keys of homes {file.name!r}: {error.strerror}") from None
 
     def renewed(self) -> Seal:
-        """Return a seal with a fresh key before those there are."""
+        """Return a seal with a fresh key before the present ones."""
         return Seal([AESGCM.generate_key(256), *self.keys])
 
     def close(self, person: int, place: Place) -> dict[str, Any]:

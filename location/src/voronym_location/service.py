@@ -54,7 +54,7 @@ class Service(Operations):
         self._postman = Postman(self._delivered)
 
     def close(self) -> None:
-        """Send what mail there is, and close the database."""
+        """Send the waiting mail, and close the database."""
         self._postman.close()
         self.store.close()
 
@@ -74,7 +74,7 @@ class Service(Operations):
         self._postman.wake()
 
     def verify(self, email: str, code: str, password: str) -> bool:
-        """Finish a sign-up by the code that was mailed, and choose the password; say whether it was right.
+        """Finish a sign-up by the mailed code, and set the password; return whether it was right.
 
         The password comes with the code, from whoever reads the mail. If it came with the sign-up, somebody
         could sign up a neighbour's address with a password of theirs, and wait until the neighbour enters
@@ -136,7 +136,7 @@ class Service(Operations):
     # -- home and statement --------------------------------------------------------------------------------
 
     def submit_home(self, shown: str, latitude: float, longitude: float) -> None:
-        """Say where one lives, or moved to; the next epoch will see it."""
+        """Record where one lives, or moved to; the next epoch uses it."""
         place = directory.check_place(latitude, longitude)
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
@@ -144,14 +144,14 @@ class Service(Operations):
             homes.put(connection, self.seal, who.id, Place(*place, near), self.clock())
 
     def submit_address(self, shown: str, text: str) -> None:
-        """Say where one lives by an address of the directory."""
+        """Record where one lives by an address of the directory."""
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
             near, latitude, longitude = directory.resolve(connection, str(text))
             homes.put(connection, self.seal, who.id, Place(latitude, longitude, near), self.clock())
 
     def find_address(self, shown: str, text: str) -> tuple[float, float]:
-        """Return where an address of the directory is; nothing is taken down."""
+        """Return the place of an address of the directory, without recording it."""
         with self.store.read() as connection:
             accounts.who(connection, shown, self.clock())
             return directory.resolve(connection, str(text))[1:]
@@ -163,7 +163,7 @@ class Service(Operations):
             return directory.suggest(connection, str(text))
 
     def home(self, shown: str) -> dict[str, Any] | None:
-        """Return where one said one lives."""
+        """Return one's recorded home."""
         with self.store.read() as connection:
             who = accounts.who(connection, shown, self.clock())
             row = connection.execute(select(home).where(home.c.person == who.id)).first()
@@ -175,7 +175,7 @@ class Service(Operations):
         }  # fmt: skip
 
     def statement(self, shown: str) -> Statement | Waiting | None:
-        """Return one's own statement, why there is none yet, or None for who gave no home.
+        """Return one's own statement, why there is none yet, or None without a home.
 
         While the database is away, what was said before is said again.
         """
@@ -219,7 +219,7 @@ class Service(Operations):
             if row.number is not None and self.settings.period:
                 due = clock_text(row.published + self.settings.period)
             if row.cohort is None:
-                return Waiting("your home will be seen by the next epoch", due)
+                return Waiting("the next epoch will use your home", due)
             if row.earlier and self.settings.epochs.get("linked"):
                 return Waiting(
                     "the group that you were in has become too small, and here nobody gets a second point: "
@@ -270,7 +270,7 @@ class Service(Operations):
         self._memory.drop_person(who.id)
 
     def outline(self, shown: str) -> dict[str, Any] | None:
-        """Return where the town is, by the directory: bounds, inhabited squares, streets."""
+        """Return the town's outline by the directory: bounds, inhabited squares, streets."""
         self.whoami(shown)
         now, kept = time.monotonic(), self._outline
         if kept is None or now - kept[0] > 60:
@@ -289,7 +289,7 @@ class Service(Operations):
             return deliver(self.store, self.settings)
 
     def _delivered(self) -> bool:
-        """Send the mail that waits, and say whether all of it is gone."""
+        """Send the waiting mail, and return whether all of it was sent."""
         try:
             result = self.deliver()
         except Exception as error:  # it waits in the database, and is tried again

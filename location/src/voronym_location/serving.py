@@ -22,7 +22,7 @@ HANDED = "VORONYM_LOCATION_HANDED"
 
 
 def check_port(settings: ServiceSettings) -> None:
-    """Say in a sentence that somebody else listens there, before anything is begun."""
+    """Raise a clear error if the port is taken, before anything is begun."""
     try:
         kind = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
         with socket.socket(*kind[:2]) as door:

@@ -1,4 +1,4 @@
-"""How a service is set up: one TOML file, and the environment, which wins.
+"""The settings of a service: one TOML file, and the environment, which overrides it.
 
 Every setting has a name in the file (``period = 3600``) and one in the environment
 (``VORONYM_LOCATION_PERIOD=3600``). What concerns the groups stands in the file's table ``[epochs]``
@@ -31,13 +31,13 @@ class ServiceSettings:
     """How a service is set up; see the page on the server for each in words."""
 
     name: str = "voronym"
-    """Name of the service, which stands in every statement."""
+    """Name of the service, shown in every statement."""
     operator: str = ""
-    """Name of the people who run the service, shown on its pages."""
+    """Name of the operator, shown on its pages."""
     contact: str = ""
     """How to reach them: an address, a telephone number, an e-mail address."""
     terms: str = ""
-    """What else people should know before they sign up, in a few sentences."""
+    """Further facts for people before they sign up, in a few sentences."""
     backups: int = 0
     """Days for which backups are kept, shown on the pages: people who left are in them that long."""
     zone: str = "UTC"
@@ -47,9 +47,9 @@ class ServiceSettings:
     database: str = ""
     """Address of the database; by default a SQLite file in the folder."""
     key: str = ""
-    """File with the Ed25519 key that signs; by default in the folder, made when it is missing."""
+    """File with the Ed25519 signing key; by default in the folder, made if missing."""
     home_key: str = ""
-    """File with the keys that homes are sealed with, outside of the database; without it they are not."""
+    """File with the keys that seal homes, outside the database; without it homes are not sealed."""
     host: str = "127.0.0.1"
     """Address to listen on."""
     port: int = 8750
@@ -73,13 +73,13 @@ class ServiceSettings:
     age: int = 1
     """Epochs before a new home counts towards k; imported people count at once."""
     area: float = 1000.0
-    """Metres of the squares in which newcomers are counted."""
+    """Side in metres of the squares in which newcomers are counted."""
     newcomers: float = 0.2
-    """Largest growth of the people who count in a square, per epoch; at least half of k."""
+    """Largest growth of the counted people in a square, per epoch; at least half of k."""
     snap: float = 10.0
-    """Metres within which homes are one household, where no directory was imported."""
+    """Metres within which homes are one household, if no directory was imported."""
     reach: float = 100.0
-    """Metres to the nearest address of the directory, where there is one; a home farther off is refused."""
+    """Metres to the nearest address of the directory, if there is one; a home farther away is refused."""
     token_days: float = 30.0
     """Days that a session holds."""
     code_minutes: float = 30.0
@@ -165,7 +165,7 @@ class ServiceSettings:
 
     @classmethod
     def from_json(cls, text: str) -> ServiceSettings:
-        """Read what `to_json` wrote."""
+        """Read the result of `to_json`."""
         result = json.loads(text)
         return cls(**result | {"folder": Path(result["folder"])})
 
@@ -186,7 +186,7 @@ class ServiceSettings:
 
     @property
     def home_keys(self) -> Path | None:
-        """The file of the keys that homes are sealed with, where there is one."""
+        """The file of the keys that seal homes, if there is one."""
         return Path(self.home_key) if self.home_key else None
 
     @property

@@ -1,4 +1,4 @@
-"""A town over epochs: people come and go, places are told, and intruders keep everything."""
+"""A town over epochs: people come and go, places are published, and intruders keep everything."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from voronym_location.rules import Settings
 from voronym_location.town import Town
 
 EVERY = 10
-"""Epochs between two groupings of everybody, which say what the least error would be."""
+"""Epochs between two groupings of everybody, which give the least possible error."""
 SETTLED = 10
-"""Epochs after which a town has settled: the first ones are near to the first design."""
+"""Epochs after which a town has settled: the first ones are close to the first design."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """An epoch under a policy. Shares are of the people who are active, metres of those who are served."""
+    """An epoch under a policy. Shares are of active people, metres of served people."""
 
     epoch: int
     people: int
@@ -42,7 +42,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Point:
-    """What a budget comes to, in the mean over the epochs after the town has settled.
+    """The result of a budget: the mean over the epochs after the town has settled.
 
     ``ratio`` is the rms distance over that of a grouping of everybody by itself; ``below`` the share of
     people below k under an intruder who links pseudonyms, at the end.
@@ -58,7 +58,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a policy comes to with another setting, in the mean over the epochs after the town has settled.
+    """The result of a policy with another setting: the mean over the epochs after the town has settled.
 
     ``setting`` is the headroom of `retire`, or the epochs between two designs of `rerun`; ``below`` and
     ``single`` are shares of the served at the end, ``linked`` the share below k for who links pseudonyms.
@@ -130,7 +130,7 @@ def simulate(
     seed: int = 0,
     ctx: Context | None = None,
 ) -> Simulation:
-    """Let people come and go in a made-up town, and see what each policy tells and what intruders learn.
+    """Simulate people who come and go in a made-up town: what each policy publishes and intruders learn.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ class Run:
 
 
 def headroom_for(budget: float) -> int:
-    """Return the headroom that suits a budget: a large budget needs little of it.
+    """Return the headroom for a budget: a large budget needs little of it.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def _trial(
 
 
 def _lives(people: int, epochs: int, change: float, seed: int) -> Iterator[tuple[int, Ints]]:
-    """Yield the epochs, and who is active in each, ascending."""
+    """Yield the epochs with the active people of each, ascending."""
     rng = np.random.default_rng([seed, 1])
     person: Ints = np.arange(people)
     after = people

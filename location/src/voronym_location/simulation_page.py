@@ -189,9 +189,9 @@ def _served(outcome: Simulation) -> Part:
                 for curve in _curves(outcome, lambda row: 100 * row.told)
             ],
             title="Given a new place",
-            desc="Without the first epoch, which tells everybody.",
+            desc="Without the first epoch, in which everybody gets a place.",
             x_name="epoch",
-            y_name="told a new place, %",
+            y_name="given a new place, %",
             zero="xy",
         ),
     }  # fmt: skip

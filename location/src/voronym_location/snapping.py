@@ -1,4 +1,4 @@
-"""Where a group's place is put: on a public grid, and where somebody might live."""
+"""The published place of a group: on a public grid, and where somebody might live."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def on_grid(places: Floats, width: float | Floats) -> Floats:
 
 
 def inhabited(places: Floats, directory: Floats | None, width: Floats, reach: Floats) -> Floats:
-    """Return each place, or the nearest grid point with a public address beside it, where one is in reach.
+    """Return each place, or the nearest grid point with a public address next to it, if one is in reach.
 
     A place in a lake would tell everybody that it is no home, and a provider nothing useful. Where the
     directory knows no address around there, the place stays.
@@ -84,7 +84,7 @@ def inhabited(places: Floats, directory: Floats | None, width: Floats, reach: Fl
 
 
 def candidates(crowd: Crowd, labels: Ints, centroids: Floats) -> int | None:
-    """Return the least number of public addresses within the reach of a new group; None without any.
+    """Return the smallest number of public addresses within the reach of a new group; None without any.
 
     That is how many homes are possible for somebody with the directory, the place, and the distance
     at which its people live.

@@ -1,4 +1,4 @@
-"""What the service says to a person: a centroid that many share, signed with the same bytes for all of them.
+"""The service's statement to a person: a centroid that many share, signed with the same bytes for all.
 
 What is signed names nobody: two people of a group get the same text and the same signature, so neither tells
 a provider which of them asks. The pseudonym stands beside it, unsigned.
@@ -49,13 +49,13 @@ class Statement:
     moving: bool = False
 
     def plain(self) -> dict[str, Any]:
-        """Return it as it is sent."""
+        """Return it as sent."""
         return {"status": "served", **vars(self)}
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """Why there is no statement for a person yet.
+    """Why a person has no statement yet.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Waiting:
     until: str | None
 
     def plain(self) -> dict[str, Any]:
-        """Return it as it is sent."""
+        """Return it as sent."""
         return {"status": "waiting", **vars(self)}
 
 

@@ -24,7 +24,7 @@ _NUMBER = re.compile(
 
 
 def street_of(address: str) -> str:
-    """Return an address without the number of the house and what follows it.
+    """Return an address without the house number and the text after it.
 
     Examples
     --------

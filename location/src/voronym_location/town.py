@@ -14,7 +14,7 @@ SIDE = 10_000.0
 CENTRES = 40
 """Quarters of a town."""
 MIDDLE = (48.137, 11.575)
-"""Where on the globe towns are, in degrees."""
+"""The centre of towns on the globe, in degrees."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""The tables and figures of published papers, beside ours.
+"""The tables and figures of published papers, compared with ours.
 
 ``base``       the registry: papers, their exhibits, experiments; how to write an entry
 ``marks``      a published figure, ours, and the verdict

@@ -1,4 +1,4 @@
-"""Make the results that are kept again, from a checkout that is on the path but not installed.
+"""Make the kept results again, from a checkout that is on the path but not installed.
 
 ``python -m voronym_papers --jobs 16`` runs what is stale or lacking, in 16 processes.
 """
@@ -16,7 +16,7 @@ import typer
 
 
 def stand_in(folder: Path) -> None:
-    """Put the metadata of a checkout on the path, for this process and its children: what pip would write."""
+    """Put the metadata of a checkout on the path, for this process and its children, as pip would."""
     from voronym_papers.fingerprint import version_of
 
     made = folder / "voronym.dist-info"
@@ -30,7 +30,7 @@ def stand_in(folder: Path) -> None:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Read the command line, run, and say what failed."""
+    """Read the command line, run, and report failures."""
     from voronym.errors import VoronymError
     from voronym_papers import solvers  # noqa: F401 - registers what an installed plug-in would
     from voronym_papers._public import PAPERS

@@ -1,4 +1,4 @@
-"""The public names of voronym-papers; importing them loads every paper, and so fills the registry."""
+"""The public names of voronym-papers; importing them loads every paper and fills the registry."""
 
 from voronym_papers import crowd, icsm, pcl, t_closeness  # noqa: F401 - importing registers
 from voronym_papers.base import PAPERS, Exhibit, Experiment, Outcome, Paper, reproduce

@@ -44,7 +44,7 @@ Reproduce = Callable[[bool, Context], Iterator[Item]]
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or figure of a paper: how it is called there, and what it shows.
+    """A table or figure of a paper: its name there, and its content.
 
     ``where`` names the page of the documentation that has it, where nothing is measured: a drawing of a
     concept, a glossary.
@@ -57,7 +57,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is run in one go, and the exhibits that it shows."""
+    """One run, and the exhibits that it shows."""
 
     name: str
     title: str
@@ -66,13 +66,14 @@ class Experiment:
     data: bool = False
     literal: bool = False
     """Whether it is the paper's experiment to the letter: its algorithm, start, stopping rule, data, draws
-    and number of runs, and nothing added. It has no quick form. What the paper leaves open stands in the
-    figure's reason."""
+    and number of runs, with nothing added. It has no quick form. What the paper leaves open is in the
+    figure's reason.
+    """
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment found, and how long it took."""
+    """The result of an experiment, and its time."""
 
     experiment: Experiment
     full: bool
@@ -96,7 +97,7 @@ class Paper:
     subject: str
     exhibits: tuple[Exhibit, ...] = ()
     number: str = ""
-    """A short name beside the other: "000"."""
+    """A short number in addition to the name: "000"."""
     code: tuple[str, ...] = ()
     """Modules and packages that make its results: when they change, results that were kept are stale."""
     experiments: dict[str, Experiment] = field(default_factory=dict)
@@ -130,7 +131,7 @@ class Paper:
         return register
 
     def has(self, item: str | None, *, literal: bool = False) -> bool:
-        """Say whether there is an experiment of that name, or one that shows the exhibit."""
+        """Return whether an experiment has that name, or shows that exhibit."""
         try:
             return bool(self.chosen(item, literal=literal))
         except InputError:
@@ -271,7 +272,7 @@ def _outcomes(entry: Paper, chosen: list[Experiment], full: bool, ctx: Context) 
 
 
 def at(ctx: Context, stage: str, done: float) -> None:
-    """Tell which figure is being computed."""
+    """Report which figure is being computed."""
     ctx.part(done, 1.0, stage=stage).tell(0.0, whole=True)
 
 

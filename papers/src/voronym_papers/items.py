@@ -1,4 +1,4 @@
-"""What a reproduction consists of: marks, tables, charts, pictures of cells, and numbers that stand out.
+"""The items of a reproduction: marks, tables, charts, pictures of cells, and highlights.
 
 All of them are plain data. The terminal shows the marks, and the tables where they are asked for; the report
 room draws the rest.
@@ -22,7 +22,7 @@ Bounds = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Table:
-    """One table: published figures beside ours. None is a figure that was not published.
+    """One table: published figures next to ours. None is an unpublished figure.
 
     ``formats`` says how the numbers of each column are written; two decimals where it is silent. The first
     ``keys`` columns say which row it is: they are repeated where a table is too wide for the terminal.
@@ -38,7 +38,7 @@ class Table:
 
     @property
     def heading(self) -> str:
-        """The title; where it only says that these are a chart's figures, that of the part."""
+        """The title; that of the part if the title only repeats that these are a chart's figures."""
         return self.part if self.part and self.title == "Figures" else self.title
 
     def texts(self) -> list[tuple[str, ...]]:
@@ -90,7 +90,7 @@ class Chart:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Points in the plane and the cells they are in.
+    """Points in the plane and their cells.
 
     ``polygons`` are the cells as far as they lie in the frame, where the cells are a power diagram; without
     them the points alone show their cells, by colour, and by edges to the centroid where ``edges``.
@@ -116,7 +116,7 @@ class Picture:
     part: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the picture as plain values; points are left out, there are too many."""
+        """Return the picture as plain values, without its many points."""
         panels = [
             {"title": panel.title, "centroids": panel.centroids.tolist(), "note": panel.note}
             for panel in self.panels
@@ -145,7 +145,7 @@ class Surfaces:
     part: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is said about the surfaces; the grids are left out."""
+        """Return the captions of the surfaces, without the grids."""
         result = [{"title": surface.title, "note": surface.note} for surface in self.surfaces]
         return {"title": self.title, "panels": result, "note": self.note}
 
@@ -164,7 +164,7 @@ Item = Mark | Highlight | Drawn
 
 
 def dump(item: Item) -> dict[str, Any] | None:
-    """Return a table, chart or highlight as plain values that `load` reads; None for what is not kept.
+    """Return a table, chart or highlight as plain values for `load`; None for items that are not kept.
 
     Marks are kept apart, and pictures are not: they have thousands of points, and are drawn again in seconds.
     """
@@ -175,7 +175,7 @@ def dump(item: Item) -> dict[str, Any] | None:
 
 
 def load(plain: dict[str, Any]) -> Table | Chart | Highlight:
-    """Read again what `dump` made.
+    """Read the result of `dump`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What no method can gain: published gains over MDAV as shares of the gain that is proven to be the most."""
+"""Upper bounds for all methods: published gains over MDAV as shares of the proven maximum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A figure that was published, ours beside it, and the verdict that follows."""
+"""A published figure, ours next to it, and the verdict."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ Verdict = Literal[
     "same", "better", "worse", "faster", "slower", "holds", "differs", "not printed", "ours alone"
 ]
 Kind = Literal["quality", "time", "words", "value"]
-"""What is compared: how good a result is, how long it takes, a claim in words, or a plain value."""
+"""What is compared: quality, time, a claim in words, or a plain value."""
 Published = float | tuple[float, float] | None
-"""A number, the least and the greatest of a range, or None where the paper prints none."""
+"""A number, the least and the greatest of a range, or None if the paper prints none."""
 USUAL = 2.0
 """Standard deviations within which a draw usually lies."""
 CLOSE = 2.0
-"""Points, or percent, by which the mean of random draws may be off and still be the same."""
+"""Points, or percent, by which the mean of random draws may be off and still count as the same."""
 
 
 def close(published: float | None, unit: str) -> float:
@@ -25,7 +25,7 @@ def close(published: float | None, unit: str) -> float:
 
 @dataclass(frozen=True)
 class Mark:
-    """One figure of a table or a figure of a paper: what was printed, and what we measured.
+    """One figure of a table or a figure of a paper: the printed value and ours.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Mark:
 
     @property
     def kind(self) -> Kind:
-        """What is compared: time; a claim that has no number; quality, where a way is better; or a value."""
+        """What is compared: time; a claim without a number; quality, if a direction is better; or a value."""
         if self.timed or self.unit in (" s", " ms"):
             return "time"
         if self.claim and not any(sign.isdigit() for sign in self.claim):
@@ -113,7 +113,7 @@ class Mark:
 
     @property
     def verdict(self) -> Verdict:
-        """What follows: better and worse are for quality, faster and slower for time, holds for words."""
+        """The verdict: better and worse are for quality, faster and slower for time, holds for words."""
         off = self.difference
         if off is None:
             return "ours alone" if self.alone else "not printed"
@@ -128,7 +128,7 @@ class Mark:
 
     @property
     def reason(self) -> str:
-        """Why ours differs, where it does: what the paper's own draw may explain comes with it."""
+        """Why ours differs, if it does, with what the paper's own draw may explain."""
         off = self.difference
         if off is None or self.verdict in ("same", "holds"):
             return ""
@@ -151,7 +151,7 @@ class Mark:
         return _signs(" … ".join(f"{end:,g}" for end in ends) + self.unit)
 
     def measured(self) -> str:
-        """Return ours as text, with its spread where there is one."""
+        """Return ours as text, with its spread if there is one."""
         spread = "" if self.spread is None else f" ± {self.spread:{self.form}}"
         return _signs(f"{self.ours:{self.form}}{spread}{self.unit}")
 
@@ -165,7 +165,7 @@ class Mark:
         return _signs(f"{off:+{self.form}}{self.unit}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the mark as plain values, what is as by default left out."""
+        """Return the mark as plain values, without defaults."""
         plain = {
             name: value
             for name, value in vars(self).items()

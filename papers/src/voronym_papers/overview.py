@@ -23,7 +23,7 @@ WORDS = {
     "not printed": "drawn without numbers",
     "ours alone": "ours alone",
 }
-"""What verdicts are called where they are counted."""
+"""The names of verdicts in counts."""
 FITS = (
     (
         re.compile(r"Table 2, (MDAV|ICSM|gain|gain over MDAV), synthetic, .*"),
@@ -44,7 +44,7 @@ HEADINGS = (
 
 @dataclass(frozen=True)
 class Line:
-    """A figure that was published, and ours of a full and of a quick run, where there are such."""
+    """A published figure, and ours of a full and of a quick run, if they exist."""
 
     exhibit: str
     what: str
@@ -55,7 +55,7 @@ class Line:
 
     @property
     def mark(self) -> Mark:
-        """The one that counts: of the full run, where there is one."""
+        """The mark that counts: of the full run, if there is one."""
         result = self.full or self.quick
         assert result is not None  # noqa: S101 - a line is made from a mark
         return result
@@ -167,7 +167,7 @@ def _counted(lines: list[Line]) -> str:
 
 
 def _age(entry: Paper) -> str:
-    """Say which of the runs that were kept other code made than today's; "" where none is."""
+    """Return which kept runs were made by other code than today's; "" if none."""
     old, total = stale(entry), len(results(entry))
     if not old:
         return ""

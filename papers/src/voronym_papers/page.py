@@ -1,4 +1,4 @@
-"""The page behind `voronym papers`: every table and figure of a paper, beside ours."""
+"""The page of `voronym papers`: every table and figure of a paper, next to ours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ add_templates("voronym_papers")
 
 @dataclass(frozen=True)
 class Block:
-    """A figure with a heading, a sentence and a table beside it."""
+    """A figure with a heading, a sentence and a table."""
 
     title: str = ""
     figure: Markup | None = None
@@ -86,7 +86,7 @@ def _verdicts(
     *,
     alone: bool,
 ) -> Part:
-    """Return the section that says for every figure what was published, what we find, and why it differs."""
+    """Return the section that lists for every figure the published value, ours, and why it differs."""
     result: list[Line] = []
     for outcome in outcomes:
         other = kept.get((outcome.experiment.name, not outcome.full))
@@ -137,13 +137,13 @@ def _seconds(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept], *, full: b
 
 
 def _made(kept: Mapping[tuple[str, bool], Kept]) -> str:
-    """Say what the runs that were kept were made with."""
+    """Describe how the kept runs were made."""
     versions = {", ".join(f"{name} {item}" for name, item in run.versions.items()) for run in kept.values()}
     return f"Runs that were kept: {'; '.join(sorted(versions))}." if versions else ""
 
 
 def _shown(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept]) -> list[Item]:
-    """Return what to draw: pictures of this run; the rest of a full one, where there is one."""
+    """Return what to draw: pictures of this run; the rest of a full one, if there is one."""
     whole = None if outcome.full else kept.get((outcome.experiment.name, True))
     if whole is None:
         return list(outcome.items)
@@ -151,7 +151,7 @@ def _shown(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept]) -> list[Item
 
 
 def joined(items: list[Drawn]) -> list[Drawn]:
-    """Make one table of those that share their columns and the beginning of their titles, up to a colon.
+    """Join tables that share their columns and the beginning of their titles, up to a colon.
 
     What follows the colon becomes the first column: twelve runs of one table of a paper are one table again.
 
@@ -180,7 +180,7 @@ def joined(items: list[Drawn]) -> list[Drawn]:
 
 
 def _coded(text: str) -> Markup:
-    """Set what stands between backticks as code."""
+    """Format text between backticks as code."""
     odd = (
         Markup("<code>{}</code>").format(item) if at % 2 else item for at, item in enumerate(text.split("`"))
     )
@@ -188,7 +188,7 @@ def _coded(text: str) -> Markup:
 
 
 def in_parts(items: list[Drawn]) -> list[tuple[str, list[Block]]]:
-    """Put items of one part together under its name; a table right after a chart stands beside it."""
+    """Group items of one part under its name; a table right after a chart stands next to it."""
     out: list[tuple[str, list[Block]]] = []
     waiting: Block | None = None
     names = list(dict.fromkeys(item.part or item.title for item in items))
@@ -234,7 +234,7 @@ def _table(item: Table, caption: str = "") -> write.Table:
 
 
 def _long(table: write.Table) -> bool:
-    """Say whether a table is too wide to stand beside a figure."""
+    """Return whether a table is too wide to stand next to a figure."""
     columns = zip(table.head, *table.rows, strict=True)
     return sum(max(map(len, column)) + 3 for column in columns) > 66
 

@@ -1,4 +1,4 @@
-"""Make results that are stale or lacking again, in several processes; keep each as soon as it is there."""
+"""Make stale or missing results again, in several processes; keep each one as soon as it is done."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voronym_papers.base import Outcome, Paper, reproduce
 from voronym_papers.stored import check_folder, plain, put, wanted
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""What sets the threads of libraries: one for each process, or they wait for each other."""
+"""The variables for the threads of libraries: one for each process, or they wait for each other."""
 
 
 def renew(
@@ -26,7 +26,7 @@ def renew(
     modes: Sequence[bool] = (True, False),
     tell: Callable[[str], object] = str,
 ) -> list[str]:
-    """Run every experiment whose kept result is stale or lacking, the longest first; return what failed.
+    """Run every experiment whose kept result is stale or missing, the longest first; return the failures.
 
     Parameters
     ----------

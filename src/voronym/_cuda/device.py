@@ -76,7 +76,7 @@ def attempt(work: Callable[[], T], ctx: Any) -> T | None:
     try:
         return work()
     except Unsuitable as reason:
-        ctx.notes.append(f"the processor did what the GPU could not: {reason}")
+        ctx.notes.append(f"the processor did this work instead of the GPU: {reason}")
         return None
 
 

@@ -111,6 +111,6 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--record"]:
         record()
     else:
-        sys.stdout.write("compiling what the everyday commands need, once\n")
+        sys.stdout.write("compiling the loops of everyday commands, once\n")
         if not build():
             warm()

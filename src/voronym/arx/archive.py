@@ -1,4 +1,4 @@
-"""A project file as an archive of texts. Nothing in it is trusted.
+"""Read a project file as an archive of texts, trusting nothing in it.
 
 Entries are read by their names, one by one and up to a limit of bytes that is counted while unpacking; the
 sizes that a zip states are a claim of whoever made it. Nothing is unpacked to a place that the archive names,
@@ -48,7 +48,7 @@ class Archive:
         return entry in self.names
 
     def text(self, entry: str, limit: int = TEXT_LIMIT) -> str:
-        """Return an entry as text: UTF-8, or what older versions wrote on Windows."""
+        """Return an entry as text: UTF-8, or the encoding of older versions on Windows."""
         raw = b"".join(self.pieces(entry, limit))
         try:
             return raw.decode("utf-8-sig")
@@ -56,7 +56,7 @@ class Archive:
             return raw.decode("cp1252", errors="replace")
 
     def pieces(self, entry: str, limit: int) -> Iterator[bytes]:
-        """Unpack an entry piece by piece, and no more of it than a limit."""
+        """Unpack an entry piece by piece, up to a limit."""
         many = 0
         try:
             with self._zipped.open(entry) as file:

@@ -1,4 +1,4 @@
-"""What a project of ARX says: its columns, their hierarchies, its criteria.
+"""Read a project of ARX: its columns, hierarchies and criteria.
 
 Read from ``metadata.xml``, ``project.xml``, ``input/config.xml``, ``input/definition.xml`` and
 ``input/hierarchies/*.csv``, in the vocabulary 2.0 that ARX writes since version 2.0, up to 3.9.
@@ -83,7 +83,7 @@ class Project:
 
 
 def read_project(path: str | Path) -> Project:
-    """Read what a project file of ARX says; the table in it is not looked at.
+    """Read a project file of ARX, without the table in it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""From a project of ARX to a recipe, and what of it cannot be said here."""
+"""Translate a project of ARX to a recipe, and list what has no counterpart."""
 
 from __future__ import annotations
 
@@ -60,7 +60,10 @@ CRITERIA: tuple[tuple[str, Callable[..., Model]], ...] = (
 REASONS = (
     ("-map", "k-map asks for a population: add the model k-map=K,population=FILE or weights=COLUMN"),
     ("-presence", "δ-presence asks for a population: add the model delta-presence=D,population=FILE"),
-    ("differential privacy", "differential privacy is not offered: see Limitations"),
+    (
+        "differential privacy",
+        "ARX's differential privacy samples records, which has no counterpart here: see the model dp",
+    ),
     ("inclusion", "a research subset: release a file with these records alone"),
     ("subset", "a research subset: release a file with these records alone"),
     ("risk", "a limit on an average risk: choose k, and look at the risk in the report"),
@@ -129,7 +132,7 @@ class Imported:
         return (*made, place / "recipe.toml")
 
     def recipe(self, files: Mapping[str, Any], *, groups: bool = False) -> Recipe:
-        """Return the recipe, with hierarchies from these files; those of keys may be given themselves."""
+        """Return the recipe, with hierarchies from these files or given directly for keys."""
         keys = [name for name in self.schema.keys if name in files]
         choices: dict[str, Any] = {"hierarchies": {name: files[name] for name in keys}} if keys else {}
         if self.project.suppression > 0.0:
@@ -173,7 +176,7 @@ def import_project(path: str | Path) -> Imported:
 
 
 def text_of_tree(tree: Hierarchy) -> str:
-    """Write a hierarchy as ARX does: a value and what it belongs to in a line."""
+    """Write a hierarchy as ARX does: each line has a value and its ancestors."""
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\n").writerows(tree.paths.values())
     return out.getvalue()
@@ -208,7 +211,7 @@ def file_names(columns: Any) -> dict[str, str]:
 
 
 def _column(attribute: Attribute, left: list[str]) -> Column:
-    """Translate a column; of ordinal ones the format is the order, where there is one."""
+    """Translate a column; the format of an ordinal column is its order, if there is one."""
     role = ROLES.get(attribute.role, "identifier")
     if attribute.role not in ROLES:
         left.append(
@@ -261,8 +264,8 @@ def _trees(project: Project, made: Imported) -> None:
             )
         if attribute.aggregate:
             made.left.append(
-                f"microaggregation of {attribute.name!r} by {attribute.aggregate}: groups publish means by "
-                "voronym anonymize"
+                f"microaggregation of {attribute.name!r} by {attribute.aggregate}: voronym anonymize "
+                f"publishes means of groups"
             )
 
 
@@ -292,7 +295,7 @@ def _criteria(project: Project, made: Imported) -> None:
 
 
 def _model(text: str, made: Imported) -> Model | None:
-    """Return the model that a criterion is, or say why there is none."""
+    """Return the model for a criterion, or the reason why there is none."""
     try:
         tree = re.fullmatch(rf"{_N}-closeness with hierarchical (?:ground-)?distance{_FOR}", text)
         if tree and tree[2] in made.trees:

@@ -1,4 +1,4 @@
-"""Attribute inference from groups: no record needs to be found where all in a group are alike."""
+"""Attribute inference from groups: if all members share a value, no record needs to be found."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import Share, judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import nearest_released
 from voronym.evaluate.disclosed import FEW, NARROW, Disclosed, certain
 from voronym.evaluate.pair import codes, common, numbers
@@ -28,11 +29,11 @@ class Secret:
     after: Floats
     width: float
     strangers: Floats
-    """Of people who are not in the table, where they were given."""
+    """Figures for people who are not in the table, if some were given."""
 
     @classmethod
     def of(cls, scene: Scene, name: str) -> Secret:
-        """Take a column; without an original the released one stands for both."""
+        """Take a column; without an original, the released column serves as both."""
         after = scene.released[name]
         before = after if scene.original is None else scene.original[name]
         n, others = len(before), scene.control
@@ -47,12 +48,12 @@ class Secret:
         return cls(name, labels[:n], published, 0.0, labels[n:])
 
     def right(self, guess: Floats, truth: Floats) -> Floats:
-        """Return 1 where a guess is right; one about a missing number never is."""
+        """Return 1 if a guess is right; a guess of a missing number never is."""
         with np.errstate(invalid="ignore"):
             return np.asarray(np.abs(guess - truth) <= self.width, np.float64)
 
     def best(self, values: Floats) -> float:
-        """Return the one guess that is right about most of some values."""
+        """Return the guess that is right for most of the values."""
         known = np.sort(values[~np.isnan(values)])
         if len(known) == 0:
             return np.nan
@@ -72,12 +73,12 @@ def secrets(scene: Scene) -> list[Secret]:
 
 
 def worst(outcomes: Sequence[Found]) -> Found:
-    """Return the outcome of the column about which most is given away beyond doubt."""
+    """Return the outcome of the column that gives away most."""
     return max(outcomes, key=lambda outcome: (outcome.low, outcome.success - outcome.control))
 
 
 def corrected(confidence: float, columns: int) -> float:
-    """Return the confidence of each of several intervals of which the most striking one is shown."""
+    """Return the confidence for each of several intervals if only the most striking one is shown."""
     return 1.0 - (1.0 - confidence) / max(1, columns)
 
 
@@ -115,7 +116,7 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
             credit = credit * secret.right(secret.after, truth)[rows]
             blind = secret.right(np.full(len(rows), secret.constant), truth[rows])
             chance = share(blind, labels[rows], confidence=level)
-        people, theirs = int(credit.sum()), "" if truth is None else ", which is theirs"
+        people, theirs = int(credit.sum()), "" if truth is None else Sentence(", which is theirs")
 
         def says(
             success: float,
@@ -125,11 +126,21 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
             theirs: str = theirs,
         ) -> str:
             del control
-            same = "the same value" if counted.width == 0.0 else "nearly the same value"
+            same = Sentence("the same value") if counted.width == 0.0 else Sentence("nearly the same value")
             if people == 0:
-                return f"In no group do all have {same} of any confidential column{theirs}."
-            who = f"{people:,} people ({success:.0%})"
-            return f"{who} are in groups where all have {same} of {counted.column!r}{theirs}."
+                return Sentence(
+                    "In no group do all have {same} of any confidential column{theirs}.",
+                    same=same,
+                    theirs=theirs,
+                )
+            return Sentence(
+                "{people} people ({success}) are in groups where all have {same} of {column}{theirs}.",
+                people=f"{people:,}",
+                success=f"{success:.0%}",
+                same=same,
+                column=repr(counted.column),
+                theirs=theirs,
+            )
 
         details = {"column": name, "people": people}
         outcomes.append(judge(credit, chance, says, clusters=labels[rows], confidence=level, details=details))
@@ -137,7 +148,7 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
 
 
 def _truth(scene: Scene, secret: Secret) -> Floats | None:
-    """Return the true value of each released row, where some published one is known to be another."""
+    """Return the true value of each released row, if some published values differ from it."""
     if scene.own is None or scene.original is None:
         return None
     known = scene.own >= 0
@@ -184,15 +195,19 @@ def guess(scene: Scene, ctx: Context) -> Found:
 
 
 def _surer(success: float, control: float, secret: Secret) -> str:
-    what = (
-        f"{secret.name!r}" if secret.width == 0.0 else f"{secret.name!r} (to a tenth of a standard deviation)"
+    near = "" if secret.width == 0.0 else Sentence("(to a tenth of a standard deviation) ")
+    return Sentence(
+        "Guesses of {column} {near}by the group are right for {success} of the people, {control} without.",
+        column=repr(secret.name),
+        near=near,
+        success=f"{success:.0%}",
+        control=f"{control:.0%}",
     )
-    return f"Guesses of {what} by the group are right for {success:.0%} of the people, {control:.0%} without."
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Which rows are in which group."""
+    """The group of each row."""
 
     order: Ints
     starts: Ints

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voronym.core.context import Context
 
 Cost = Literal["instant", "seconds", "minutes", "reruns"]
-"""What an attack costs on a table of 100,000 records; "reruns" makes the release again and again."""
+"""The cost of an attack on 100,000 records; "reruns" makes the release again and again."""
 
 KNOWLEDGE = (
     "nothing but the published file",
@@ -27,9 +27,9 @@ KNOWLEDGE = (
     "everybody's keys and the method",
     "everything but one cell, and the method",
 )
-"""What intruders know, from little to much. An attack names its place in this list."""
+"""What intruders know, from little to much; each attack names its place in this list."""
 PRESENCE = "membership"
-"""The attack that tells who is in the file, and nothing else about them."""
+"""The attack that reveals only who is in the file."""
 
 
 class Inapplicable(InputError):  # noqa: N818 - a word for the reader, not a failure
@@ -89,12 +89,12 @@ class Outcome(Plain):
 
     @property
     def presence(self) -> bool:
-        """Whether the intruder learns that a person is in the file, and nothing else about them."""
+        """Whether the intruder learns only that a person is in the file."""
         return self.attack == PRESENCE
 
     @property
     def rank(self) -> tuple[bool, float]:
-        """By what outcomes are ordered: what is surely learned about people, before who is in the file."""
+        """The order of outcomes: certain facts about people before presence in the file."""
         return self.claims and not self.presence, self.interval[0]
 
     def to_dict(self) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Attack:
         return (inspect.getdoc(self.function) or "").split("\n", 1)[0]
 
     def run(self, scene: Scene, ctx: Context) -> Outcome:
-        """Attack, and return what came of it.
+        """Run the attack and return its outcome.
 
         Raises
         ------
@@ -182,7 +182,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class Found:
-    """What the function of an attack returns: the figures of an `Outcome` that it measured itself.
+    """The figures of an `Outcome` that an attack measured itself.
 
     ``low`` and ``high`` are the ends of the interval of the excess.
     """
@@ -221,7 +221,7 @@ def attack(
 
 
 def attacks() -> dict[str, Attack]:
-    """Return the registered attacks by name, those first whose intruder knows least.
+    """Return the registered attacks by name, ordered by how little the intruder knows.
 
     Examples
     --------

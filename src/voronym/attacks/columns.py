@@ -1,4 +1,4 @@
-"""Linkage by all columns: what else is published betrays the keys.
+"""Linkage by all columns: other published columns betray the keys.
 
 The intruder knows some people's records (colleagues, members of the family, a leaked part of the table). On
 these they learn how every published column goes with the keys: years insured with age, an invoice number with
@@ -18,6 +18,7 @@ from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.attacks.smooth import Smoother
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import link
 from voronym.evaluate.pair import numbers
 
@@ -91,7 +92,7 @@ def _tried(result: Told, X: Floats, links: Ints, half: Ints, ctx: Context) -> fl
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """People and rows laid side by side in the order of a key and of a column that goes with it.
+    """People and rows in the order of a key and of a column related to it.
 
     An invoice number in order of dates need not be predicted: the hundredth number is of the hundredth date.
     """
@@ -103,7 +104,7 @@ class Ranks:
 
     @classmethod
     def learn(cls, scene: Scene, X: Floats, half: Ints) -> Ranks | None:
-        """Return the column and the key whose orders match most of the people learned from; None if few."""
+        """Return the column and key whose orders match for most of the people learned from; None if few."""
         rows, best = scene.links[half], None
         for name in scene.beside:
             values, ordered = _values(scene.released[name])
@@ -117,7 +118,7 @@ class Ranks:
         return best
 
     def match(self, scene: Scene, X: Floats, people: Ints) -> Floats:
-        """Return how right it is about some people whose rows are the ones that are left."""
+        """Return the success on people whose rows are those that are left."""
         values, _ = _values(scene.released[self.column])
         return _side_by_side(self.sign * X[people, self.key], values[scene.links[people]])
 
@@ -136,20 +137,29 @@ def _side_by_side(keys: Floats, values: Floats) -> Floats:
 
 def _said(success: float, control: float, alone: float, values: Told) -> str:
     if success <= 2 * control:
-        return "All published columns together find hardly more records than a blind guess."
-    result = f"1 person in {1 / success:,.0f}" if success < 0.5 else f"{success:.0%} of the people"
+        return Sentence("All published columns together find hardly more records than a blind guess.")
+    result = Sentence("{share} of the people", share=f"{success:.0%}")
+    if success < 0.5:
+        result = Sentence("1 person in {many}", many=f"{1 / success:,.0f}")
     if not values.tells or success < 1.2 * alone + 0.02:
-        return f"Columns beside the keys add little: {result} is found, {alone:.1%} by the keys alone."
-    named = ", ".join(f"{name!r} (tells {values.keys[name]!r})" for name in values.tells)
-    return (
-        f"Found: {result}, {alone:.1%} by the keys alone. What betrays them: {named}. "
-        "Make that a key, or drop it."
+        return Sentence(
+            "Columns beside the keys add little: {result} is found, {alone} by the keys alone.",
+            result=result,
+            alone=f"{alone:.1%}",
+        )
+    named = ", ".join(f"{name!r} → {values.keys[name]!r}" for name in values.tells)
+    return Sentence(
+        "Found: {result}, {alone} by the keys alone. What betrays them, by telling a key: {columns}. Make "
+        "that a key, or drop it.",
+        result=result,
+        alone=f"{alone:.1%}",
+        columns=named,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What an intruder learned: predictions of the true keys of every released row.
+    """The intruder's predictions of the true keys of every released row.
 
     ``tells`` has, for each column that betrays a key, the share of what masking hid that it explains, and
     ``keys`` which key; ``spread`` and ``spread_keys`` turn errors into independent ones of size 1, with all
@@ -168,7 +178,7 @@ class Told:
         return points @ self.spread
 
     def by_keys(self, points: Floats) -> Floats:
-        """Return points in units of the errors of a prediction by published keys alone."""
+        """Return points in units of the prediction errors by published keys alone."""
         return points @ self.spread_keys
 
     @classmethod
@@ -199,7 +209,7 @@ class Told:
 
 @dataclass(frozen=True, eq=False)
 class Normal:
-    """Regressions of each key on the published keys and on what some columns say of it, by normal equations.
+    """Regressions of each key on the published keys and on some columns, by normal equations.
 
     ``shared`` are the published keys (t, p), ``truth`` the true ones (t, d), ``fits`` what each column says
     of them, (t, d) each.
@@ -232,7 +242,7 @@ class Normal:
         return out
 
     def fitted(self, weights: Floats) -> Floats:
-        """Return what some weights say of the people learned from."""
+        """Return the predictions of some weights for the people learned from."""
         p = self.shared.shape[1]
         out = self.shared @ weights[:p]
         for weight, fit in zip(weights[p:], self.fits, strict=True):
@@ -240,7 +250,7 @@ class Normal:
         return np.asarray(out)
 
     def gain(self, before: Floats, column: int) -> Floats:
-        """Return the share of the errors of some weights that are not made with a column, for each key.
+        """Return, for each key, the share of the errors that a column removes.
 
         A column that tells something has a weight above 0. Below it, the people learned from give themselves
         away: the mean of all others is low where one's own value is high, even in a column of one value.

@@ -61,7 +61,7 @@ def check_attack(attack: Attack, *, runs: int = 5) -> None:
 
 
 def noise(rng: np.random.Generator, n: int, *, made: bool = False, **beside: Any) -> Scene:
-    """Return a scene whose release has nothing to do with its original, values recognisable in a text.
+    """Return a scene whose release is unrelated to its original, with recognisable values.
 
     With ``made`` its confidential values are those of the original: what a tool publishes that looks at none.
     """
@@ -106,7 +106,7 @@ def noise(rng: np.random.Generator, n: int, *, made: bool = False, **beside: Any
 
 
 def _scene(attack: Attack, seed: int) -> Scene:
-    """Return a small scene: of 5 people where the tool is run for every world."""
+    """Return a small scene; 5 people if the attack reruns the method for every world."""
     reruns = attack.cost == "reruns"
     return noise(np.random.default_rng(seed), 5 if reruns else 60, made=reruns)
 
@@ -133,7 +133,7 @@ def _words(attack: Attack, text: str) -> None:
 
 
 def _check_needs(attack: Attack) -> None:
-    """Give it nothing but a release."""
+    """Run the attack with nothing but a release."""
     full = noise(np.random.default_rng(1), 40)
     bare = Scene.of(full.released, full.schema)
     try:

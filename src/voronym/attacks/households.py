@@ -16,6 +16,7 @@ from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core import later
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.table.doubts.unit_columns import MANY, Joined, joining
 from voronym.table.frame import as_frame
 from voronym.table.units import distinct
@@ -26,7 +27,7 @@ spatial = later.module("scipy.spatial")
 cdist = later.called("scipy.spatial.distance", "cdist")
 
 NEAREST = 40
-"""Sets of joined rows that are compared member by member: those nearest by their middle and number."""
+"""The number of joined sets compared member by member: the nearest by centre and size."""
 _MISSING = 4.0  # what a member too many or too few adds to the distance, in squared standard deviations
 
 
@@ -39,7 +40,7 @@ _MISSING = 4.0  # what a member too many or too few adds to the distance, in squ
     instead="by the group of a single member",
 )
 def pattern(scene: Scene, ctx: Context) -> Found:
-    """Join rows by what is a household's own, and claim the joined rows that look most like the family.
+    """Join rows by columns that a household shares, and claim the joined rows most like the family.
 
     The control takes the member whose nearest group has the fewest households, and guesses one of these.
     """
@@ -83,11 +84,16 @@ def pattern(scene: Scene, ctx: Context) -> Found:
 
     ctx.map(look, range(len(targets)))
     listed = ", ".join(map(repr, names))
+    sought = Sentence("household") if what == "household" else Sentence("person")
 
     def says(success: float, control: float) -> str:
-        return (
-            f"Rows joined by {listed} lead to the right {what} in {success:.0%} of the cases, {control:.0%} "
-            "by single members. Make that a key, round it, or drop it."
+        return Sentence(
+            "Rows joined by {columns} lead to the right {unit} in {success} of the cases, {control} by "
+            "single members. Make that a key, round it, or drop it.",
+            columns=listed,
+            unit=sought,
+            success=f"{success:.0%}",
+            control=f"{control:.0%}",
         )
 
     return judge(
@@ -100,7 +106,7 @@ def pattern(scene: Scene, ctx: Context) -> Found:
 
 
 def _columns(scene: Scene, own: Ints) -> tuple[Joined, ...]:
-    """Return the published columns that join rows: an intruder knows what a rent is."""
+    """Return the published columns that join rows; an intruder knows what a rent is."""
     known = np.flatnonzero(own >= 0)
     unit = np.unique(own[known], return_inverse=True)[1].reshape(-1)
     k = max(2, int(scene.classes.sizes.min()))
@@ -108,7 +114,7 @@ def _columns(scene: Scene, own: Ints) -> tuple[Joined, ...]:
 
 
 def _targets(scene: Scene, unit: Ints, ctx: Context) -> Ints:
-    """Draw units of which all rows are in the release."""
+    """Draw units whose rows are all in the release."""
     lost = np.unique(unit[scene.links < 0])
     return scene.sample(ctx.rng, np.setdiff1d(np.unique(unit), lost))
 
@@ -130,7 +136,7 @@ class _Sets:
 
 
 def _tree(Y: Floats, rows: _Sets) -> tuple[Any, Floats]:
-    """Return a tree over sets of rows, by their middle and how many there are."""
+    """Return a tree over sets of rows, by their centre and size."""
     sizes = np.diff(rows.starts)
     sums = np.add.reduceat(Y[rows.order], rows.starts[:-1], axis=0)
     middles = np.column_stack([sums / sizes[:, None], np.sqrt(_MISSING) * sizes])
@@ -143,7 +149,7 @@ def _nearest(tree: Any, middles: Floats, family: Floats) -> Ints:
 
 
 def _apart(family: Floats, rows: Floats) -> float:
-    """Return how far a family is from some rows, each member from another row."""
+    """Return the distance of a family to some rows, each member to a different row."""
     costs = cdist(family, rows, "sqeuclidean")
     result, other = linear_sum_assignment(costs)
     return float(costs[result, other].sum()) + _MISSING * abs(len(family) - len(rows))

@@ -1,4 +1,4 @@
-"""Two releases of overlapping people: what both leave open, the two together may not."""
+"""Two releases of overlapping people: together they can reveal more than each alone."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.errors import InputError
 from voronym.evaluate.attacks import link, nearest_released
 from voronym.evaluate.pair import common, make_pair
@@ -31,7 +32,7 @@ _EARLIER = "the exact keys of the people they look for, and the earlier releases
     instead="from this release alone",
 )
 def intersection(scene: Scene, ctx: Context) -> Found:
-    """Keep, of the records in a person's group, those that are in their groups of earlier releases too."""
+    """Keep the records of a person's group that were in their earlier groups, too."""
     X, Y = scene.points
     targets = scene.sample(ctx.rng)
     joint = [name for name in scene.beside if all(name in release.columns for release in scene.earlier)]
@@ -65,9 +66,14 @@ def intersection(scene: Scene, ctx: Context) -> Found:
 
 def _said(secret: Secret, success: float, control: float, kept: list[Ints]) -> str:
     single = sum(len(rows) == 1 for rows in kept)
-    return (
-        f"All releases together leave a single record for {single:,} of {len(kept):,} people; "
-        f"{secret.name!r} is guessed for {success:.0%} of them, {control:.0%} from this release alone."
+    return Sentence(
+        "All releases together leave a single record for {single} of {people} people; {column} is guessed "
+        "for {success} of them, {control} from this release alone.",
+        single=f"{single:,}",
+        people=f"{len(kept):,}",
+        column=repr(secret.name),
+        success=f"{success:.0%}",
+        control=f"{control:.0%}",
     )
 
 
@@ -94,16 +100,16 @@ class _Groups:
         return self._members.rows(int(self.group[i]))
 
     def records(self, i: int) -> Counter[tuple[object, ...]]:
-        """Return what is published beside the keys in the group of a target, counted."""
+        """Return the published values other than keys in the group of a target, counted."""
         return Counter(self.of(row) for row in self.rows(i))
 
     def of(self, row: int) -> tuple[object, ...]:
-        """Return what is published of a row beside the keys."""
+        """Return the published values of a row other than its keys."""
         return self._records[row]
 
 
 def _both(rows: Ints, now: _Groups, earlier: list[Counter[tuple[object, ...]]]) -> Ints:
-    """Return those of the rows whose records are in all earlier groups; all of them where none is."""
+    """Return the rows whose records are in all earlier groups; all rows if none is."""
     left = np.array([row for row in rows if all(now.of(row) in records for records in earlier)], np.int64)
     return left if len(left) else rows
 
@@ -130,7 +136,7 @@ def _typed(scene: Scene, frame: pl.DataFrame) -> pl.DataFrame:
     instead="from this release alone",
 )
 def differencing(scene: Scene, ctx: Context) -> Found:
-    """Claim the records that were not there before for the people who are new."""
+    """Claim the new records for the people who are new."""
     X, Y = scene.points
     earlier = scene.earlier[-1]
     joint = [name for name in scene.beside if name in earlier.columns]
@@ -158,9 +164,12 @@ def differencing(scene: Scene, ctx: Context) -> Found:
     alone, near, _ = link(X[targets], Y, scene.links[targets], ctx)
 
     def says(success: float, control: float) -> str:
-        return (
-            f"{len(new):,} records are new since the earlier release: the confidential values of "
-            f"{success:.0%} of the people who are new are found among them, {control:.0%} without it."
+        return Sentence(
+            "{new} records are new since the earlier release: the confidential values of {success} of the "
+            "people who are new are found among them, {control} without it.",
+            new=f"{len(new):,}",
+            success=f"{success:.0%}",
+            control=f"{control:.0%}",
         )
 
     return judge(
@@ -174,7 +183,7 @@ def differencing(scene: Scene, ctx: Context) -> Found:
 
 
 def _same(X: Floats, Y: Floats, records: Ints, own: Ints) -> Floats:
-    """Return how likely one of the nearest of some rows has the own record."""
+    """Return how likely one of the nearest rows is the person's own record."""
     out = np.empty(len(X))
     for i, x in enumerate(X):
         distance = ((Y - x) ** 2).sum(axis=1)

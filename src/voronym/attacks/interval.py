@@ -58,7 +58,7 @@ def judge(
     kind: Literal["measured", "at most"] = "measured",
     details: Mapping[str, Any] | None = None,
 ) -> Found:
-    """Turn what the intruder got right, person by person, into figures and a sentence.
+    """Turn the intruder's hits, person by person, into figures and a sentence.
 
     Parameters
     ----------

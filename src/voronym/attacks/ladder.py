@@ -50,10 +50,10 @@ REMEDIES = {
         "publish ranges, or ask for differential privacy: {option}", hint("models", "dp=1")
     ),
 }  # fmt: skip
-"""What helps against an attack, and the option that it names, with marks of `hint`; ``columns`` cause it."""
+"""What helps against each attack and the option it names (marks of `hint`); ``columns`` are the cause."""
 
 NOTHING = "No attack was made."
-NO_MORE = "No attack that was made learns beyond doubt more about people than a guess would."
+NO_MORE = "No attack certainly learned more about people than a guess would."
 RIGHT = "An intruder who knows {knows} is right about {success} of {people} people ({control} {instead})."
 AT_MOST = (
     "An intruder who knows {knows} is right about at most {success} of {people} people ({control} {instead})."
@@ -62,7 +62,7 @@ CAUSE = "The cause: {columns}."
 HELPS = "What would help: {remedy}."
 MORE = "{many} more"
 MESSAGES = (NOTHING, NO_MORE, RIGHT, AT_MOST, CAUSE, HELPS, COLUMNS, MORE)
-"""What the ladder says, beside remedies and what intruders know."""
+"""The sentences of the ladder, except remedies and intruders' knowledge."""
 Phrase = Callable[..., str]
 """Fills the places of a message, perhaps in another language."""
 
@@ -73,11 +73,12 @@ def plain(message: str, **given: str) -> str:
 
 
 PRESENCE_SAYS = (
-    "Who holds a person’s whole record can tell whether that person is in the file: of two people, one of "
+    "An intruder who holds a person’s whole record can tell whether that person is in the file: of two "
+    "people, one of "
     "whom is in it, they name the right one in {success} of the cases (a coin: in half of them). That is no "
     "news where the file is known to hold everybody; it matters where being in the file is a secret."
 )
-"""What the attack `membership` comes to."""
+"""The sentences about the attack `membership`."""
 
 
 @dataclass(frozen=True)
@@ -110,16 +111,16 @@ class Rung(Plain):
 
     @property
     def remedy(self) -> str:
-        """What would help, in the words of the surface that reads."""
+        """The remedy, in the words of the surface that shows it."""
         return self.helps()
 
     def helps(self, surface: Surface | None = None, phrase: Phrase = plain) -> str:
-        """Return what would help in the words of a surface; see `voronym.errors.worded`."""
+        """Return the remedy in the words of a surface; see `voronym.errors.worded`."""
         columns = _listed(self.columns, phrase) or phrase(COLUMNS)
         return phrase(self.advice, columns=columns, option=worded(self.option, surface))
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as plain types, with what would help in words."""
+        """Return the fields as plain types, with the remedy in words."""
         given = super().to_dict()
         del given["advice"], given["option"]
         return {**given, "remedy": self.remedy}
@@ -135,7 +136,7 @@ class Rung(Plain):
 
 @dataclass(frozen=True)
 class Ladder(Plain):
-    """What intruders find, those first who know least. Not for publication.
+    """What intruders find, ordered by how little they know. Not for publication.
 
     Parameters
     ----------
@@ -165,12 +166,12 @@ class Ladder(Plain):
 
     @property
     def measured(self) -> tuple[Rung, ...]:
-        """The rungs on which an attack was made."""
+        """The rungs whose attack was run."""
         return tuple(rung for rung in self.rungs if rung.outcome is not None)
 
     @property
     def worst(self) -> Rung | None:
-        """The rung whose attack surely finds most beyond its control; None where none was made.
+        """The rung whose attack certainly exceeds its control most; None if none was run.
 
         What is learned about people goes before whether they are in the file, see `Outcome.rank`.
         """
@@ -178,12 +179,12 @@ class Ladder(Plain):
 
     @property
     def sentence(self) -> str:
-        """The worst rung in words: who, how many, the control, the columns and what would help."""
+        """The worst rung in words: intruder, success, control, columns and remedy."""
         return self.worded()
 
     @property
     def presence_sentence(self) -> str:
-        """Whether an intruder can tell who is in the file, and when that matters; empty where they cannot."""
+        """Whether an intruder can tell who is in the file, and when that matters; empty if they cannot."""
         made = self.presence
         if made is None or not made.claims:
             return ""
@@ -211,7 +212,7 @@ class Ladder(Plain):
 
 
 def _rank(rung: Rung) -> tuple[bool, float]:
-    """Return by what rungs are ordered."""
+    """Return the sort key of a rung."""
     return (False, -1.0) if rung.outcome is None else rung.outcome.rank
 
 
@@ -232,7 +233,7 @@ def _rung(level: int, exposure: Exposure, keys: Sequence[str]) -> Rung:
 
 
 def columns_of(outcome: Outcome) -> tuple[str, ...]:
-    """Return the columns that cause what an attack found, where it names them."""
+    """Return the columns that cause an attack's success, if it names them."""
     given = outcome.details.get("columns") or outcome.details.get("column") or ()
     return (given,) if isinstance(given, str) else tuple(map(str, given))
 

@@ -1,4 +1,4 @@
-"""Leftovers: what a file still holds that its table does not show.
+"""Leftovers: what a file still holds beyond the table it shows.
 
 Formats keep more than cells: categories that no row has, statistics of columns, names of authors, sheets that
 are hidden, what was there before. The intruder reads the bytes, unpacked as far as they go.
@@ -20,6 +20,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff._+-]{3,}")
@@ -63,15 +64,19 @@ def leftovers(scene: Scene, ctx: Context) -> Found:
     def says(success: float, control: float) -> str:
         del success, control
         if not where:
-            return "The file holds no original value that its table does not show."
-        named = ", ".join(f"{name!r} ({count:,} people)" for name, count in where.items())
-        return f"The bytes of the file hold original values that the table does not show: {named}."
+            return Sentence("The file holds no original value that its table does not show.")
+        named = ", ".join(f"{name!r} ({count:,})" for name, count in where.items())
+        return Sentence(
+            "The bytes of the file hold original values that the table does not show; by column, with the "
+            "number of people: {columns}.",
+            columns=named,
+        )
 
     return judge(result, decoys, says, confidence=scene.confidence, details={"columns": where})
 
 
 def unpacked(path: Path) -> list[bytes]:
-    """Return the bytes of a file, and of what is packed in it."""
+    """Return the bytes of a file and of everything packed in it."""
     raw = path.read_bytes()[:_MOST]
     out = [raw]
     if zipfile.is_zipfile(path):
@@ -85,7 +90,7 @@ def unpacked(path: Path) -> list[bytes]:
 
 
 def _parquet(path: Path) -> list[bytes]:
-    """Return the dictionaries and metadata of a Parquet file, where pyarrow is installed."""
+    """Return the dictionaries and metadata of a Parquet file, if pyarrow is installed."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -114,7 +119,7 @@ def _search(
     content: list[bytes],
     rng: np.random.Generator,
 ) -> tuple[Flags, Flags]:
-    """Say of each target whether their own value is in the bytes, and whether a made-up one is."""
+    """Return for each target whether their own value is in the bytes, and whether a made-up one is."""
     nothing = np.zeros(len(targets), bool)
     as_numbers = numbers(column)
     if as_numbers is not None and column.dtype.is_float():
@@ -135,7 +140,7 @@ def _search(
 
 
 def _search_floats(values: Floats, shown: pl.Series | None, targets: Ints, content: list[bytes]) -> Flags:
-    """Say of each target whether their number is in the bytes as eight bytes of a float, at any place."""
+    """Return for each target whether their number is in the bytes as an eight-byte float, at any offset."""
     own = values[targets]
     seen = None if shown is None else numbers(shown)
     open_ = np.isfinite(own) & (own != np.round(own, 1))  # round numbers are anywhere by chance

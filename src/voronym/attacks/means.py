@@ -9,10 +9,11 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 CLOSE = 0.01
-"""Of a standard deviation: a key that is known so closely counts as found."""
+"""Share of a standard deviation: a key estimated this closely counts as found."""
 
 
 @attack(
@@ -43,9 +44,11 @@ def means(scene: Scene, ctx: Context) -> Found:
             judge(
                 secret.right(guesses, truth),
                 secret.right(np.full(len(targets), secret.constant), truth),
-                lambda s, _, name=name: (  # type: ignore[misc]
-                    f"An intruder who knows all others in a group finds {name!r} of the last one in {s:.0%} "
-                    "of the cases, to a hundredth of a standard deviation."
+                lambda s, _, name=name: Sentence(  # type: ignore[misc]
+                    "An intruder who knows all others in a group finds {column} of the last one in {success} "
+                    "of the cases, to a hundredth of a standard deviation.",
+                    column=repr(name),
+                    success=f"{s:.0%}",
                 ),
                 clusters=group[targets],
                 confidence=level,
@@ -58,7 +61,7 @@ def means(scene: Scene, ctx: Context) -> Found:
 
 
 def _solved(x: Floats, y: Floats, group: Ints, known: Ints, labels: Ints, sizes: Ints) -> Floats:
-    """Return, for each person, the key that makes the group's mean what was published."""
+    """Return, for each person, the key that explains the group's published mean."""
     m = len(sizes)
     here = known[~np.isnan(x[known])]
     total = np.bincount(group[here], x[here], m)

@@ -22,6 +22,7 @@ from voronym.attacks.interval import Share, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core import later
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.errors import VoronymError, hint
 from voronym.evaluate.pair import codes, common, numbers, plain
 from voronym.table.frame import as_frame
@@ -30,11 +31,11 @@ cdist = later.called("scipy.spatial.distance", "cdist")
 special = later.module("scipy.special")
 
 PAIRS, BRIEF_PAIRS = 5, 3
-"""Times that the people are halved; a release is made of each half. The second where time is short."""
+"""Number of times that the people are halved, with a release of each half. The second if time is short."""
 LEAST = 25
-"""People in a table below whom nothing can be said about false alarms."""
+"""Smallest number of people for a statement about false alarms."""
 ALARMS = 0.01
-"""Share of the people who are not in the table that may be taken for members."""
+"""Share of the people outside the table that may be taken for members."""
 _BLOCK = 128
 _BY_KEYS = ("keys", "keys, compared")
 Bools = NDArray[np.bool_]
@@ -50,7 +51,7 @@ Bools = NDArray[np.bool_]
     instead="by tossing a coin",
 )
 def membership(scene: Scene, ctx: Context) -> Found:
-    """Say which of two people is in the table, by how near the release comes to what is known of each.
+    """Decide which of two people is in the table, by how near the release comes to each.
 
     Success is the area under the curve (AUC): how often the intruder is right about two people, of whom one
     is in the table. The sentence also tells how many members are recognised where 1 in 100 others is taken
@@ -97,12 +98,18 @@ def membership(scene: Scene, ctx: Context) -> Found:
 
 
 def _said(whole: Verdict, keys: Verdict, people: int) -> str:
-    return (
-        f"Of two people, one of them in the table, an intruder who knows both records names the right one in "
-        f"{whole.auc.value:.0%} of the cases, by the keys alone in {keys.auc.value:.0%}; where 1 in 100 "
-        f"others is taken for a member, {whole.hits.value:.0%} of the members are recognised "
-        f"({whole.hits.low:.0%} to {whole.hits.high:.0%}), by the keys alone {keys.hits.value:.0%}. "
-        f"{people:,} people were looked at."
+    return Sentence(
+        "Of two people, one of them in the table, an intruder who knows both records names the right one in "
+        "{whole} of the cases, by the keys alone in {keys}; where 1 in 100 others is taken for a member, "
+        "{hits} of the members are recognised ({low} to {high}), by the keys alone {by_keys}. {people} "
+        "people were looked at.",
+        whole=f"{whole.auc.value:.0%}",
+        keys=f"{keys.auc.value:.0%}",
+        hits=f"{whole.hits.value:.0%}",
+        low=f"{whole.hits.low:.0%}",
+        high=f"{whole.hits.high:.0%}",
+        by_keys=f"{keys.hits.value:.0%}",
+        people=f"{people:,}",
     )
 
 
@@ -117,7 +124,7 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Releases, the people in each, and what the intruder sees of everybody.
+    """Releases, the people in each, and the signals the intruder sees for everybody.
 
     ``signals`` and ``inside`` have a row for each release and a column for each person; ``clusters`` says
     which people stand and fall together; ``size`` is the number of people in a release. Releases come in
@@ -131,16 +138,16 @@ class Trials:
 
     @property
     def people(self) -> int:
-        """How many there are, in a table or not."""
+        """The number of people, in a table or not."""
         return int(self.inside.shape[1])
 
     def best(self, among: Bools, names: tuple[str, ...]) -> str:
-        """Return the signal that tells best, for some of the people."""
+        """Return the signal that separates best, for some of the people."""
         there = [name for name in names if name in self.signals]
         return max(there, key=lambda name: float(np.mean([p.auc for p in self._placed(name, among)])))
 
     def judged(self, name: str, among: Bools, confidence: float) -> Verdict:
-        """Return how well a signal tells some of the people, with intervals."""
+        """Return how well a signal separates some of the people, with intervals."""
         placed = self._placed(name, among)
         return Verdict(name, self._auc(placed, confidence), self._hits(name, among, confidence))
 
@@ -151,7 +158,7 @@ class Trials:
         ]
 
     def _auc(self, placed: list[Placed], confidence: float) -> Share:
-        """Return the mean AUC; its variance is that between people and, added to it, between draws.
+        """Return the mean AUC, and its variance between people plus that between draws.
 
         People are clusters, since each is seen in all releases (DeLong, DeLong and Clarke-Pearson 1988, with
         clusters as in Obuchowski 1997). The ends are taken on the scale of log odds.
@@ -175,7 +182,7 @@ class Trials:
         return _between(value, variance, freedom, least, confidence)
 
     def _hits(self, name: str, among: Bools, confidence: float) -> Share:
-        """Return how many members lie above all but 1 in 100 of the others.
+        """Return how many members score above all but 1 in 100 of the others.
 
         The limit is itself estimated: the ends of the interval take the limits between which that share of
         others lies, each with half of what may go wrong.
@@ -195,7 +202,7 @@ class Trials:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Where people stand among those of the other side: members among others, and others among members."""
+    """The ranks of members among non-members, and of non-members among members."""
 
     auc: float
     influence: Floats
@@ -222,7 +229,7 @@ def _below(ordered: Floats, scores: Floats) -> Floats:
 
 
 def _between(value: float, variance: float, freedom: float, least: int, confidence: float) -> Share:
-    """Return the interval of an AUC on the scale of log odds; by counting where all are told apart."""
+    """Return the interval of an AUC on the scale of log odds; by counting if the separation is perfect."""
     tail = (1 - confidence) / 2
     if value <= 0.0 or value >= 1.0 or variance <= 0.0:
         room = 1.0 - tail ** (1 / max(1, least))
@@ -234,7 +241,7 @@ def _between(value: float, variance: float, freedom: float, least: int, confiden
 
 
 def _limits(n: int, confidence: float) -> tuple[float, float]:
-    """Return the shares of n people between which a limit lies that 1 in 100 of all people pass."""
+    """Return the shares of n people that enclose the limit which 1 in 100 of all people pass."""
     tail = (1 - confidence) / 2
     k = ALARMS * n
     high = float(special.betaincinv(k + 1, max(n - k, 1e-9), 1 - tail))
@@ -246,7 +253,7 @@ def _limits(n: int, confidence: float) -> tuple[float, float]:
 
 
 def _strangers(scene: Scene, ctx: Context) -> Trials:
-    """Compare the people of the table with those who were given as not in it."""
+    """Compare the people of the table with people known to be outside it."""
     others = scene.control
     lacking = [name for name in scene.released.columns if others is None or name not in others.columns]
     if others is None or lacking:
@@ -316,7 +323,7 @@ def _pairs(scene: Scene) -> int:
 
 
 def _units(scene: Scene, n: int) -> Ints:
-    """Return whose row each is: a household goes in or out as a whole, and so does a person."""
+    """Return the unit of each row: a household, or a person, goes in or out as a whole."""
     units = None if scene.table is None else scene.table.units
     if units is None:
         return np.arange(n)
@@ -328,7 +335,7 @@ def _unknown(columns: list[pl.Series]) -> Ints:
 
 
 def _compared(scores: Floats, inside: Bools) -> Floats:
-    """Return by how much each score exceeds those of the same person in other releases without them."""
+    """Return by how much each score exceeds the same person's scores in releases without them."""
     without = np.where(inside, 0.0, scores)
     total, count = without.sum(axis=0), (~inside).sum(axis=0)
     return np.asarray(scores - (total - without) / np.maximum(1, count - ~inside))

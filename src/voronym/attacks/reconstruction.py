@@ -20,17 +20,18 @@ from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.attacks.worlds import fingerprint
 from voronym.core.clock import now
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.errors import VoronymError
 from voronym.evaluate.pair import plain
 from voronym.table.frame import as_frame
 from voronym.table.table import Table
 
 PEOPLE = 12
-"""People whose cells are reconstructed, of each column; those at its ends are looked at besides."""
+"""People per column whose cells are reconstructed, besides those at its ends."""
 VALUES = 12
 """Values tried in a cell: the true one, and others of the column, drawn at random."""
 MOST, BRIEF = 5_000, 150
-"""Records of which releases are made again, at most; the second where time is short."""
+"""Most records of which releases are made again; the second if time is short."""
 _FEW = 5  # people, and values, where time is short
 
 
@@ -69,19 +70,35 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
         del success, control
         many = float(np.mean([item.many for item in drawn]))
         others = float(np.mean([entry.cell.domain for entry in drawn]))
-        text = (
-            f"An intruder who knows all other cells and runs the method again is left with {many:.1f} of "
-            f"{others:.1f} values of a key on average, with {worst.many:.0f} for the worst person "
-            f"({worst.cell.name!r}); in {alone} of {len(drawn)} cells only the true one fits"
-            + (
-                ""
-                if table.n == whole
-                else f" (releases of {table.n:,} of the {whole:,} records, drawn by lot)"
+        sampled = (
+            ""
+            if table.n == whole
+            else Sentence(
+                " (releases of {some} of the {all} records, drawn by lot)",
+                some=f"{table.n:,}",
+                all=f"{whole:,}",
             )
         )
-        if kept:
-            text += f". Published as they are, and so left with 1: {', '.join(map(repr, kept))}"
-        return text + "."
+        left = (
+            ""
+            if not kept
+            else Sentence(
+                ". Published as they are, and so left with 1: {columns}", columns=", ".join(map(repr, kept))
+            )
+        )
+        return Sentence(
+            "An intruder who knows all other cells and runs the method again is left with {many} of {others} "
+            "values of a key on average, with {worst} for the worst person ({column}); in {alone} of {cells} "
+            "cells only the true one fits{sampled}{left}.",
+            many=f"{many:.1f}",
+            others=f"{others:.1f}",
+            worst=f"{worst.many:.0f}",
+            column=repr(worst.cell.name),
+            alone=str(alone),
+            cells=str(len(drawn)),
+            sampled=sampled,
+            left=left,
+        )
 
     return judge(
         [element.credit for element in drawn],
@@ -121,7 +138,7 @@ def _sample(scene: Scene, table: Table, ctx: Context) -> Table:
 
 
 def _in_time(tool: _Tool, cells: list[Cell], seconds: float | None, ctx: Context) -> list[Fits]:
-    """Try the cells, one of each column first, as long as the time lasts."""
+    """Try the cells, one of each column first, until time is up."""
     if seconds is None:
         return ctx.map(tool.fits, cells)
     turns: dict[str, int] = {}
@@ -189,7 +206,7 @@ class Fits:
 
     @property
     def many(self) -> float:
-        """How many values of the column fit, the true one among them; estimated from those tried."""
+        """Number of the column's values that fit, the true one included; estimated from those tried."""
         return 1.0 + self.share * (self.cell.domain - 1)
 
     @property
@@ -200,7 +217,7 @@ class Fits:
 
 
 def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
-    """Draw people, and other values of a column for each; those at its ends are taken as well."""
+    """Draw people, and other values of a column for each; include the people at its ends."""
     column = tool.frame[name]
     counted = column.drop_nulls().value_counts(sort=True, name="count").sort(name)
     values, often = counted[name].to_list(), counted["count"].to_numpy().astype(np.float64)
@@ -228,7 +245,7 @@ def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
 
 
 class _Tool:
-    """The method, as a function of what stands in one cell."""
+    """The method as a function of the content of one cell."""
 
     def __init__(self, scene: Scene, table: Table) -> None:
         self.frame = pl.DataFrame([plain(table.frame[name]) for name in table.columns])
@@ -246,7 +263,7 @@ class _Tool:
             )
 
     def _published(self, table: Table) -> object:
-        """Return what a reader sees of the release of a table: its rows in no order, and public figures."""
+        """Return a reader's view of the release of a table: unordered rows, and public figures."""
         try:
             frame, figures = self._remake(table)
         except VoronymError:
@@ -254,7 +271,7 @@ class _Tool:
         return fingerprint(as_frame(frame)), figures
 
     def fits(self, cell: Cell) -> Fits:
-        """Put other values into a cell, and see which give the same release."""
+        """Put other values into a cell, and return which give the same release."""
         column = self.frame[cell.name]
         fit = []
         for at, value in enumerate(cell.others):

@@ -1,4 +1,4 @@
-"""All attacks on one release, and what they came to."""
+"""Run all attacks on one release and summarise them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from voronym.attacks.scene import Scene
 from voronym.core.context import Context
 from voronym.core.display import chip, html_table
 from voronym.core.jsonable import Plain
+from voronym.core.sentence import Sentence
 from voronym.errors import MissingExtraError
 
 
 @dataclass(frozen=True)
 class Exposure(Plain):
-    """What intruders get out of a release, those first who know least. Not for publication.
+    """What intruders get out of a release, ordered by how little they know. Not for publication.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ class Exposure(Plain):
         return self.text()
 
     def text(self, wide: int = 100) -> str:
-        """Return all of it as lines of text that are no longer than a terminal is wide."""
+        """Return everything as lines of text that fit the terminal."""
         room = max(40, min(wide, 100))
         lines = wrap(self.summary, room)
         for level, knows in enumerate(KNOWLEDGE):
@@ -89,15 +90,22 @@ class Exposure(Plain):
         """The whole in two sentences."""
         successful = [outcome for outcome in self.outcomes if outcome.claims]
         if not self.outcomes:
-            return "No attack could be made; see what each of them needs."
+            return Sentence("No attack could be made; see what each of them needs.")
         if not successful:
-            return f"Of {len(self.outcomes)} attacks, none certainly does better than guessing."
+            return Sentence(
+                "Of {made} attacks, none certainly does better than guessing.", made=str(len(self.outcomes))
+            )
         first = min(successful, key=lambda outcome: (outcome.level, -outcome.interval[0]))
         most = max(successful, key=lambda outcome: outcome.rank)
-        return (
-            f"{len(successful)} of {len(self.outcomes)} attacks do better than guessing (marked !). The "
-            f"first of them needs to know {KNOWLEDGE[first.level]} ({first.attack}); the strongest is "
-            f"{most.attack} ({most.success:.0%} right)."
+        return Sentence(
+            "{many} of {made} attacks do better than guessing (marked !). The first of them needs to know "
+            "{knows} ({first}); the strongest is {most} ({success} right).",
+            many=str(len(successful)),
+            made=str(len(self.outcomes)),
+            knows=Sentence(KNOWLEDGE[first.level]),
+            first=first.attack,
+            most=most.attack,
+            success=f"{most.success:.0%}",
         )
 
     def __repr__(self) -> str:
@@ -132,7 +140,7 @@ def _head(room: int) -> str:
 
 
 def _figures(outcome: Outcome, room: int) -> list[str]:
-    """Return the figures of an outcome in columns; where these do not fit, the last two on a line below."""
+    """Return the figures of an outcome in columns; the last two go below if they do not fit."""
     right = f"{'<=' if outcome.kind == 'at most' else ''}{outcome.success:.1%}"
     span = f"{outcome.interval[0]:.1%} to {outcome.interval[1]:.1%}"
     mark = "!" if outcome.claims else " "
@@ -143,7 +151,7 @@ def _figures(outcome: Outcome, room: int) -> list[str]:
 
 
 def _wrapped(text: str, room: int, first: str, rest: str | None = None) -> list[str]:
-    """Return a text in lines that break between words alone."""
+    """Return a text in lines that break only between words."""
     return wrap(
         text,
         room,

@@ -1,4 +1,4 @@
-"""What there is to attack: a release, and what its holder lays beside it to measure the intruder."""
+"""The target of attacks: a release, and the holder's tables that measure an intruder's success."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from voronym.table.table import Table
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Rerun = Callable[[Table], Any]
-"""Makes the release again from a table: a frame whose row i is what is published of person i."""
+"""Makes the release again from a table: row i of the frame is the published row of person i."""
 
 Remake = Callable[[Table], tuple[Any, str]]
-"""The same with the figures that a public report tells beside the table, as a text."""
+"""The same, with the figures of the public report as a text."""
 
 TARGETS = 2_000
 """People attacked at most; an interval is then about two points wide."""
@@ -52,7 +52,7 @@ class Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A release and what is needed to see how far an intruder gets. Made by `Scene.of`.
+    """A release and the tables needed to measure an intruder. Made by `Scene.of`.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Scene:
         own: NDArray[Any] | None = None,
         **beside: Any,
     ) -> Scene:
-        """Lay tables beside each other, brought to common types.
+        """Build a scene from tables, brought to common types.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class Scene:
         return scene if links is not None else scene._matched()
 
     def _matched(self) -> Scene:
-        """Find whose row is whose by the columns published unchanged, where they name one person each."""
+        """Match rows by columns published unchanged, if those identify a person each."""
         names = self.untouched
         if not names:
             return self
@@ -179,7 +179,7 @@ class Scene:
         return Scene(**{**vars_of(self), "own": own})
 
     def stirred(self) -> Scene:
-        """Return the scene with its released rows in an order that depends on the people alone.
+        """Return the scene with its released rows in an order that depends only on the people.
 
         Every release has its rows in another random order, and attacks that guess between rows that look
         alike would find something else each time.
@@ -203,7 +203,7 @@ class Scene:
     # -- what attacks ask -----------------------------------------------------------------------------------
 
     def lacks(self, need: str) -> str | None:
-        """Return a sentence about what is lacking, or None where the need is met."""
+        """Return a sentence about what is missing; None if the need is met."""
         there = {
             "original": self.original is not None,
             "links": self.own is not None,
@@ -218,7 +218,7 @@ class Scene:
         return None if there[need] else _LACKING[need]
 
     def released_units(self, unit: Ints) -> Ints:
-        """Return whose row each released one is, by the unit of each original row; -1 where it is unknown."""
+        """Return the unit of each released row, from the units of the original rows; -1 if unknown."""
         own = np.full(len(self.released), -1, np.int64)
         known = self.links >= 0
         own[self.links[known]] = unit[known]
@@ -226,7 +226,7 @@ class Scene:
 
     @property
     def persons(self) -> Ints | None:
-        """The person of each released row, numbered from 0 on, where people have several rows; or None."""
+        """The person of each released row, numbered from 0, if people have several rows; or None."""
         if self.table is None or self.table.persons is None or self.own is None:
             return None
         own = self.released_units(self.table.persons)
@@ -239,7 +239,7 @@ class Scene:
 
     @property
     def confidential(self) -> tuple[str, ...]:
-        """Columns that the intruder wants to learn, as far as they are published."""
+        """The published columns that the intruder wants to learn."""
         return tuple(name for name in self.schema.confidential if name in self.released.columns)
 
     @property
@@ -276,7 +276,7 @@ class Scene:
         return self.encoded(self.people, self.released)
 
     def encoded(self, people: pl.DataFrame, released: pl.DataFrame) -> tuple[Floats, Floats, Codec]:
-        """Return the keys of some people and of released rows as points in one encoding, and the encoding."""
+        """Return the keys of people and of released rows as points in one encoding, and the encoding."""
         try:
             return encode(Pair(people, released, self.schema, (), self.texts, self.sets))[:3]
         except SchemaError as error:
@@ -284,7 +284,7 @@ class Scene:
 
     @cached_property
     def matcher(self) -> Matcher | None:
-        """What matches people with records that publish sets of values, where some do."""
+        """The matcher of people with records that publish sets of values, if some do."""
         pair = Pair(self.people, self.released, self.schema, (), self.texts, self.sets)
         return matcher(pair, self._encoded)
 
@@ -311,13 +311,13 @@ class Scene:
         return result
 
     def joint_codes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
-        """Give the combinations of some columns numbers, the same in both tables."""
+        """Assign numbers to the combinations of some columns, alike in both tables."""
         both = pl.concat([self.people.select(names), self.released.select(names)])
         result = equivalence_classes(nw.from_native(both, eager_only=True), list(names))
         return result.labels[: len(self.people)], result.labels[len(self.people) :]
 
     def sample(self, rng: np.random.Generator, among: Ints | None = None) -> Ints:
-        """Draw whom to attack: everybody, or as many as `targets` says, in ascending order."""
+        """Draw the people to attack: everybody, or the number in `targets`, in ascending order."""
         pool = np.arange(len(self.people)) if among is None else among
         if len(pool) == 0:
             raise Inapplicable("there is nobody to attack: no original is known to be in the release")
@@ -325,7 +325,7 @@ class Scene:
 
 
 def vars_of(scene: Scene) -> dict[str, Any]:
-    """Return the fields of a scene, without what was computed from them."""
+    """Return the fields of a scene, without computed ones."""
     return {name: getattr(scene, name) for name in Scene.__dataclass_fields__}
 
 

@@ -11,12 +11,13 @@ from voronym.attacks.base import Found, attack
 from voronym.attacks.interval import judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import codes, common, numbers
 
 GUESSES = 500
-"""Descriptions at most; one for each released row in a small table, since more would tell the same again."""
+"""Most descriptions tried; a small table has one for each released row."""
 LEAST = 20
-"""Descriptions that fit one released row, below which all others are tried as well."""
+"""If fewer descriptions than this fit exactly one released row, all others are tried as well."""
 TOGETHER = 3
 """Columns in a description."""
 _TRIES = 15  # sets of columns looked at for a row, until one fits this row alone
@@ -65,11 +66,17 @@ def singling(scene: Scene, ctx: Context) -> Found:
     unique = int((scene.classes.sizes == 1).sum())
 
     def says(success: float, control: float) -> str:
-        alone = f"{unique:,} released rows are unique on the keys"
-        return (
-            f"Of {len(mine)} descriptions by {wide} columns, {success:.0%} fit exactly one person "
-            f"({control:.0%} in the control); "
-            f"{alone if unique else 'no released row is alone with its keys'}."
+        alone = Sentence("no released row is alone with its keys")
+        if unique:
+            alone = Sentence("{rows} released rows are unique on the keys", rows=f"{unique:,}")
+        return Sentence(
+            "Of {many} descriptions by {wide} columns, {success} fit exactly one person ({control} in the "
+            "control); {alone}.",
+            many=str(len(mine)),
+            wide=str(wide),
+            success=f"{success:.0%}",
+            control=f"{control:.0%}",
+            alone=alone,
         )
 
     control = share(chance, confidence=scene.confidence)
@@ -82,7 +89,7 @@ def singling(scene: Scene, ctx: Context) -> Found:
 
 
 def _causes(scene: Scene, mine: list[tuple[int, Ints, list[float]]], right: list[float]) -> list[str]:
-    """Return the columns that descriptions need to fit exactly one person, those first that are used most.
+    """Return the columns that descriptions need to single out a person, the most used first.
 
     A column is one of them where descriptions with it are right at least as often as all are.
     """
@@ -99,7 +106,7 @@ def _causes(scene: Scene, mine: list[tuple[int, Ints, list[float]]], right: list
 def _describe(
     made: list[_Column], source: list[Floats], wide: int, row: int, seed: int
 ) -> tuple[int, Ints, list[float]]:
-    """Return how many rows a description of a row fits, its columns and its values; the rarest of some."""
+    """Return the rarest of some descriptions of a row: the rows it fits, its columns and values."""
     rng = np.random.default_rng(seed)
     tries: list[tuple[int, int, Ints, list[float]]] = []
     for i in range(_TRIES):
@@ -124,7 +131,7 @@ class _Column:
 
     @classmethod
     def of(cls, name: str, scene: Scene) -> _Column:
-        """Take a column; of strangers only where there are at least as many as people."""
+        """Take a column; include outsiders only if there are at least as many as people."""
         before, after, others = scene.people[name], scene.released[name], scene.control
         n = len(before)
         known = (

@@ -1,4 +1,4 @@
-"""A smooth guess of some numbers from one column: the mean over neighbours in the order of its values."""
+"""A smooth guess of numbers from one column: the mean over neighbours in the order of its values."""
 
 from __future__ import annotations
 

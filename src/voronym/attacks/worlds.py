@@ -1,4 +1,4 @@
-"""Other worlds: who else could have which confidential values, given what was published.
+"""Other worlds: every assignment of confidential values that fits what was published.
 
 A world gives every person one of the confidential records of the table. Somebody who knows everybody's keys
 and has the tool asks of each world whether the tool would have published the same. Under a prior that has no
@@ -31,17 +31,17 @@ Ints = NDArray[np.int64]
 World = tuple[int, ...]
 
 EXHAUSTIVE = 6_000
-"""Worlds that are all tried; where there are more, some are drawn."""
+"""Number of worlds up to which all are tried; above it, some are drawn."""
 
 _STEPS = 10  # of a walk, for each world that may be tried: a world that was tried is remembered
 
 BATCHES = 10
-"""Walks; how much they differ says how sure they are together."""
+"""Number of walks; their spread gives the uncertainty."""
 
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
-    """What somebody knows who has the tool, beside what the counts in the groups say.
+    """The beliefs of an intruder who has the tool, and of one who only counts in the groups.
 
     Parameters
     ----------
@@ -77,17 +77,17 @@ class Posteriors:
 
     @property
     def worst(self) -> float:
-        """The most by which a chance exceeds what the group's counts say."""
+        """The largest excess of a probability over the group's counts."""
         return float((self.posterior - self.counts).max())
 
     @property
     def certain(self) -> int:
-        """People of whom a value is certain that the counts leave open."""
+        """Number of people with a certain value that the counts leave open."""
         return int(((self.posterior > 1 - 1e-9) & (self.counts < 1 - 1e-9)).any(axis=1).sum())
 
     @property
     def success(self) -> float:
-        """How likely the true values are to somebody who knows the method, on average over the people."""
+        """Mean probability of the true values for somebody who knows the method."""
         return _of(self.posterior, self.truth)
 
     @property
@@ -109,7 +109,7 @@ def posteriors(
     draws: int = 1,
     ctx: Context | None = None,
 ) -> tuple[Posteriors, ...]:
-    """Rerun a tool on other worlds and return what its release tells who has the tool.
+    """Rerun a tool on other worlds and return what its release reveals to somebody who has the tool.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def posteriors(
 
 
 def fingerprint(frame: Any) -> frozenset[tuple[tuple[Any, ...], int]]:
-    """Return a released table as what a reader sees: its rows, counted, in no order."""
+    """Return a reader's view of a released table: its rows, counted, in no order."""
     table = as_frame(frame)
     columns = pl.DataFrame([plain(table[name]) for name in sorted(table.columns)])
     rounded = columns.with_columns(
@@ -190,7 +190,7 @@ class _Tool:
         self.known: dict[World, float] = {}
 
     def weight(self, world: World, seen: object) -> float:
-        """Return the share of runs on a world that publish what was seen."""
+        """Return the share of runs on a world that publish the given release."""
         if world not in self.known:
             rows = self._first[np.array(world)]
             moved = self._frame.with_columns(self._frame[name][rows] for name in self._moving)
@@ -290,7 +290,7 @@ def _dealt(tool: _Tool, seen: object, groups: Ints, most: int, ctx: Context) -> 
 
 
 def distinct(world: World) -> Iterator[World]:
-    """Return every different order of some records, once.
+    """Return every distinct order of some records once.
 
     Examples
     --------
@@ -316,12 +316,12 @@ def distinct(world: World) -> Iterator[World]:
 
 
 def _permutations(world: World) -> int:
-    """Return how many different orders there are."""
+    """Return the number of distinct orders."""
     return math.factorial(len(world)) // math.prod(map(math.factorial, Counter(world).values()))
 
 
 def _column(tool: _Tool, name: str, weights: _Weights, groups: Ints, exhaustive: bool) -> Posteriors:
-    """Return what the worlds say about one column."""
+    """Return what the worlds reveal about one column."""
     codes = equivalence_classes(as_frame(tool._frame), [name]).labels
     values = int(codes.max()) + 1
     of_record = np.zeros((weights.sums.shape[2], values))

@@ -14,7 +14,8 @@ UNIT = 2.0**-53
 """Largest relative error of one rounded operation."""
 
 SLACK = 2048
-"""Rounded operations that any bound is lowered for, beside those that grow with k and d: see `shave`."""
+"""Rounded operations by which any bound is lowered, in addition to those that grow with k and d: see `shave`.
+"""
 
 
 def shave(value: float, *, operations: int = 0) -> float:
@@ -95,7 +96,7 @@ class Bound:
 
 
 def total_squares(X: NDArray[np.float64]) -> float:
-    """Return SST, the sum of squared distances to the mean; exactly 0 where all records are equal."""
+    """Return SST, the sum of squared distances to the mean; exactly 0 if all records are equal."""
     if not np.ptp(X, axis=0).any():
         return 0.0
     return float(np.square(X - X.mean(axis=0)).sum())

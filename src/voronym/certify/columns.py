@@ -1,4 +1,4 @@
-"""Column generation: the linear relaxation over all groups of k to 2k-1 records, and what follows from it."""
+"""Column generation: the linear relaxation over all groups of k to 2k-1 records, and its consequences."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ POOL = 3000
 """Groups in the first integer problem over the whole table."""
 
 CUTS, AT_ONCE = 150, 400
-"""Most cuts added at a time; and in a proof of some seconds, where rounds are few."""
+"""Most cuts added at a time; the second for a proof of a few seconds, with few rounds."""
 
 
 PROOF = 0.75
-"""Share of the time after which the bound has to wait for partitions."""
+"""Share of the time after which the bound waits for partitions."""
 
 FIRST, CLIMB = 0.1, 0.35
-"""Shares of the time for the first try, and where that was not enough for prices of smaller groups."""
+"""Shares of the time for the first try, and for a second with prices of smaller groups."""
 
 HARD = 50
-"""Nodes a record from which a pricing is slow enough for prices of smaller groups to pay."""
+"""Nodes per record above which pricing is slow enough that prices of smaller groups pay off."""
 
 LONGEST = 600.0
-"""Seconds that the first steps are planned for, where there are more or no end."""
+"""Seconds planned for the first steps if there is more time, or no limit."""
 
 
 def columns(

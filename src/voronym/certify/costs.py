@@ -1,4 +1,4 @@
-"""What groups cost, for column generation: squares, and members without the mode."""
+"""Costs of groups for column generation: squares, and members that differ from the mode."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Costs:
 
     @classmethod
     def of(cls, problem: Problem, ctx: Context) -> Costs:
-        """Return the costs of a problem: what its groups publish, or the squares about their means."""
+        """Return the costs of a problem: of its published values, or the squares about the means."""
         records = problem.records
         if not isinstance(records, PublishedPoints):
             return cls.plain(problem.points, ctx)
@@ -80,7 +80,7 @@ class Costs:
         return len(self.D2)
 
     def scaled(self, factor: float) -> Costs:
-        """Return the costs times a factor; the distances are changed in place, as they are large."""
+        """Return the costs times a factor; changes the large distances in place."""
         self.D2[...] *= factor
         return replace(self, weights=self.weights * factor, scale=self.scale * factor)
 
@@ -96,7 +96,7 @@ class Costs:
         return math.fsum(self.group(cell) for cell in cells)
 
     def differing(self, most: int) -> Floats:
-        """Return what a pair that differs may add to a distance, in groups of at most ``most``.
+        """Return the most that a differing pair adds to a distance, in groups of at most ``most``.
 
         Of m records of which M have the mode, at most ``(m - M) (m + M - 1) / 2`` pairs differ, and M is at
         most m - 1 where any does: so the members without the mode are at least the pairs that differ, divided
@@ -105,7 +105,7 @@ class Costs:
         return self.weights * most / (most - 1)
 
     def pairs(self, k: int, ctx: Context) -> Floats:
-        """Return distances whose sum over the pairs of k records is at most k times what they cost."""
+        """Return distances whose sum over the pairs of k records is at most k times their cost."""
         if not len(self.weights):
             return self.D2
         out = self.D2.copy()

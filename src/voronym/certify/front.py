@@ -24,7 +24,7 @@ from voronym.space.published import PublishedPoints
 KINDS = ("auto", "neighbours", "local", "columns", "exact")
 
 FEW = 1000
-"""Records up to which column generation begins even without time: its first bound takes a moment."""
+"""Records up to which column generation starts even without time: its first bound is quick."""
 
 WIDEST = 12
 """Largest k that "auto" tries columns for: beyond, pricing ends at its node limits and proves little more."""
@@ -145,10 +145,10 @@ def _start(problem: Problem, ctx: Context) -> Partition:
 
 
 BRIEF = 3.0
-"""Seconds, at most, for the proof that a release comes with where no time limit is given."""
+"""Most seconds for the proof of a release without a time limit."""
 
 COLUMNS = 5_000
-"""Records up to which it is by column generation: all distances are kept in memory."""
+"""Records up to which column generation is used: it keeps all distances in memory."""
 
 _CHEAP, _FLAT = 1.5e11, 6
 """Above n² · d = 1.5e11 the nearest-neighbour bound takes more than a minute, unless there are at most six
@@ -156,7 +156,7 @@ columns, where boxes spare most of the distances."""
 
 
 def prove_briefly(problem: Problem, part: Partition, ctx: Context) -> Bound | None:
-    """Prove what can be proven about a partition in some seconds; None where there are too many records.
+    """Prove what a few seconds allow about a partition; None if there are too many records.
 
     Up to 5,000 records and k = 12 by column generation, in three seconds at most, and less where the gap is
     small by then. Else by what is seen around each record.

@@ -77,7 +77,7 @@ def choose(
 
 
 def regions(state: State, ctx: Context, *, size: int) -> bool:
-    """Improve the best partition where it is worst, a region at a time; say whether that still pays.
+    """Improve the best partition where it is worst, a region at a time; return whether that still pays.
 
     The reduced costs of its groups add up to the gap at least: they say where there is something to gain. A
     group is drawn by them, its neighbours join up to ``size`` records, and the groups inside whose reduced
@@ -119,7 +119,7 @@ def _worth(state: State, cells: list[Integers]) -> tuple[NDArray[np.float64], In
 
 
 def _around(state: State, first: Integers, size: int) -> list[int]:
-    """Return the labels of a group and of the groups nearest to it, up to a number of records."""
+    """Return the labels of a group and of its nearest groups, up to a number of records."""
     near = np.argsort(state.D2[first].min(axis=0), kind="stable")
     total, inside = 0, list[int]()
     for label in dict.fromkeys(state.partition.labels[near].tolist()):
@@ -138,7 +138,7 @@ def _likely(
     worth: NDArray[np.float64],
     twice: Integers,
 ) -> list[Integers]:
-    """Return groups within a region that a better partition of it could have, the likeliest first."""
+    """Return groups within a region that a better partition could contain, the likeliest first."""
     fines = state.padded()
     triples = np.array(state.master.triples, np.int64).reshape(-1, 3)
     free = np.zeros(state.n, bool)
@@ -153,7 +153,7 @@ def _likely(
 
 
 def dive(state: State, ctx: Context, *, budget: int = 3000) -> bool:
-    """Fix the groups that the relaxation likes best, price again for the rest, repeat; say if it paid."""
+    """Fix the groups that the relaxation prefers, price the rest again, repeat; return whether it paid."""
     master = state.master
     free = np.ones(state.n, bool)
     fixed: list[int] = []

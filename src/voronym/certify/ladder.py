@@ -18,11 +18,11 @@ from voronym.core.context import Context
 Floats = NDArray[np.float64]
 
 ENOUGH = 0.01
-"""Relative gap at which the prices of a step are good enough."""
+"""Relative gap at which a step's prices are good enough."""
 
 
 def climb(state: State, ctx: Context) -> None:
-    """Improve what is known about groups of fewer than k records; begin the prices for k from it."""
+    """Improve the bounds for groups of fewer than k records, and start the prices for k from them."""
     for size in range(2, state.k):
         if ctx.over:
             break

@@ -39,7 +39,7 @@ BLOCK = 64
 
 @dataclass(frozen=True)
 class Table:
-    """Records in the order of their boxes, their nearest, and what is known about groups of each size."""
+    """Records in the order of their boxes, their nearest, and the bounds for groups of each size."""
 
     leaves: kernels.Leaves
     home: NDArray[np.int64]

@@ -125,7 +125,7 @@ class Master:
             self.programme.change_lower(2 * self.n + int(s), 0.0)
 
     def box(self, center: Floats, width: float) -> None:
-        """Keep the prices within a share of ``center``, feasible prices, and a little where they are near 0.
+        """Keep the prices within a share of the feasible prices ``center``, with a little slack near 0.
 
         The lower ends are then feasible too, without which the problem would be unbounded.
         """
@@ -133,7 +133,7 @@ class Master:
         self._ends(center - spread, center + spread)
 
     def unbox(self) -> None:
-        """Let the prices go where they want: artificial columns cost more than any group."""
+        """Remove the box: artificial columns cost more than any group."""
         far = np.full(self.n, 2.0 * max(self.costs) + 1.0)
         self._ends(-far, far)
 
@@ -141,7 +141,7 @@ class Master:
         self.programme.change_costs(np.concatenate([high, -low]))
 
     def solve(self, ctx: Context, tell: Callable[[], None] | None = None) -> None:
-        """Re-optimise, from the last basis. Where time ends it, the prices are poor but as usable as any."""
+        """Re-optimise from the last basis. If time runs out, the prices are poor but valid."""
         self.programme.run(ctx, tell=tell)
         duals, values = self.programme.duals, self.programme.values
         self.objective = self.programme.objective

@@ -1,4 +1,4 @@
-"""The cheap bound: the members of a group are at least as far as the nearest records there are."""
+"""The cheap bound: the members of a group are at least as far apart as the nearest records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voronym.certify.bound import Bound, percent, shave
 from voronym.core.context import Context
 
 BLOCK = 1024
-"""Rows asked for in one block, so that memory stays O(n d)."""
+"""Rows per block, so that memory stays O(n d)."""
 
 
 def nearest_sums(X: NDArray[np.float64], count: int, ctx: Context) -> NDArray[np.float64]:

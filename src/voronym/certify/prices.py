@@ -1,4 +1,4 @@
-"""The best valid prices so far for groups of one least size, and the groups that they were found with."""
+"""The best valid prices so far for groups of one least size, and the groups behind them."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class Prices:
         return False
 
     def tell(self) -> None:
-        """Report where the work stands: here nothing."""
+        """Report progress; does nothing here."""
 
     def prove(self, prices: Floats, lower: Floats, penalties: Floats) -> float:
-        """Return the bound that prices prove, and keep it if it is the best.
+        """Return the bound that prices prove, and keep it if it is the best so far.
 
         ``lower[i]`` (0 or less) is at most the reduced cost of every group whose anchor is i. So prices +
         lower are within the cost of every group: a feasible dual, and its sum a bound. So are prices less
@@ -93,7 +93,7 @@ class Prices:
     def price(
         self, share: float, ctx: Context, *, budget: int, most: int = 3, limit: float = -1e-7
     ) -> Priced:
-        """Price groups between the master's prices and the best feasible, and prove what follows.
+        """Price groups between the master's prices and the best feasible ones; prove what follows.
 
         Without cuts, groups of k are all that count. The k-subsets T of a group S of m cost on average
         ``k/m`` of what S costs, at most, as they could publish what S does; and their prices are on average
@@ -116,7 +116,7 @@ class Prices:
 
 
 def repair(lower: Floats, k: int) -> Floats:
-    """Return by how much prices must fall, where groups with anchor i cost ``lower[i]`` less than them.
+    """Return by how much prices must fall if groups with anchor i cost ``lower[i]`` less than them.
 
     Each of the k or more records of a group may give its part. Let all give ``d``, and an anchor what is
     still lacking after ``k d``. The total is least where one anchor in k has to give more.

@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cuts:
-    """Subset-row cuts: triples of records, each with the penalty on groups that have two or three of them."""
+    """Subset-row cuts: triples of records, each with a penalty on groups that have two or three of them."""
 
     triples: Integers
     penalties: Floats
@@ -32,7 +32,7 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Priced:
-    """What a pricing found.
+    """The result of a pricing.
 
     ``groups`` are arrays of records and ``costs`` their reduced costs, best first for each anchor and size;
     ``lower[i]`` is a proven lower bound (0 or less) on the reduced cost of every group whose anchor is i;
@@ -176,7 +176,7 @@ class Pricer:
 
 
 class ModePricer:
-    """Branch and bound where groups may publish modes: one size after the other.
+    """Branch and bound if groups may publish modes, one size after another.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class ModePricer:
         largest: int | None = None,
         tell: Callable[[], None] | None = None,
     ) -> Priced:
-        """Find groups of reduced cost below ``limit``; see `Pricer`. ``largest`` is k if not said."""
+        """Find groups of reduced cost below ``limit``; see `Pricer`. ``largest`` defaults to k."""
         having = cuts_of(Cuts.none() if cuts is None else cuts, self.n)
         order = np.argsort(-prices, kind="stable")
         rank = np.empty(self.n, np.int64)
@@ -282,7 +282,7 @@ class ModePricer:
 
 
 def cuts_of(cuts: Cuts, n: int) -> kernels.Cuts:
-    """Return the cuts, and for each record those that it is in; a group is added by each thread."""
+    """Return the cuts, and the cuts of each record; each thread adds a group of its own."""
     starts = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(cuts.triples.ravel(), minlength=n), out=starts[1:])
     of_record = np.argsort(cuts.triples.ravel(), kind="stable") // 3

@@ -9,11 +9,11 @@ WIDTH = 0.15
 """Half width of the box around the best feasible prices, as a share of them."""
 
 CONVERGED = 1e-6
-"""Relative gap between the restricted problem and the bound at which the relaxation counts as solved."""
+"""Relative gap between the restricted problem and the bound that counts as solved."""
 
 
 def relax(state: Prices, ctx: Context, *, budget: int = 300, enough: float = CONVERGED) -> bool:
-    """Solve the linear relaxation by adding groups of negative reduced cost; say whether it was solved.
+    """Solve the linear relaxation by adding groups of negative reduced cost; return whether it was solved.
 
     Prices of a restricted problem swing wildly; two things tame them. A box around the best feasible prices
     found so far (artificial columns pay for leaving it) keeps them near what is known to be good, and groups

@@ -1,4 +1,4 @@
-"""What column generation knows at any moment: the best partition and the best proof."""
+"""The state of column generation: the best partition and the best proof."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 DRIFTED = 0.05
-"""Scaled SSE a record below which the scale, chosen for 1, is too small for the solver's tolerances."""
+"""Scaled SSE per record below which the scale, chosen for 1, is too small for the solver's tolerances."""
 
 NEARLY = 0.95
 """Share of the best bound that other prices must reach to be a better place to go on from: prices that a
 search at its limits has worn down rise slowly."""
 
 CLOSED = 1e-9
-"""Relative gap below which a partition counts as optimal: rounding is what is left."""
+"""Relative gap below which a partition counts as optimal: only rounding is left."""
 
 
 LEAP, LOOKS = 0.85, 100
@@ -85,7 +85,7 @@ class State(Prices):
 
     @property
     def flat(self) -> bool:
-        """Whether groups cost squares alone: dives and regions know nothing else."""
+        """Whether groups cost squares alone; dives and regions need that."""
         return len(self.costs.weights) == 0
 
     @property
@@ -100,7 +100,7 @@ class State(Prices):
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more is to be proven: the best partition is optimal, or near enough to it."""
+        """Whether the best partition is proven optimal, or near enough."""
         return self.optimal or (self.enough is not None and self._near(self.enough))
 
     def _near(self, enough: Enough) -> bool:
@@ -113,7 +113,7 @@ class State(Prices):
         return gap <= enough.fair and bool(before) and gap > (1.0 - enough.gain) * before[-1]
 
     def leap(self, ctx: Context) -> None:
-        """Raise the first prices, which are far too low, to a share of what the groups lose."""
+        """Raise the first prices, which are far too low, to a share of the groups' loss."""
         total = math.fsum(self.center)
         if total > 0.0 and LEAP * self.upper > total:
             prices = LEAP * self.upper / total * self.center
@@ -123,11 +123,11 @@ class State(Prices):
 
     @property
     def proven(self) -> float:
-        """The best bound, scaled: by the present prices or by those before."""
+        """The best bound, scaled: by the present or earlier prices."""
         return max(self.bound, self.floor * self.scale)
 
     def restart(self, prices: Floats) -> None:
-        """Go on from other valid prices, if they are nearly as good; what is proven stays so."""
+        """Continue from other valid prices, if they are nearly as good; earlier proofs stay valid."""
         if math.fsum(prices) > NEARLY * self.bound:
             self.floor, self.bound = max(self.floor, self.bound / self.scale), 0.0
             self.prove(prices, np.zeros(self.n), np.empty(0))
@@ -144,14 +144,14 @@ class State(Prices):
             self.settled = True
 
     def rescaled(self) -> State:
-        """Return a new start from the best partition, with a scale that fits it; what is proven stays so."""
+        """Return a new start from the best partition, with a fitting scale; earlier proofs stay valid."""
         state = State(self.costs, self.k, self.partition, self.ctx, self.enough)
         state.floor = self.proven / self.scale
         return state
 
     @property
     def drifted(self) -> bool:
-        """Whether the best partition became so much better that costs want another scale."""
+        """Whether the best partition improved so much that costs need another scale."""
         return 0.0 < self.upper < DRIFTED * self.n and self.bound < self.upper
 
     def tell(self) -> None:
@@ -163,7 +163,7 @@ class State(Prices):
             self.ctx.tell(0.0)
 
     def offer(self, groups: Iterable[Integers]) -> bool:
-        """Take a partition into groups if it is one, and better than the best; say whether it was."""
+        """Accept groups if they form a partition better than the best; return whether they did."""
         labels = np.full(self.n, -1, np.int64)
         covered = 0
         for cell, group in enumerate(groups):
@@ -184,7 +184,7 @@ class State(Prices):
         return better
 
     def result(self, kind: str = "columns") -> Bound:
-        """Return what is proven and what is found."""
+        """Return the proof and the best partition."""
         sse = shave(min(self.proven / self.scale, self.sse))
         loss = shave(100.0 * sse / self.total) if self.total > 0.0 else 0.0
         return Bound(sse, loss, self.k, self.n, kind, self.optimal, self.ctx.spent, self.partition)

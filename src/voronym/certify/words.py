@@ -1,21 +1,21 @@
-"""What is known about how near groups are to the best possible ones, in a sentence."""
+"""How near groups are to the best possible ones, in a sentence."""
 
 from __future__ import annotations
 
 from voronym.errors import hint, worded
 
 WEAK = 15.0
-"""Gap in percent from which it says more about the proof than about the groups: it is not shown."""
+"""Gap in percent above which it reflects a weak proof rather than the groups; it is not shown."""
 
 FINE = 2.0
-"""Gap below which nobody need prove more."""
+"""Gap below which a longer proof is not worth it."""
 
 LONGER = hint("time_limit", 20)
-"""What proves more of a small table."""
+"""What proves more on a small table."""
 
 
 def closeness(gap: float, *, more: bool) -> str:
-    """Return what a gap means.
+    """Return the meaning of a gap in words.
 
     Parameters
     ----------

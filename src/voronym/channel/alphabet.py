@@ -17,8 +17,9 @@ from voronym.errors import InputError
 Array = NDArray[np.float64]
 
 _NOTHING = 1e-40
-"""Probabilities p(w|x) below this are 0: they change the risk by less than 1e-37, and denormal numbers, which
-their products would be, cost a hundred times as much as others."""
+"""Probabilities p(w|x) below this are set to 0: they change the risk by less than 1e-37, and the denormal
+numbers of their products would be a hundred times slower.
+"""
 
 _ROUNDING = 1e-15  # letters x with probabilities below the rounding of a sum do not occur
 _SLACK = 1e-9  # a mass function may miss 1 by as much
@@ -55,12 +56,12 @@ class Alphabet:
 
     @property
     def source_risk(self) -> float:
-        """``I(W; X)`` in nats: the risk of publishing X as it is."""
+        """``I(W; X)`` in nats: the risk of publishing X unchanged."""
         return self.risk(np.diag(self.p))
 
     @property
     def least_distortion(self) -> float:
-        """Distortion below which no rule gets."""
+        """Least distortion of any rule."""
         return float(self.p @ self.d.min(axis=1))
 
     def distortion(self, J: Array) -> float:
@@ -77,7 +78,7 @@ class Alphabet:
         return np.asarray(self.B.T @ self._logratio(self.B @ J, J))
 
     def _logratio(self, q: Array, J: Array) -> Array:
-        """Return ``log p(w|y)/p(w)``, and 0 where w and y never meet."""
+        """Return ``log p(w|y)/p(w)``, and 0 if w and y never meet."""
         base = np.outer(self.pw, J.sum(axis=0))
         out = np.zeros_like(q)
         there = (q > 0.0) & (base > 0.0)
@@ -113,7 +114,7 @@ class Alphabet:
         return float(self.p @ slope.min(axis=1))  # degree 1: the tangent passes through the origin
 
     def rule(self, J: Array, N: int) -> Array:
-        """Return ``p(y|x)`` for all N letters; those that never occur go where their neighbours' mass is."""
+        """Return ``p(y|x)`` for all N letters; letters that never occur follow their neighbours."""
         matrix = np.zeros((N, self.d.shape[1]))
         matrix[self.used] = J / J.sum(axis=1, keepdims=True)
         matrix[~self.used] = J.sum(axis=0) / J.sum()
@@ -127,7 +128,7 @@ def feasible(alphabet: Alphabet, J: Array) -> Array:
 
 
 def check_alphabet(p_wx: ArrayLike, d: ArrayLike) -> tuple[Alphabet, Array, Array]:
-    """Return the problem with the letters that occur, and both inputs as arrays; or say what is wrong."""
+    """Return the problem with the letters that occur, and both inputs as arrays; raise if invalid."""
     joint, distortion = _matrix(p_wx, "p_wx"), _matrix(d, "d")
     if (joint < 0.0).any():
         raise InputError(f"p_wx has {int((joint < 0.0).sum())} negative entries; a probability is 0 or more")

@@ -28,7 +28,7 @@ class Channel(Protocol):
 
     @property
     def risk(self) -> float:
-        """Mutual information of the confidential W and what is published, in nats."""
+        """Mutual information of the confidential W and the published keys, in nats."""
         ...
 
     def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = None) -> NDArray[Any]:
@@ -101,7 +101,7 @@ class FiniteChannel:
 
     @property
     def released(self) -> Array:
-        """The joint law of W and what is published, shape (k, m)."""
+        """The joint law of W and the published keys, shape (k, m)."""
         return np.asarray(self.joint @ self.matrix)
 
     def apply(
@@ -172,7 +172,7 @@ def draw(matrix: Array, X: ArrayLike, rng: np.random.Generator) -> Ints:
 
 
 def joint_counts(about: Ints, letters: Ints) -> Ints:
-    """Return how many records have each pair of categories; rows are those of the first column."""
+    """Return the number of records with each pair of categories; rows are those of the first column."""
     counts = np.zeros((int(about.max()) + 1, int(letters.max()) + 1), np.int64)
     np.add.at(counts, (about, letters), 1)
     return counts
@@ -197,7 +197,7 @@ def information_of(law: Array) -> float:
 
 
 def one_limit(**given: float | None) -> tuple[str, float]:
-    """Return the one of several limits that was given, with its name; or say what is wrong."""
+    """Return the limit that was given, with its name; raise unless exactly one was given."""
     outcome = {name: value for name, value in given.items() if value is not None}
     if len(outcome) != 1:
         result = f"given: {', '.join(outcome)}" if outcome else "none was given"

@@ -25,7 +25,7 @@ _STACK = 1 << 22  # numbers that are multiplied at a time
 
 
 def narrow(A: Array) -> tuple[Array, Array]:
-    """Return U and C with ``A = U C`` where A has few dimensions: smooth laws on fine grids have.
+    """Return U and C with ``A = U C`` if A has few dimensions, as smooth laws on fine grids do.
 
     U has orthonormal columns. Otherwise U is empty and C is A, which stands for no factor.
 
@@ -44,7 +44,7 @@ def narrow(A: Array) -> tuple[Array, Array]:
 
 
 def scaled(factor: tuple[Array, Array], change: Callable[[Array], Array]) -> Array:
-    """Return V with ``V'V = (change A)'(change A)``, where A is in the factors that `narrow` returns.
+    """Return V with ``V'V = (change A)'(change A)``, for A in the factors of `narrow`.
 
     ``change`` is linear in the rows, such as a scaling of them.
     """

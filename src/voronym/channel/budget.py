@@ -1,4 +1,4 @@
-"""Rules that do not tell the counts: they are made from counts and covariances with noise of a stated budget.
+"""Rules that hide the counts: made from counts and covariances with noise of a stated budget.
 
 A rule that is optimal for exact counts is a function of them. Whoever sees it printed tries all counts, and
 often one of them fits: how many of a ward of fourteen are ill. So the solver never sees the exact table of
@@ -47,7 +47,7 @@ _FLOOR = 0.01  # of what independence would put there: a count is never 0, so th
 
 
 def guess(mu: float) -> float:
-    """Return how often somebody is right who guesses which of two neighbours it was, at most.
+    """Return the largest probability of guessing right which of two neighbours it was.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def guess(mu: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class NoisyCounts:
-    """Counts with noise of a budget, beside the margins of the exact ones, which are no secret.
+    """Counts with noise of a budget, and the exact margins, which are public.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class NoisyCounts:
 
     @property
     def law(self) -> Array:
-        """A joint law near that of the counts, with their margins; positive where both margins are."""
+        """A joint law near the counts, with their margins; positive if both margins are."""
         return self._fitted(self.noisy, 2000)
 
     def keeps(self, matrix: Array, measure: str, limit: float, rng: np.random.Generator) -> bool:
@@ -99,7 +99,7 @@ class NoisyCounts:
         return self.allowance.passes(lambda swaps: most(self.counts, matrix, swaps), limit, rng)
 
     def _fitted(self, counts: Array, steps: int) -> Array:
-        """Fit a table to the margins: a function of noisy counts and of both margins, and nothing else."""
+        """Fit a table to the margins: a function of the noisy counts and both margins only."""
         rows, columns = self.counts.sum(axis=1), self.counts.sum(axis=0)
         k, n = counts.shape
         off_rows, off_columns = rows - counts.sum(axis=1), columns - counts.sum(axis=0)
@@ -196,7 +196,7 @@ def _directions(source: GaussianSource) -> tuple[Array, Array]:
 
 
 def _possible(source: GaussianSource, sigma_wx: Array) -> Array:
-    """Return covariances that data can have: correlations at most 1, none along what does not vary.
+    """Return possible covariances: correlations at most 1, none along constant directions.
 
     Noise is not taken off again: what is stated is then rather too high than too low.
     """

@@ -79,7 +79,7 @@ def columns(
 
 
 def _out_of_reach(part: Alphabet, limit: Limit | None) -> bool:
-    """Return whether the letters taken are too far from some of the others to keep the limit with ease."""
+    """Return whether the chosen letters are too far from some others to keep the limit with ease."""
     return limit is not None and limit.on == "distortion" and 1.01 * part.least_distortion > limit.value
 
 
@@ -114,7 +114,7 @@ class _Descent:
             since += 1
 
     def search(self, limit: Limit) -> None:
-        """Lower the cost at the multiplier that meets a limit, which is found on the way."""
+        """Lower the cost at the multiplier that meets a limit; finds the multiplier on the way."""
         measure = self.a.distortion if limit.on == "distortion" else self.a.risk
         scale = self.a.source_risk / self.a.distortion(self.weights())
         low, high = np.log(1e-6 * scale), np.log(1e6 * scale)
@@ -130,7 +130,7 @@ class _Descent:
 
 @dataclass(frozen=True)
 class _Priced:
-    """All joint weights, the bound that they prove, the shapes of the columns, and those to take in."""
+    """All joint weights, the bound they prove, the shapes of the columns, and the columns to add."""
 
     J: Array
     bound: float

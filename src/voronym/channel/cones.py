@@ -27,7 +27,7 @@ _TINY = 1e-300
 
 @dataclass(frozen=True)
 class Cone:
-    """What every column has to keep, and the weights of its parts on the central path.
+    """The constraints on every column, and the weights of their parts on the central path.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Cone:
     factor: tuple[Array, Array] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Look for few dimensions; helpers have as many as there are."""
+        """Look for few dimensions; helper matrices have the same number."""
         object.__setattr__(self, "factor", (np.empty((0, 0)), self.A) if len(self.start) else narrow(self.A))
 
 
@@ -64,7 +64,7 @@ class Found:
 
 
 def cones(alphabet: Alphabet, cone: Cone, ctx: Context, *, tolerance: float, iterations: int = 150) -> Found:
-    """Minimise the distortion where every column lies in a cone."""
+    """Minimise the distortion with every column in a cone."""
     state = _State(alphabet, cone, ctx)
     best, bound, least, stalled = state.J, -np.inf, np.inf, 0
     scale = alphabet.distortion(alphabet.constant()) + _TINY
@@ -118,7 +118,7 @@ class _State:
         return np.asarray(self.x[: self.n])
 
     def values(self) -> Array:
-        """Return the constraints, 0 or less where they hold; one row for each."""
+        """Return the constraints, one row each; 0 or less if they hold."""
         if self.cone.kl is None:
             return np.asarray(self.cone.A @ self.x)
         return np.asarray(np.sum(self.x * self.smooth(), axis=0, keepdims=True))  # degree 1
@@ -164,7 +164,7 @@ class _State:
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where digits run out no step is taken
     def newton(self) -> bool:
-        """Take one predictor-corrector step; False where no step is left to take."""
+        """Take one predictor-corrector step; return False if no step is possible."""
         x, z, t, prices, n = self.x, self.z, self.t, self.prices, self.n
         share = prices / t
         count = float(self.omega.sum() + self.omega_t.sum())

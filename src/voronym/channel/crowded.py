@@ -16,7 +16,7 @@ from voronym.errors import GuaranteeError, InputError
 Array = NDArray[np.float64]
 
 INWARD = 1e-4
-"""How far a point is moved towards independence before it is cut: there every slope is finite."""
+"""How far a point is moved towards independence before a cut: there every slope is finite."""
 
 
 @checked
@@ -30,7 +30,7 @@ def crowded_channel(
     iterations: int = 500,
     progress: ProgressCallback | None = None,
 ) -> FiniteChannel:
-    """Find the rule of least distortion that tells little and whose letters are all common.
+    """Find the rule of least distortion with limited information and only common letters.
 
     The problem: minimise ``E d(X, X̂)`` over rules ``p(x̂|x)`` with ``I(W; X̂) <= max_risk`` and ``P(x̂) >=
     least`` for every letter x̂. With ``least = k/n`` a letter is published for k of n people on average: the
@@ -122,7 +122,7 @@ class _Programme:
         self.price = 0.0
 
     def _common(self) -> Array:
-        """Return letters for a rule that tells nothing: all at their least, the best one has the rest."""
+        """Return letters for a rule that reveals nothing: all at their least, the best one has the rest."""
         m = self.alphabet.d.shape[1]
         out = np.full(m, self.least)
         out[int((self.alphabet.p @ self.alphabet.d).argmin())] += 1.0 - self.least * m
@@ -153,7 +153,7 @@ class _Programme:
         return np.maximum(result.x, 0.0).reshape(n, m), self._proven(prices, apart)
 
     def _proven(self, prices: Array, apart: Array) -> float:
-        """Return the dual value from the prices alone: it holds whatever rounding the solver did."""
+        """Return the dual value from the prices alone: it is valid despite the solver's rounding."""
         n, m = self.alphabet.d.shape
         sure = np.maximum(prices, 0.0)
         worth = self.alphabet.d - sure[:m] - self.apart.T @ apart

@@ -1,4 +1,4 @@
-"""What is measured of a table whose keys were perturbed, and what analysts need to correct for it."""
+"""Figures of a table with perturbed keys, and what analysts need to correct for it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from voronym.core.jsonable import ABSENT
 
 @dataclass(frozen=True)
 class PublishedMatrix:
-    """A transition matrix that may be published: rare letters stand together in the last row and column."""
+    """A publishable transition matrix: rare letters share the last row and column."""
 
     letters: tuple[tuple[object, ...], ...]
-    """The values of each letter told apart, by column; None where a value is missing."""
+    """The values of each separate letter, by column; None if a value is missing."""
     together: int
-    """How many letters stand in the last row and column; 0 without such a row."""
+    """Number of letters that share the last row and column; 0 without such a row."""
     share: float
-    """Of the records, that have one of these."""
+    """Share of the records with one of these letters."""
     rows: tuple[tuple[float, ...], ...]
     """Probabilities; each row adds up to 1."""
 
@@ -44,14 +44,14 @@ class RuleFigures:
     planned_distortion: float
     distortion: float
     risk: float
-    """What these keys reveal masked, under the model of the rule and by blurred counts."""
+    """What the masked keys reveal, under the rule's model and by noisy counts."""
     information: float
-    """What they reveal unmasked, by blurred counts."""
+    """What the unmasked keys reveal, by noisy counts."""
     gap: float
     """How far the rule is from the best one, at most."""
     note: str
     counted: float
-    """The risk by exact counts: for the data holder alone."""
+    """The risk by exact counts; only for the data holder."""
     made_for: float
     """The part of the limit that the rule was made for: the rest is a margin for the noise."""
     matrix: PublishedMatrix | None = field(default=None, metadata={ABSENT: True})
@@ -60,7 +60,7 @@ class RuleFigures:
 
 @dataclass(frozen=True)
 class BudgetFigures:
-    """What the published rules may tell: the μ of the noise on counts, and how often a guess is right."""
+    """What the published rules may reveal: the μ of the noise on counts, and the success of a guess."""
 
     mu: float
     guess: float
@@ -68,17 +68,17 @@ class BudgetFigures:
 
 @dataclass(frozen=True)
 class ChannelFigures(Figures):
-    """What the method channel measured."""
+    """The figures of the method channel."""
 
     distortion: float
     """Mean squared error of the published keys as a share of their variance."""
     risk: float
     """Sum of the risks of the rules in nats, each under its model."""
     counted: float
-    """The same by exact counts: for the data holder alone."""
+    """The same by exact counts; only for the data holder."""
     information: float
-    """What the keys tell unmasked."""
+    """What the unmasked keys reveal."""
     measured: Revealed
-    """What the masked table tells under no model."""
+    """What the masked table reveals, without a model."""
     budget: BudgetFigures
     parts: tuple[RuleFigures, ...]

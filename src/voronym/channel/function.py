@@ -22,7 +22,7 @@ from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError
 
 SOLVERS: Registry[Callable[..., Solution]] = Registry("method of privacy_distortion")
-"""By what users type. One from elsewhere minimises ``weight_d D + weight_r R``, and so takes a multiplier."""
+"""Solvers by name. A foreign solver minimises ``weight_d D + weight_r R``, and so takes a multiplier."""
 SOLVERS.add("interior", columns)
 SOLVERS.add("mirror", mirror)
 _MEMORY = 1 << 30  # bytes of factors that the interior-point method may keep
@@ -125,7 +125,7 @@ def best_rule(
     sees_w: bool = False,
     tolerance: float = 1e-6,
 ) -> FiniteChannel:
-    """Find the rule of `privacy_distortion`; a wish to finish ends the search with the best rule so far."""
+    """Find the rule of `privacy_distortion`; a request to finish returns the best rule so far."""
     name, value = one_limit(**limits)
     if method != "auto":
         SOLVERS[method]  # says which there are, where this is none
@@ -165,7 +165,7 @@ def _choose(alphabet: Alphabet) -> str:
 
 
 class _Solve:
-    """The three ways to ask, and the ends of the curve where solvers have nothing to do."""
+    """The three kinds of limit, and the ends of the curve, which need no solver."""
 
     def __init__(self, alphabet: Alphabet, method: str, tolerance: float, ctx: Context) -> None:
         self.a, self.method, self.tolerance, self.ctx = alphabet, method, tolerance, ctx
@@ -228,7 +228,7 @@ class _Solve:
         return J, slope, max(bound, self.a.least_distortion), steps
 
     def _nearest(self) -> Answer:
-        """Minimise R among the rules of least distortion: a choice only where letters are equally near."""
+        """Minimise R among the rules of least distortion: a choice only if letters are equally near."""
         least = self.a.d.min(axis=1, keepdims=True)
         allowed = self.a.d <= least + 1e-12 * np.maximum(1.0, least)
         J = self.a.nearest()
@@ -285,7 +285,7 @@ def toward(J: Array, safe: Array, measure: Callable[[Array], float], limit: floa
 
 
 def _last(below: Array, above: Array, too_high: Callable[[Array], bool]) -> Array:
-    """Return the mixture of two rules where a condition changes, on the side of the first."""
+    """Return the mixture of two rules at which a condition changes, on the side of the first."""
     low, high = 0.0, 1.0
     for _ in range(50):
         middle = 0.5 * (low + high)

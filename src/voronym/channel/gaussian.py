@@ -112,13 +112,13 @@ class GaussianSource:
 
     @property
     def information(self) -> float:
-        """``I(W; X)`` in nats, were they normal; infinite where X determines a part of W."""
+        """``I(W; X)`` in nats, if they were normal; infinite if X determines a part of W."""
         s = np.linalg.svd(self.correlations, compute_uv=False)
         return inf if (s >= 1.0).any() else max(0.0, -0.5 * float(np.log1p(-(s**2)).sum()))
 
     @cached_property
     def perfect(self) -> tuple[Array, float]:
-        """The T of no risk (see `least_risk`) and its distortion: X is kept where it says nothing about W."""
+        """The T without risk (see `least_risk`) and its distortion; X is kept where independent of W."""
         N = linalg.null_space(self.correlations, rcond=1e-9)
         T = np.eye(len(self.axes[1])) - N @ N.T
         return T, float(self.axes[1] @ np.diag(T))
@@ -126,7 +126,7 @@ class GaussianSource:
 
 @dataclass(frozen=True)
 class GaussianChannel:
-    """The rule ``X̂ = (I - A) X + A Z``: what is published is X, pulled to its mean, plus noise.
+    """The rule ``X̂ = (I - A) X + A Z``: it pulls X to its mean and adds noise.
 
     For jointly normal W and X no rule with the same mean squared error tells less about W. For other data it
     is a rule like others: the distortion is exact, the risk is what normal data with these covariances have.
@@ -278,7 +278,7 @@ def best_noise(
 
 
 def _for_risk(source: GaussianSource, limit: float, ctx: Context, tolerance: float) -> GaussianChannel:
-    """Find the least distortion at which the risk is within its limit: the least risk falls with it."""
+    """Find the least distortion with the risk within its limit; the least risk falls with distortion."""
 
     def solve(D: float) -> Optimum:
         ctx.check()
@@ -300,7 +300,7 @@ def _for_risk(source: GaussianSource, limit: float, ctx: Context, tolerance: flo
 
 
 def only_noise(source: GaussianSource) -> GaussianChannel:
-    """Return the rule that publishes the mean of all records: it tells nothing, whatever the data are."""
+    """Return the rule that publishes the overall mean: it reveals nothing, whatever the data."""
     return GaussianChannel(source, source.sigma_x, source.variance, 0.0, 0.0)
 
 

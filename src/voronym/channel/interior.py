@@ -37,7 +37,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Limit:
-    """A constraint on the distortion or on the risk, which the other one is minimised under."""
+    """A limit on the distortion or on the risk, under which the other is minimised."""
 
     on: str
     value: float
@@ -138,7 +138,7 @@ class _State:
         return np.asarray(self.weights[0] * self.a.d + self.weights[1] * self.slope)
 
     def certify(self, step: int) -> tuple[Solution, float]:
-        """Return what this point proves, and its gap relative to the cost."""
+        """Return the bound that this point proves, and its gap relative to the cost."""
         J = feasible(self.a, np.where(self.mask, self.J, 0.0))
         wd, wr = self.weights
         bound = self.a.certificate(J, weight_d=wd, weight_r=wr)
@@ -161,7 +161,7 @@ class _State:
         return Solution(J, wd, wr, bound, step), gap / max(abs(cost), _LITTLE * self.scale)
 
     def newton(self) -> bool:
-        """Take one predictor-corrector step; False where no step is left to take."""
+        """Take one predictor-corrector step; return False if no step is possible."""
         J, Z, u, p, mask = self.J, self.Z, self.u, self.a.p, self.mask
         limit, slack = self.limit, self.slack
         # The same for every letter: J Z = mu/n on the central path. In proportion to p(x), rare letters would

@@ -268,7 +268,7 @@ def reached(
     points: int = 8,
     ctx: Context | None = None,
 ) -> Reached:
-    """Find what rules reach on a table: its microaggregation, and randomised rules on coarse keys.
+    """Find what rules reach on a table: microaggregation, and randomised rules on coarse keys.
 
     Cells of a few records (MDAV), halved in size again and again, are rules that are not random. Then the
     keys become at most ``letters`` cells of about equal size and the best rules between the cells' means

@@ -112,7 +112,7 @@ def certify(G: Array, P: Array, total: float) -> float:
 
 
 def _at(S: Array, K: Array, P: Array, total: float, T: Array) -> tuple[float, float]:
-    """Return the value of a feasible T and its gap: the function is concave, so its tangent is above it."""
+    """Return the value of a feasible T and its gap: the tangent of a concave function lies above it."""
     inside = S + K @ T @ K.T
     value = 0.5 * float(np.linalg.slogdet(inside)[1])
     G = 0.5 * K.T @ np.linalg.solve(inside, K)

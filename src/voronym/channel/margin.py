@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 SURE = 0.99
 """Probability that all rules of a release keep their limit, at least."""
 LARGE = 10_000
-"""Records from which on a third test, and a finer choice, are worth their part of the budget."""
+"""Records above which a third test and a finer choice are worth their part of the budget."""
 
 Ladder = tuple[tuple[float, float], ...]
 FEW: Ladder = ((0.08, 0.3), (0.3, 0.05), (0.85, 0.0))
@@ -49,7 +49,7 @@ _DESIGN = 0.3  # share of the squared budget that the noise on the counts gets; 
 _SMALL = 0.01, 0.3, 0.6
 """Ratios of probabilities below which the risk is continued by a line: each way is convex and no less."""
 _ROOM = 1e-9, 30.0
-"""Where the multiplier of the worst covariances is looked for, as the logarithm of its share of the least."""
+"""Search range of the multiplier of the worst covariances, as the logarithm of its share of the least."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def most_correlated(between: Array, left: Array, right: Array, radius: float) ->
 
 
 def _after(counts: Array, matrix: Array, swaps: float) -> tuple[Array, Array, float, Array]:
-    """Return joint shares after a rule, the rule, what an exchange is in shares, and shares if independent.
+    """Return joint shares after a rule, the rule, the size of one exchange, and independent shares.
 
     Classes and letters that do not occur are left out.
     """

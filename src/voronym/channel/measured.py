@@ -1,4 +1,4 @@
-"""What the keys of a masked table tell about the confidential columns, measured in the table itself.
+"""What the keys of a masked table reveal about the confidential columns, measured in the table itself.
 
 A channel states the risk of a model: normal data for numbers, keys of several rules taken apart. Keys may
 tell more in a way that is not linear, or together. So the masked table is looked at, under no model.
@@ -32,7 +32,7 @@ _SURE = 0.95
 
 @dataclass(frozen=True)
 class Revealed:
-    """What some of the published keys tell about some of the confidential columns.
+    """What some of the published keys reveal about some of the confidential columns.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Revealed:
 
     @property
     def excess(self) -> float:
-        """What is told above chance."""
+        """The information above chance."""
         return self.estimate.excess
 
     def to_dict(self) -> dict[str, object]:
@@ -91,7 +91,7 @@ class Revealed:
 
 
 def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
-    """Measure I(W; X̂) in a masked table, from below: of all looks, return the one that tells most.
+    """Measure a lower bound of I(W; X̂) in a masked table: return the view that reveals most.
 
     A look is a choice of keys (each alone, each pair, all of them) and of confidential columns (each, all of
     them). The keys are cut into cells jointly: numbers and ordered levels into bins of about equal frequency,
@@ -149,7 +149,7 @@ def _looks(keys: Sequence[Levels], w: Levels) -> Iterator[tuple[tuple[int, ...],
 
 
 def coarse_confidential(table: Table, letters: int, *, bins: int) -> Ints:
-    """Return all confidential columns as one column of classes, as fine as there are records to count them.
+    """Return all confidential columns as one column of classes, as fine as the number of records allows.
 
     There are 5 records per letter and class on average; but at least as many classes as the
     column with most levels has.
@@ -214,5 +214,5 @@ def _coarse(key: Levels, at_most: int) -> Ints:
 
 
 def _gone(key: Levels) -> Ints:
-    """Return whether a value is missing: two levels where there is no room for more."""
+    """Return whether a value is missing: two levels if there is no room for more."""
     return np.asarray(key.codes == key.size - 1, dtype=np.int64)

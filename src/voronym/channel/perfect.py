@@ -1,4 +1,4 @@
-"""Perfect privacy: the least distortion at which what is published says nothing about W."""
+"""Perfect privacy: the least distortion at which the published keys are independent of W."""
 
 from __future__ import annotations
 

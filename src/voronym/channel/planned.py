@@ -18,14 +18,14 @@ from voronym.channel.worst import WorstCaseChannel, cleared, limited_rule, worst
 from voronym.core.context import Context
 
 WORST = {"max_t": ("t", "total-variation"), "max_delta": ("delta", "delta")}
-"""Limits for every published letter: their names in `worst_case`, and what they measure."""
+"""Limits for every published letter: their names in `worst_case`, and their measures."""
 
 C = TypeVar("C")
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A rule, and what only the data holder may know about it.
+    """A rule, with facts that only the data holder may know.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _stirred(channel: FiniteChannel, share: float) -> FiniteChannel:
 
 
 def _silent(law: Array, d: Array) -> FiniteChannel:
-    """Return the best single letter: what tells nothing whatever the counts are."""
+    """Return the best single letter, which reveals nothing whatever the counts."""
     alphabet, joint, cost = check_alphabet(law, d)
     J = alphabet.constant()
     distortion = alphabet.distortion(J)
@@ -153,7 +153,7 @@ def _silent(law: Array, d: Array) -> FiniteChannel:
 
 
 def invariant_rule(channel: FiniteChannel) -> FiniteChannel:
-    """Return the rule followed by its own way back: expected counts stay as they are.
+    """Return the rule followed by its own inverse draw, so that expected counts stay the same.
 
     A published letter y is replaced by a letter x with the probability p(x|y) that it came from x. So the
     law of what is published is again p(x): no category vanishes, and counts need no correction. The second

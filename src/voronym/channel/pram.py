@@ -1,4 +1,4 @@
-"""Post-randomisation of categorical columns, and what an analyst can still learn from them.
+"""Post-randomisation of categorical columns, and how analysts correct for it.
 
 PRAM publishes a category drawn from the row of a known transition matrix. Whoever knows the matrix can undo
 it on average: frequencies of the original follow by solving a linear system. For one person the matrix gives
@@ -230,7 +230,7 @@ def recover(
 
 
 def _condition(rule: Array) -> float:
-    """Return by how much solving can magnify errors; refuse a matrix where errors would be all there is."""
+    """Return how much solving can magnify errors; refuse a matrix whose errors would hide everything."""
     singular = np.linalg.svd(rule, compute_uv=False)
     rank = int((singular > 1e-10 * singular[0]).sum())
     if rank < len(rule):
@@ -280,7 +280,7 @@ def _likeliest(rule: Array, T: Array, *, iterations: int = 20_000) -> Array:
 
 
 def check_matrix(matrix: ArrayLike) -> Array:
-    """Return a transition matrix as an array whose rows add up to 1, or say what is wrong."""
+    """Return a transition matrix as an array whose rows add up to 1; raise if it is invalid."""
     try:
         rule = np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What a channel's release may tell about its rules, so that analysts can correct for them."""
+"""What a channel's release may reveal about its rules, so that analysts can correct for them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FEW = 10
-"""Records below which a letter's row of a matrix is told together with others."""
+"""Records below which a letter shares its row of a matrix with others."""
 _PARTS = 1_000_000  # published probabilities are whole millionths, and rows add up exactly
 
 
 def published_matrix(
     matrix: Array, codes: Ints, drawn: Ints, names: Sequence[Sequence[object]], *, few: int = FEW
 ) -> PublishedMatrix | None:
-    """Return a transition matrix that may be published: rare letters stand together in one row and column.
+    """Return a publishable transition matrix: rare letters share one row and column.
 
     The row of a letter that a few people have was computed from what these few have: it could tell it. Their
     names may even be in no released record. So letters of fewer than ``few`` records, and letters that were

@@ -60,7 +60,7 @@ class Perturbed(Masked):
 
     @property
     def channels(self) -> tuple[GaussianChannel | FiniteChannel, ...]:
-        """What the rules draw from; analysts need the matrices to correct for them."""
+        """The rules that were drawn from; analysts need the matrices to correct for them."""
         return tuple(rule.channel for rule in self.rules)
 
 
@@ -78,7 +78,7 @@ def mask_keys(
     seed: int | np.random.Generator | None = None,
     progress: ProgressCallback | None = None,
 ) -> Perturbed:
-    """Perturb the keys so that they tell little about the confidential columns.
+    """Perturb the keys so that they reveal little about the confidential columns.
 
     Numbers, times, ordered levels and places get the optimal noise of normal data (`gaussian_channel`) along
     their standardised coordinates, then are rounded to values the column can have and clipped to round
@@ -155,7 +155,7 @@ def _yes_or_no(name: str, value: Any) -> bool:
 
 @dataclass(frozen=True)
 class ChannelOptions(Options):
-    """Options of the method channel: one of the limits, and what the published rules may tell."""
+    """Options of the method channel: one of the limits, and how much the published rules may reveal."""
 
     max_distortion: float | None = option(
         None, "the largest share of the keys' variance to lose, 0 to 1", check=number(0.0, 1.0)
@@ -203,7 +203,7 @@ class ChannelOptions(Options):
     options=ChannelOptions,
 )
 def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
-    """Perturb the keys so that they tell little about the confidential columns.
+    """Perturb the keys so that they reveal little about the confidential columns.
 
     What `mask_keys` does.
     """
@@ -241,7 +241,7 @@ def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
 
 
 def _check_worst(planned: Sequence[Noise | Matrix], options: ChannelOptions) -> None:
-    """Refuse a limit for every published combination where the keys are not randomised together."""
+    """Refuse a limit for every published combination unless the keys are randomised together."""
     name, _ = one_limit(**options.limits)
     if name not in WORST:
         return
@@ -261,7 +261,7 @@ def _check_worst(planned: Sequence[Noise | Matrix], options: ChannelOptions) -> 
 def _draw(
     planned: Sequence[Noise | Matrix], ctx: Context, options: ChannelOptions
 ) -> tuple[dict[str, nw.Series[Any]], list[Rule]]:
-    """Apply the rules one by one; a limit on the risk is shared out by what the keys tell unmasked."""
+    """Apply the rules one by one; share out a limit on the risk by what the unmasked keys reveal."""
     columns: dict[str, nw.Series[Any]] = {}
     rules = []
     name, value = one_limit(**options.limits)
@@ -279,7 +279,7 @@ def _draw(
 
 
 def _judge(revealed: Revealed, rules: Sequence[Rule], risk: float, max_risk: float | None) -> tuple[str, ...]:
-    """Compare what was stated with what was measured; refuse a promise that is clearly broken."""
+    """Compare the stated figure with the measured one; refuse a clearly broken promise."""
     if len(rules) == 1 and rules[0].complete:
         return ()  # the stated risk is that of all keys, counted without a model: more is chance
     low = revealed.estimate.low
@@ -299,7 +299,7 @@ def _judge(revealed: Revealed, rules: Sequence[Rule], risk: float, max_risk: flo
 
 
 def _above(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
-    """Tell the data holder where exact counts are above the limit: a refusal would tell everybody."""
+    """Warn the data holder if exact counts exceed the limit; a refusal would reveal it to everybody."""
     name, value = one_limit(**options.limits)
     if name == "max_distortion":
         return ()
@@ -316,7 +316,7 @@ def _above(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
 
 
 def _coarse(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
-    """Say where a limit for every combination is one on classes of confidential values."""
+    """Warn if a limit for every combination applies to classes of confidential values."""
     name, _ = one_limit(**options.limits)
     if name not in WORST or all(rule.complete for rule in rules):
         return ()

@@ -30,7 +30,7 @@ Limits = Mapping[str, float]
 Series = dict[str, nw.Series[Any]]
 
 BINS = 8
-"""Bins of a numeric confidential column, where counts are needed."""
+"""Bins of a numeric confidential column, if counts are needed."""
 _LETTERS = 150  # largest joint alphabet of nominal keys
 _ENDS = 5  # people that each end stands for to which numbers are clipped
 _RARE = 0.02  # share of the records below which a confidential category gets none
@@ -39,7 +39,7 @@ _LEVELS = 30  # categories of a confidential column that get a coordinate each
 
 @dataclass(frozen=True)
 class Rule:
-    """One randomised rule of a release: the columns it masks, what was planned and what came out.
+    """A randomised rule of a release: its columns, its plan and its result.
 
     Distortions are shares of the variance of these columns, risks are nats.
     """
@@ -49,15 +49,15 @@ class Rule:
     planned: float
     distortion: float
     information: float
-    """What these keys reveal unmasked, by the blurred counts that the rule was made from."""
+    """What the unmasked keys reveal, by the noisy counts behind the rule."""
     note: str
     channel: GaussianChannel | FiniteChannel = field(repr=False)
     published: PublishedMatrix | tuple[NoiseFigures, ...] | None = field(repr=False)
-    """What analysts need to correct for it: the transition matrix, or the noise (see `published_matrix`)."""
+    """The transition matrix or the noise, which analysts need to correct for it (see `published_matrix`)."""
     counted: float = 0.0
-    """The risk by the exact counts, or covariances: for the data holder alone."""
+    """The risk by exact counts or covariances; only for the data holder."""
     limited: float = 0.0
-    """What the limit is about, by the exact counts: for the data holder alone."""
+    """The limited quantity by exact counts; only for the data holder."""
     made_for: float = 1.0
     """The part of the limit that the rule was made for: the rest is a margin for the noise."""
     complete: bool = False
@@ -65,7 +65,7 @@ class Rule:
 
     @property
     def risk(self) -> float:
-        """What these keys reveal masked, under the model of the rule and by blurred counts."""
+        """What the masked keys reveal, under the rule's model and by noisy counts."""
         return self.channel.risk
 
     @property
@@ -75,7 +75,7 @@ class Rule:
 
     @property
     def figures(self) -> RuleFigures:
-        """What is told about the rule."""
+        """The figures of the rule."""
         published = self.published
         return RuleFigures(
             columns=self.columns,
@@ -104,7 +104,7 @@ class Rule:
 
 
 class Noise:
-    """The numeric keys together, by a Gaussian channel. They are masked where any of them varies."""
+    """The numeric keys together, by a Gaussian channel; masked if any of them varies."""
 
     noisy: NoisyCovariances
     source: GaussianSource
@@ -167,7 +167,7 @@ class Noise:
         return {name: decoded[name] for name in self.columns}, rule
 
     def _clip(self, noisy: Array) -> None:
-        """Bring numbers back from beyond the ends of their column: to ends that are nobody's own value."""
+        """Clip numbers to the ends of their column, which are nobody's own value."""
         for encoder, block in zip(self.codec.encoders, self.codec.blocks, strict=True):
             if not isinstance(encoder, Numeric) or encoder.std == 0.0:
                 continue
@@ -181,7 +181,7 @@ class Noise:
             noisy[:, block.start] = np.clip(noisy[:, block.start], *ends)
 
     def _published(self, channel: GaussianChannel) -> tuple[NoiseFigures, ...]:
-        """Return by column, in its own standard deviations: what is kept of a deviation, and the noise."""
+        """Return for each column the kept share of a deviation, and the noise in standard deviations."""
         spread = np.diag(channel.source.sigma_x)
         kept, noise, lost = 1.0 - np.diag(channel.A), np.diag(channel.noise), np.diag(channel.sigma)
         out = []
@@ -250,7 +250,7 @@ class Matrix:
         return series, rule
 
     def _names(self) -> list[tuple[object, ...]]:
-        """Return the values of each letter, by column; None where a value is missing."""
+        """Return the values of each letter, by column; None if a value is missing."""
         columns = []
         for name in self.columns:
             gone = self.table.missing(name)[self.first]
@@ -264,7 +264,7 @@ def _plain(value: object) -> object:
 
 
 def _distortions(letters: Ints, codes: list[Ints]) -> Array:
-    """Return what it costs to publish one letter for another: the mean over the columns that vary."""
+    """Return the cost of publishing one letter for another: the mean over the columns that vary."""
     d = np.zeros((len(letters), len(letters)))
     counted = 0
     for i, column in enumerate(codes):

@@ -1,4 +1,4 @@
-"""Rules without traces: what a solver leaves at 1e-9 is taken away before anything is drawn or published.
+"""Rules without traces: a solver's remainders of 1e-9 are removed before anything is drawn or published.
 
 An interior-point method ends inside: letters that the best rule gives up keep a probability of some 1e-9.
 Nobody will ever see them drawn, and whoever inverts the matrix divides by them.
@@ -15,7 +15,7 @@ from voronym.channel.base import FiniteChannel
 from voronym.channel.function import toward
 
 TRACE = 1e-6
-"""Share of the records below which nobody publishes a letter."""
+"""Share of the records below which a letter is not published."""
 
 
 def without_traces(channel: FiniteChannel, *, limit: float | None = None) -> FiniteChannel:
@@ -55,5 +55,5 @@ def without_traces(channel: FiniteChannel, *, limit: float | None = None) -> Fin
 
 
 def _on(alphabet: Alphabet, alive: Array) -> Alphabet:
-    """Return the problem with the letters that stay as the only ones to publish."""
+    """Return the problem with only the remaining letters to publish."""
     return replace(alphabet, d=np.ascontiguousarray(alphabet.d[:, alive]))

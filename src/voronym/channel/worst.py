@@ -1,4 +1,4 @@
-"""Channels for the worst case: whatever is published, it changes what is known about W by little."""
+"""Channels for the worst case: no published letter changes what is known about W by much."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def worst_case(
     tolerance: float = 1e-6,
     progress: ProgressCallback | None = None,
 ) -> WorstCaseChannel:
-    """Find the rule of least distortion whose every published letter tells little about W.
+    """Find the rule of least distortion whose every published letter reveals little about W.
 
     `privacy_distortion` limits what published letters tell on average: a rare one may tell all. Here each of
     them is limited: randomised t-closeness (``t``) or δ-disclosure (``delta``). The problem is convex, and
@@ -126,7 +126,7 @@ def limited_rule(
     sees_w: bool = False,
     tolerance: float = 1e-6,
 ) -> WorstCaseChannel:
-    """Find the rule of `worst_case`; a wish to finish ends the search with the best rule so far."""
+    """Find the rule of `worst_case`; a request to finish returns the best rule so far."""
     name, limit = one_limit(**limits)
     if distance not in DISTANCES:
         raise InputError(f"no distance is called {distance!r}; there are: {', '.join(DISTANCES)}")
@@ -184,7 +184,7 @@ def _solve(
 
 
 def _cone(a: Alphabet, measure: str, limit: float) -> Cone:
-    """Return what a column has to keep for a measure."""
+    """Return the constraints on a column for a measure."""
     prior = a.pw[:, None]
     none = np.empty(0)
     if measure == "kl":
@@ -207,7 +207,7 @@ def _cone(a: Alphabet, measure: str, limit: float) -> Cone:
 
 
 def cleared(channel: WorstCaseChannel) -> WorstCaseChannel:
-    """Return the rule without letters and transitions that nobody will see drawn; the limit still holds."""
+    """Return the rule without letters and transitions too rare to be drawn; the limit still holds."""
     alphabet, _, _ = check_alphabet(channel.joint, channel.d)
     J = channel.matrix[alphabet.used] * alphabet.p[:, None]
     J[:, J.sum(axis=0) < TRACE] = 0.0

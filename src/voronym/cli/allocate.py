@@ -50,10 +50,10 @@ def allocate(
     column: Columns = None,
     place: Place = None,
     capacity: Annotated[
-        str | None, typer.Option("--capacity", help="The column of the places with their room.")
+        str | None, typer.Option("--capacity", help="The column with the capacity of each place.")
     ] = None,
     minimum: Annotated[
-        str | None, typer.Option("--minimum", help="The column of the places with the least they must get.")
+        str | None, typer.Option("--minimum", help="The column with the minimum of each place.")
     ] = None,
     weight: Weight = None,
     map: Map = None,  # noqa: A002 - what everybody calls it
@@ -62,15 +62,15 @@ def allocate(
     reading: Any = None,
     places_reading: Any = None,
 ) -> None:
-    """Send each record to one of some fixed places, at the least total cost, within their room."""
+    """Assign each record to one of several fixed places, at the least total cost, within their capacity."""
     import numpy as np
     import polars as pl
 
     from voronym import quantize
     from voronym.quantize import Quantizer
     from voronym.space import Sphere
+    from voronym.table.places import shown as address
     from voronym.table.read import read
-    from voronym.table.sinks import place_of
     from voronym.table.write import write
 
     written = files.check_release(output, json=json, overwrite=overwrite)
@@ -108,7 +108,7 @@ def allocate(
         common.emit(figures)
         return
     aside = not written  # the table itself is on stdout
-    where = "." if aside else f": in {place_of(output)}."
+    where = "." if aside else f": in {address(output)}."
     typer.echo(
         f"{count(len(X), 'record')} to {count(len(C), 'place')}, numbered from 1 as in {places}{where}",
         err=aside,
@@ -118,7 +118,7 @@ def allocate(
 
 
 def _lines(plan: Allocation, ways: Mapping[str, float], globe: bool) -> Iterator[str]:
-    """Say what each place gets, what it costs, and that nothing costs less; on the globe in km²."""
+    """Describe what each place gets and costs, and that nothing costs less; on the globe in km²."""
     from voronym.space.metrics.globe import EARTH
 
     scale, unit = (EARTH**2, " km²") if globe else (1.0, "")  # on a sphere of radius 1 before
@@ -133,4 +133,4 @@ def _lines(plan: Allocation, ways: Mapping[str, float], globe: bool) -> Iterator
         yield f"{name.replace('_', ' ')}: {value:,.6g}"
     if len(plan.divided):
         some = "1 record is" if len(plan.divided) == 1 else f"{len(plan.divided)} records are"
-        yield f"{some} divided between places; each is told with the largest share."
+        yield f"{some} divided between places; each is listed at the place with its largest share."

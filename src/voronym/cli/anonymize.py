@@ -1,4 +1,4 @@
-"""`voronym anonymize`: a file in, a verified file out; `voronym plan` says what that would cost."""
+"""`voronym anonymize`: a file in, a verified file out. `voronym plan`: the cost in advance."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 MORE = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""What a method alone understands, as --gamma 1.1, is read when the method is known."""
+"""Options of a single method, such as --gamma 1.1, are read once the method is known."""
 
 
 @verb(
@@ -62,7 +62,7 @@ def anonymize(
     source: common.Source,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write the release; the suffix chooses the format."),
+        typer.Option("--output", "-o", help="The file of the release; its suffix chooses the format."),
     ] = None,
     recipe: recipes.Recipes = None,
     save_recipe: Annotated[
@@ -106,8 +106,8 @@ def anonymize(
     A folder, or a pattern such as 'people/*.parquet', is a data set of many parts: it need not fit the
     memory, and the release is a folder, too. See `voronym plan`.
 
-    On a terminal, where no role is given, voronym proposes one for every column and asks; then it runs, and
-    saves recipe and report beside the release.
+    On a terminal and without any role given, voronym proposes one for every column and asks. Then it runs,
+    and saves recipe and report next to the release.
     """
     common.show_progress(progress)
     asked = Asked.of(more, source, typed, recipe, reading, query)
@@ -142,20 +142,22 @@ def plan(
     source: common.Source,
     recipe: recipes.Recipes = None,
     query: common.Query = None,
+    rows: Annotated[int | None, typer.Option(help="Plan for that many rows like these.")] = None,
+    price: Annotated[float | None, typer.Option(help="Of an hour of a worker, to say the money.")] = None,
     json: common.Json = False,
     reading: Any = None,
     typed: Any = None,
 ) -> None:
-    """Say what anonymizing a data set of many parts would do and cost; nothing is changed.
+    """Estimate what anonymizing a data set of many parts would do and cost; change nothing.
 
     It takes the options of `voronym anonymize`.
     """
-    scale.plan(Asked.of(more, source, typed, recipe, reading, query), json=json)
+    scale.plan(Asked.of(more, source, typed, recipe, reading, query), json=json, rows=rows, price=price)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked for, as it was typed.
+    """The command as typed.
 
     Parameters
     ----------
@@ -193,7 +195,7 @@ class Asked:
         reading: Mapping[str, Any],
         query: str | None,
     ) -> Asked:
-        """Gather what was typed."""
+        """Gather the typed options."""
         flags = [flag for parameter in more.command.params for flag in parameter.opts]
         source, own = common.words([source, *more.args], flags)
         return cls(source, typed, own, flags, recipes.load(recipe), reading, query)
@@ -217,7 +219,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where a release is written, and what about it."""
+    """Where a release is written, and with which companions."""
 
     release: Path
     report: Path | None
@@ -230,12 +232,12 @@ class Outputs:
 
     @property
     def others(self) -> list[Path]:
-        """What is written beside the release."""
+        """The files written in addition to the release."""
         named = (self.report, self.public_report, self.save_recipe)
         return [path for path in named if path is not None]
 
     def check(self, asked: Asked) -> None:
-        """Refuse what cannot be written, before the work."""
+        """Refuse outputs that cannot be written, before the work."""
         language = self.about.get("language", "en")
         if language != "en":
             from voronym.report.language import reader
@@ -253,7 +255,7 @@ class Outputs:
         common.check_outputs(paths, source=asked.source, overwrite=self.overwrite)
 
     def write(self, release: Release, bar: Bar) -> tuple[WriteReceipt, dict[str, Any]]:
-        """Write everything; return the receipt of the release, and the figures where they are shown."""
+        """Write everything; return the receipt of the release, and its figures if they are shown."""
         bar.begin("writing", 0.6)
         receipt = release.write(self.release, overwrite=self.overwrite, **self.writing)
         figures: dict[str, Any] = {}
@@ -279,7 +281,7 @@ class Outputs:
 
 
 def _first(asked: Asked, output: Path | None) -> tuple[Asked, Path]:
-    """Ask what the columns are; return what was answered as if it had been typed, and where to write."""
+    """Ask for the columns' roles; return the answers as if typed, and where to write."""
     from voronym.table.read import read
 
     query = {} if asked.query is None else {"query": asked.query}
@@ -313,10 +315,10 @@ def _single(asked: Asked, outputs: Outputs) -> tuple[Release, WriteReceipt, dict
 
 
 def _on_disk(receipt: WriteReceipt) -> dict[str, Any]:
-    from voronym.table.sinks import place_of
+    from voronym.table.places import shown
 
     return {
-        "path": place_of(receipt.path),
+        "path": shown(receipt.path),
         "rows": receipt.rows,
         "k_counted": receipt.k_counted,
         "sha256": receipt.sha256,

@@ -1,4 +1,4 @@
-"""The first run asks: `voronym anonymize FILE` on a terminal, where nobody said what the columns are.
+"""The first run asks: `voronym anonymize FILE` on a terminal, without any column named.
 
 It goes through the proposal of `voronym inspect` column by column, asks for whom the release is and whether
 other columns let somebody recognise a row, and gives what was answered as if it had been typed. Nothing is
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from voronym.table.proposal import Proposal
 
 SAID = ("keys", "confidential", "identifiers", "other", "drop_undeclared", "person", "household", "policy")
-"""Choices that say what the columns are: whoever makes one of them knows what to type."""
+"""Options that name columns: anybody who gives one of them is not asked."""
 ANSWERS = {
     "k": "key", "c": "confidential", "i": "identifier", "o": "other",
     "p": "person", "h": "household", "w": "weight",
@@ -38,11 +38,11 @@ MEANINGS = {
     "weight": "how many people a record stands for",
 }
 CIRCLES = {"p": "public-use-file", "s": "scientific-use-file", "i": "internal-research"}
-"""For whom a release is, and the policy that says what they may get."""
+"""The audiences of a release, and the policy for each."""
 
 
 def wanted(typed: Mapping[str, Any], *, recipe: object, json: bool, output: Path | None) -> bool:
-    """Whether to ask: somebody sits at a terminal, and nothing says what the columns are."""
+    """Whether to ask: the user is at a terminal, and no option names a column."""
     silent = json or recipe is not None or str(output) == "-"
     return (
         not silent
@@ -53,7 +53,7 @@ def wanted(typed: Mapping[str, Any], *, recipe: object, json: bool, output: Path
 
 @dataclass
 class Answers:
-    """What somebody answered: roles by column, and the rest as it would be typed."""
+    """The answers: roles by column, and the rest as it would be typed."""
 
     roles: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
@@ -122,7 +122,7 @@ def ask(source: str, frame: Any, typed: Mapping[str, Any]) -> tuple[dict[str, An
 
 
 def place(source: str, given: Path | None) -> Path:
-    """Return where the release goes: as typed, or beside the table under a name that is free."""
+    """Return where the release goes: as typed, or next to the table under a free name."""
     if given is not None:
         return given
     path = Path(source)
@@ -189,7 +189,7 @@ def _ask_rows(answers: Answers, typed: Mapping[str, Any]) -> None:
 
 
 def _choice(what: str, words: Sequence[str], usual: str, meanings: Mapping[str, str] | None = None) -> str:
-    """Ask for one of some words; its first letter will do."""
+    """Ask for one of several words; its first letter is enough."""
     listed = ", ".join(word for word in words if word != usual)
     while True:
         answer = _line(
@@ -215,7 +215,7 @@ def _yes(question: str, *, usual: bool = True) -> bool:
 
 
 def _line(question: str) -> str:
-    """Ask on stderr, where messages go, and return the answer; the end of the input ends the command."""
+    """Ask on stderr and return the answer; the end of the input ends the command."""
     sys.stderr.write(question)
     sys.stderr.flush()
     line = sys.stdin.readline()

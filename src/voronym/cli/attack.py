@@ -1,4 +1,4 @@
-"""`voronym attack`: what an intruder could still do with a release, ours or not."""
+"""`voronym attack`: what an intruder could still do with a release of any tool."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ def attack(
         typer.Option("--original", help="The table it was made from, to check the claims of intruders."),
     ] = None,
     aligned: Annotated[
-        bool, typer.Option("--aligned", help="Row i of both tables is the same person.")
+        bool, typer.Option("--aligned", help="Take row i of both tables for the same person.")
     ] = False,
     recipe: Annotated[
         str | None,
         typer.Option(
-            "--recipe", help="How it was made: names the columns, and lets intruders make it again."
+            "--recipe",
+            help="The recipe of the release: it names the columns, and lets intruders make it again.",
         ),
     ] = None,
     control: Annotated[
@@ -50,7 +51,7 @@ def attack(
         typer.Option("--earlier", help="An earlier release about some of the same people; repeat for more."),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option("--only", help="Names of the attacks to make; by default all.")
+        list[str] | None, typer.Option("--only", help="Names of the attacks to run. Default: all.")
     ] = None,
     targets: Annotated[int, typer.Option("--targets", help="People attacked at most.")] = 2_000,
     seed: common.Seed = 0,

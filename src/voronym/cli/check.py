@@ -1,4 +1,4 @@
-"""`voronym check`: what a policy demands of a table, ours or not, and whether it is so."""
+"""`voronym check`: whether a table of any tool meets the demands of a policy."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check(
     ] = None,
     holds: Annotated[
         list[str] | None,
-        typer.Option("--holds", help="What a column holds, if its name does not say it.",
+        typer.Option("--holds", help="The content of a column, if its name does not show it.",
                      metavar="COLUMN=WORD"),
     ] = None,
     recipe: recipes.Recipes = None,
@@ -65,8 +65,8 @@ def check(
     """Judge a table by a policy, whoever made it, and write the checklist.
 
     Every demand gets its figure, a verdict and the evidence; what no program can decide is left to a person.
-    Masked cells of other tools, such as *, 08*** and [20, 40[, are read as what they are. The exit code is 3
-    where a demand fails.
+    Masked cells of other tools, such as *, 08*** and [20, 40[, are understood. The exit code is 3
+    if a demand fails.
     """
     from voronym.policy.judge import check as judge
     from voronym.policy.policy import Policy

@@ -1,4 +1,4 @@
-"""The options of the method that was chosen, as they stand on the command line."""
+"""The options of the chosen method on the command line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def method_options(
 
 
 def options_of(method: str) -> dict[str, Shape]:
-    """Return the shape of every option that only this method takes; choices of every run are none."""
+    """Return the shape of every option of this method alone, without those of every run."""
     from voronym.method import METHODS
 
     shapes = METHODS[method].options.shapes()

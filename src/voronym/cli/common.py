@@ -1,4 +1,4 @@
-"""What the verbs share: roles, progress, messages and exit codes."""
+"""Shared parts of the verbs: roles, progress, messages and exit codes."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ Source = Annotated[
         help="The table: text, Parquet, Arrow, Excel, SPSS, Stata, SAS, a database file or address, or -."
     ),
 ]
-Query = Annotated[str | None, typer.Option("--query", help="SQL, where the source is a database.")]
+Query = Annotated[str | None, typer.Option("--query", help="SQL query, if the source is a database.")]
 Progress = Annotated[
     str,
     typer.Option(
         "--progress",
-        help="How far it is, on stderr: auto, a line on a terminal; json, lines of JSON with stage, share "
-        "and seconds left; none.",
+        help="Show progress on stderr: auto (a line on a terminal), json (lines of JSON with stage, share "
+        "and seconds left), or none.",
         metavar="auto|json|none",
     ),
 ]
@@ -95,7 +95,7 @@ def _run(app: typer.Typer) -> None:
 
 
 def _outcome(error: BaseException) -> tuple[str, int, str, str]:
-    """Return what to say about an exception: a sentence, the exit code, a word before it and its style."""
+    """Return how to report an exception: the sentence, the exit code, the word before it and its style."""
     if isinstance(error, (signals.Stopped, KeyboardInterrupt)):
         code = STOPPED if isinstance(error, KeyboardInterrupt) else int(error.code or STOPPED)
         return "nothing was written", code, "stopped", "yellow"
@@ -123,7 +123,7 @@ def _outcome(error: BaseException) -> tuple[str, int, str, str]:
 
 
 def usage(error: Any) -> str:
-    """Return a sentence about a command that cannot be read; help, where nothing was asked for."""
+    """Return a sentence about a command that cannot be parsed; the help if the command is empty."""
     sentence, ctx = str(error.format_message()).strip(), getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(sentence, err=True)
@@ -154,7 +154,7 @@ def _show_warning(message: object, *_: Any, **__: Any) -> None:
 
 
 def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:
-    """Split what no verb declares into the source, which stands alone, and ``--name value`` items.
+    """Split undeclared words into the source, a word by itself, and ``--name value`` items.
 
     ``flags`` are those that the verb declares: a misspelt one would swallow the word behind it.
     """
@@ -183,7 +183,7 @@ def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[s
 
 
 def _meant(names: Sequence[str], flags: Sequence[str]) -> str:
-    """Return a question where a name looks like a flag."""
+    """Return a question if a name looks like a flag."""
     for name in map(flag, names):
         near = get_close_matches(name, flags, 1, 0.8)
         if near and near[0] != name:
@@ -192,7 +192,7 @@ def _meant(names: Sequence[str], flags: Sequence[str]) -> str:
 
 
 def flag(name: str) -> str:
-    """Return the name of an option as it is typed."""
+    """Return the name of an option as typed."""
     return "--" + name.replace("_", "-")
 
 
@@ -222,7 +222,7 @@ def print_lines(text: str) -> None:
 
 
 def emit(data: Any) -> None:
-    """Print JSON on stdout; an object says which version made it."""
+    """Print JSON on stdout; an object includes the version that made it."""
     if isinstance(data, dict):
         from voronym.core.formats import program_version
 
@@ -264,14 +264,14 @@ _progress: ContextVar[str] = ContextVar("voronym_progress", default="auto")
 
 
 def show_progress(choice: str) -> None:
-    """Decide how a command says how far it is."""
+    """Choose how a command shows progress."""
     if choice not in ("auto", "json", "none"):
         raise InputError(f"--progress takes auto, json or none, not {choice!r}")
     _progress.set(choice)
 
 
 def on_interrupt(choice: str) -> None:
-    """Decide what the first Ctrl-C does."""
+    """Choose what the first Ctrl-C does."""
     if choice not in ("nothing", "best"):
         raise InputError(f"--on-interrupt takes nothing or best, not {choice!r}")
     signals.take_best(choice == "best")
@@ -281,17 +281,17 @@ def check_outputs(
     paths: Sequence[Path | None], *, source: str, overwrite: bool, also: Sequence[str | Path] = ()
 ) -> None:
     """Refuse outputs that cannot be, before the work is done rather than after; ``also`` is read as well."""
-    from voronym.table.remote import address_of, check_address
-    from voronym.table.sinks import server_of
+    from voronym.table.places import place_of
     from voronym.table.write import refuse_long
 
     given = [path for path in paths if path is not None]
-    addresses = [address for path in given if (address := address_of(path)) is not None]
-    if address_of(source) in addresses:
+    places_ = {path: place for path in given if (place := place_of(path)) is not None}
+    if not set(places_.values()).isdisjoint([place_of(source)]):
         raise InputError("an output has the name of the source; the original is never written over")
-    for address in addresses:
-        check_address(address, overwrite=overwrite)
-    given = [path for path in given if (address_of(path) or server_of(path)) is None]
+    for kind, address in places_.values():
+        if kind.holds_files:
+            kind.check(address, "", overwrite=overwrite)
+    given = [path for path in given if path not in places_]
 
     for path in given:
         refuse_long(path)
@@ -317,5 +317,5 @@ def check_outputs(
 
 
 def _resolved(path: str | Path) -> Path:
-    """Return a path without links; one that leads back to itself, or is too long, stays as it is."""
+    """Return a path without links; a circular or overlong one stays as it is."""
     return Path(os.path.realpath(path))

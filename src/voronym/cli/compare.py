@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MINUTE = 50.0
-"""Seconds for the methods, so that reading and drawing leave it a minute."""
+"""Seconds for the methods, so that reading and drawing stay within a minute."""
 TAKEN = ("keys", "drop_undeclared", "kinds", "orders", "locations", "person")
 """Choices about columns that this verb takes."""
 BAR = 6
@@ -56,11 +56,15 @@ def compare(
         typer.Option("--confidential", help="The column that --risk mutual-information is about."),
     ] = None,
     risk: Annotated[
-        str, typer.Option("--risk", help="linkage, or mutual-information: what groups tell about a column.")
+        str,
+        typer.Option(
+            "--risk",
+            help="The risk to show: linkage, or mutual-information (what groups reveal about a column).",
+        ),
     ] = "linkage",
     recipe: recipes.Recipes = None,
     all_methods: Annotated[
-        bool, typer.Option("--all", help="Also methods that take longer than a minute in all.")
+        bool, typer.Option("--all", help="Run slow methods, too: longer than a minute in all.")
     ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the table and a plot (HTML).")
@@ -124,7 +128,7 @@ def compare(
 
 
 class _Rows:
-    """The rows so far: each is shown when it is done, and all of them where somebody stops the rest."""
+    """The rows so far: each is shown when done, and all of them if the user stops the rest."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._out, self._quiet = common.console(), quiet
@@ -132,7 +136,7 @@ class _Rows:
         self._records, self._keys = 0, tuple[str, ...]()
 
     def about(self, records: int, keys: Sequence[str]) -> None:
-        """Remember what is compared."""
+        """Remember the comparison's subject."""
         self._records, self._keys = records, tuple(keys)
 
     def add(self, row: Row) -> None:
@@ -195,7 +199,10 @@ def _show(result: Comparison, report: Path | None) -> None:
         if why != LATE:
             out.print(f"left out: {what}: {why}")
     if late:
-        out.print(f"left out, not done within a minute; --all does it: {'; '.join(late)}", soft_wrap=True)
+        out.print(
+            f"left out because they take more than a minute; --all runs them: {'; '.join(late)}",
+            soft_wrap=True,
+        )
     if report is not None:
         common.console().print(f"written: {report}")
 
@@ -208,17 +215,17 @@ def _information(row: Row) -> tuple[str, ...]:
 
 
 def _explain_loss(result: Comparison, out: Console) -> None:
-    """Say what is lost of what."""
+    """Explain what the loss is a share of."""
     whose = ". People were grouped, and lost is what their rows lose" if result.counted == "people" else ""
     out.print(
-        "loss: percent of the keys' variance that the groups lose; published: what a release loses, whose "
-        f"centres are values that can occur{whose}.",
+        "loss: percent of the keys' variance that the groups lose; published: the loss after centres are "
+        f"rounded to possible values{whose}.",
         soft_wrap=True,
     )
 
 
 def _explain(result: Comparison, out: Console) -> None:
-    """Say what the risk is, and where its limits are."""
+    """Explain the risk and its limits."""
     outcome = result.plane
     if outcome is None:
         return

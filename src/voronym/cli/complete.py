@@ -1,4 +1,4 @@
-"""What the shell proposes: methods, models, and the columns of the table that was named already."""
+"""Proposals for the shell: methods, models, and the columns of the named table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FEW = 65_536
 
 
 def columns(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Propose columns of the table, after those that were typed with commas."""
+    """Propose columns of the table, after those already typed with commas."""
     source = ctx.params.get("source")
     before, _, last = incomplete.rpartition(",")
     start = f"{before}," if before else ""
@@ -24,7 +24,7 @@ def columns(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def heading(path: Path) -> list[str]:
-    """Return the first line of a text file as names of columns; none where it is no text.
+    """Return the first line of a text file as column names; none if it is no text.
 
     Examples
     --------

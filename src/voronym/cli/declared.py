@@ -1,4 +1,4 @@
-"""Declared choices on the command line: their flags, and how what was typed is read.
+"""Declared choices on the command line: their flags, and how values are read.
 
 A verb that takes choices gets one parameter for each of them, made from its declaration, and receives what
 was typed as one argument, ``typed``; `choices_of` reads that once the columns of the table are known.
@@ -26,7 +26,7 @@ Typed = Mapping[str, Any]
 
 
 def takes(*kinds: type[Options], only: Collection[str] | None = None) -> Callable[[Verb], Verb]:
-    """Give a verb the flags of some choices; what was typed it gets as ``typed``, a mapping by name."""
+    """Give a verb the flags of some choices; it receives the values as ``typed``, a mapping by name."""
     declared = {
         name: choice
         for kind in kinds
@@ -79,7 +79,7 @@ _COMPLETED = {"method": complete.methods, "models": complete.models}
 
 
 def choices_of(typed: Typed, columns: Sequence[str]) -> dict[str, Any]:
-    """Read what was typed, as `voronym.anonymize` takes it.
+    """Read the typed values in the form that `voronym.anonymize` takes.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _locations(typed: Sequence[str], columns: Sequence[str]) -> list[tuple[str, 
 
 
 def _trees(flag: str) -> Callable[[Sequence[str], Sequence[str]], dict[str, Any]]:
-    """Return a reader of ``COLUMN=TEXT``, where the text may be a whole tree, as JSON."""
+    """Return a reader of ``COLUMN=TEXT``, whose text may be a whole tree in JSON."""
 
     def read(typed: Sequence[str], _: Sequence[str]) -> dict[str, Any]:
         given = {name: (text, read_value(text)) for name, text in pairs(typed, flag).items()}

@@ -26,11 +26,11 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--folder", help="Where to write the files.")] = Path(
+    folder: Annotated[Path, typer.Option("--folder", help="The folder to write the files to.")] = Path(
         "voronym-demo"
     ),
     records: Annotated[
-        int, typer.Option("--records", "-n", help="How many patients to make up.", min=10)
+        int, typer.Option("--records", "-n", help="Number of made-up patients.", min=10)
     ] = 1000,
     k: Annotated[
         int, typer.Option("-k", help="Least number of patients that share a combination of keys.")

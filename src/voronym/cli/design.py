@@ -43,7 +43,7 @@ def design(
     output: Output,
     cells: Annotated[
         str,
-        typer.Option("--cells", help="How many cells, of equal size; 10,20: 10, and each divided into 20."),
+        typer.Option("--cells", help="Number of cells of equal size; 10,20 makes 10, each divided into 20."),
     ],
     column: Columns = None,
     place: Place = None,
@@ -54,7 +54,7 @@ def design(
     json: common.Json = False,
     reading: Any = None,
 ) -> None:
-    """Design cells of equal size for the points of a table; write the rule as a file. It is no release."""
+    """Design cells of equal size for the points of a table; write the rule to a file. It is no release."""
     from voronym.quantize import LevelQuantizer, Quantizer, design_levels, design_measures, pcl
     from voronym.table.read import read
 
@@ -100,7 +100,7 @@ def design(
 
 
 def _counts(cells: str) -> list[int]:
-    """Return how many cells there are to be on each level."""
+    """Return the number of cells on each level."""
     counts = [text.strip() for text in cells.split(",")]
     if not all(text.isascii() and text.isdigit() and int(text) > 0 for text in counts):
         raise InputError(

@@ -1,4 +1,4 @@
-"""`voronym doctor`: what is installed here, and whether it works."""
+"""`voronym doctor`: what is installed, and whether it works."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voronym.cli.verbs import verb
 
 _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^]]*\])?\s*([^;]*)(?:;.*extra == ['\"]([\w-]+)['\"])?")
 _FOR_US = ("test", "docs", "bench")
-"""Extras for who works on the program itself."""
+"""Extras for developers of the program itself."""
 
 
 @verb(
@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(json: common.Json = False) -> None:
-    """Say what is installed here, and try whether it works: exit code 1 where it does not."""
+    """List what is installed and test whether it works: exit code 1 if it does not."""
     with common.ticker(not json):
         result: dict[str, Any] = {
             "versions": _versions(),
@@ -62,7 +62,7 @@ def _versions() -> dict[str, str]:
 
 
 def _required() -> list[tuple[str, str]]:
-    """Return the packages that this one asks for, each with its extra or nothing."""
+    """Return the packages that this one requires, each with its extra or nothing."""
     matches = (_REQUIREMENT.match(line) for line in requires("voronym") or ())
     return [(match[1].lower(), match[3] or "") for match in matches if match]
 
@@ -104,7 +104,7 @@ def _gpu() -> dict[str, Any]:
 
 
 def _caches() -> dict[str, Any]:
-    """Say where compiled loops are kept, and whether that place can be written to."""
+    """Report where compiled loops are kept, and whether that folder is writable."""
     from voronym import _kernels
     from voronym._kernels import _native
 
@@ -123,7 +123,7 @@ def _caches() -> dict[str, Any]:
 
 
 def _extras() -> dict[str, dict[str, str | None]]:
-    """Return the packages of each extra, and their versions where they are there."""
+    """Return the packages of each extra, and the versions of those installed."""
     out: dict[str, dict[str, str | None]] = {}
     for name, extra in _required():
         if extra and extra not in _FOR_US and name != "voronym":
@@ -132,7 +132,7 @@ def _extras() -> dict[str, dict[str, str | None]]:
 
 
 def _plugins() -> list[dict[str, Any]]:
-    """Load all plug-ins, and say of each what it registered, or why it could not be loaded."""
+    """Load all plug-ins, and report for each what it registered, or why it failed to load."""
     import voronym._public  # noqa: F401 - plug-ins add to registries, which the rooms fill first
     from voronym.cli.help import Commands
     from voronym.core.plugin import plugins
@@ -199,7 +199,7 @@ def _show(values: dict[str, Any]) -> None:
 
 
 def _entries(plugin: dict[str, Any]) -> str:
-    """Say what a plug-in registered, and what is wrong with it."""
+    """Report what a plug-in registered, and what is wrong with it."""
     text = "; ".join(f"{noun} {', '.join(names)}" for noun, names in plugin["entries"].items())
     if plugin["problem"]:
         return f"FAILS: {plugin['problem']}" + (f" (it has {text})" if text else "")
@@ -207,7 +207,7 @@ def _entries(plugin: dict[str, Any]) -> str:
 
 
 def _said(extra: str, lacking: list[str]) -> str:
-    """Say whether an extra is there, and how to get it."""
+    """Report whether an extra is installed, and how to install it."""
     if not lacking:
         return "installed"
     return f"lacks {', '.join(lacking)}: pip install 'voronym[{extra}]'"

@@ -19,7 +19,7 @@ READING: dict[str, tuple[Any, Any, str]] = {
     "delimiter": (str | None, None, "Character between the cells of a text file. Default: detected."),
     "encoding": (str | None, None, "Encoding of a text file, such as cp1252. Default: detected."),
     "decimal": (str | None, None, "Decimal separator. Default: detected."),
-    "thousands": (str | None, None, "Thousands separator. Default: detected."),
+    "thousands": (str | None, None, "Thousands separator, or COLUMN=SEPARATOR. Default: detected."),
     "date_format": (str | None, None, "Format of dates, such as dd.mm.yyyy, if it cannot be guessed."),
     "missing": (
         list[str] | None,
@@ -67,7 +67,7 @@ def reads(verb: Verb, *, prefix: str = "") -> Verb:
 
 
 def read_beside(source: str, prefix: str, **reading: Any) -> Any:
-    """Read the table beside the first one; what would help is said by the options that are about it."""
+    """Read the second table; hints name the options about it."""
     from voronym.table.read import read
 
     try:
@@ -115,7 +115,7 @@ def _extended(
 
 
 def _reading(values: list[Any]) -> dict[str, Any]:
-    """Return what was said about a file, for `voronym.read`."""
+    """Return the reading options of a file, for `voronym.read`."""
     given = dict(zip(READING, values, strict=True))
     no_header, header = given.pop("no_header"), given.pop("header")
     if no_header and header:
@@ -128,7 +128,7 @@ def _reading(values: list[Any]) -> dict[str, Any]:
 
 
 def _writing(values: list[Any]) -> dict[str, Any]:
-    """Return what was said about the release, for `Release.write`."""
+    """Return the writing options of the release, for `Release.write`."""
     given = dict(zip(WRITING, values, strict=True))
     result = {name.removeprefix("out_"): value for name, value in given.items() if name != "no_guard"}
     result["newline"] = result.pop("line_ends")
@@ -139,7 +139,7 @@ def _writing(values: list[Any]) -> dict[str, Any]:
 
 
 def flags(reading: dict[str, Any]) -> str:
-    """Return what was said about a file as it was typed."""
+    """Return the options of a file as typed."""
     from voronym.request.command import reading_words
 
     return "".join(f" {shlex.quote(word)}" for word in reading_words(reading))
@@ -155,18 +155,19 @@ def check_release(
         if json:
             raise InputError("the table and --json cannot both go to standard output; name a file with -o")
         return []
-    from voronym.table.sinks import check_server, server_of
+    from voronym.table.places import place_of
     from voronym.table.write import check_target
 
-    server = server_of(output)
-    if server is not None:
-        check_server(server, table or "release", overwrite=overwrite)
-    check_target(output)
+    place = place_of(output)
+    if place is None or place[0].holds_files:
+        check_target(output)
+    else:
+        place[0].check(place[1], table or "release", overwrite=overwrite)
     return [output]
 
 
 def refuse_stdout(**outputs: Path | None) -> None:
-    """Refuse "-" for what can only be a file."""
+    """Refuse "-" for an output that must be a file."""
     for name, path in outputs.items():
         if path is not None and str(path) in ("-", "."):
             raise InputError(f"--{name.replace('_', '-')} needs the name of a file; only the table goes to -")

@@ -1,4 +1,4 @@
-"""`voronym frontier`: what keys tell about a column against what masking them costs."""
+"""`voronym frontier`: what keys reveal about a column, against the cost of masking them."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def register(app: typer.Typer) -> None:
 def frontier(
     source: common.Source,
     confidential: Annotated[
-        str | None, typer.Option("--confidential", help="The column that the keys tell about. Required.")
+        str | None, typer.Option("--confidential", help="The column that the keys reveal. Required.")
     ] = None,
     release: Annotated[
         str | None,
         typer.Option(
             "--release",
-            help="A masked table of the same records, with the column: its point. Read as the table is.",
+            help="A masked table of the same records, to show its point. Read like the table.",
         ),
     ] = None,
     aligned: Annotated[
-        bool, typer.Option("--aligned", help="Row i of both tables is the same person.")
+        bool, typer.Option("--aligned", help="Take row i of both tables for the same person.")
     ] = False,
     chart: Annotated[Path | None, typer.Option("--chart", help="Draw the plane (SVG).")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a drawing that exists.")] = False,
@@ -53,10 +53,10 @@ def frontier(
     reading: Any = None,
     typed: Any = None,
 ) -> None:
-    """Find the least that published keys must tell about a column, at every distortion of the keys.
+    """Find the least that published keys must reveal about a column, at every distortion of the keys.
 
-    Two lines certify it: below the one no rule can be, whatever it does; the other is reached by rules on
-    this table. With --release, where a masked table is between them.
+    Two lines enclose it: no rule gets below the first, and rules on this table reach the second.
+    --release adds the point of a masked table.
     """
     from voronym.errors import InputError
     from voronym.evaluate.frontier import frontier as look

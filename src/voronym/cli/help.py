@@ -26,7 +26,7 @@ from voronym.errors import InputError
 from voronym.request.choices import METHOD, PROTECTION, PURPOSES, SURVEY
 
 WIDEST, LABEL = 110, 26
-"""Columns that a page takes at most, and those that the names of options take where they fit."""
+"""Widest page in characters, and the width of the option names if they fit."""
 OTHERS: dict[str, tuple[str, ...]] = {
     "Compared with": ("original", "aligned", "control", "earlier"),
     "Output": (
@@ -43,9 +43,9 @@ OTHERS: dict[str, tuple[str, ...]] = {
     METHOD: ("method", "seed", "all_methods", "only", "targets"),
     SURVEY: ("suda",),
 }  # fmt: skip
-"""What options are for that are no declared choices, and their order."""
+"""The purposes of undeclared options, and their order."""
 ORDER = (*PURPOSES[:-1], "Compared with", "Output", "Reading", PURPOSES[-1])
-"""All purposes, as help lists them; options of no purpose stand under "Options"."""
+"""All purposes in the order of the help page; options without a purpose stand under "Options"."""
 _NAMED = {
     **dict.fromkeys(("weight", "capacity", "minimum"), "COLUMN"),
     **dict.fromkeys(("original", "control", "population", "earlier"), "FILE"),
@@ -56,7 +56,7 @@ _VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "Path": "FILE", "list[s
 
 
 class Commands(MutableMapping[str, Any]):
-    """The commands of all verbs, each made when it is asked for: making all takes longer than reading one."""
+    """The commands of all verbs, each made on first use: making all of them takes longer than reading one."""
 
     def __init__(self) -> None:
         self._made: dict[str, Any] = {}
@@ -92,7 +92,7 @@ class Commands(MutableMapping[str, Any]):
 
 
 class Group(TyperGroup):
-    """The program: its verbs are those of the registry, to which plug-ins add theirs."""
+    """The program: its verbs come from the registry, and plug-ins add theirs."""
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
@@ -101,7 +101,7 @@ class Group(TyperGroup):
         self.format_help = partial(format_help, self)  # type: ignore[method-assign]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the verb that was typed; of one that is not there say where it would come from."""
+        """Find the typed verb; if it is missing, say which distribution has it."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
             plugin.warn()
             if hint := plugin.distribution_hint("verb", args[0]):
@@ -148,7 +148,7 @@ def format_help(command: Any, ctx: Any, formatter: Any) -> None:
 
 
 def program(ctx: Any) -> str:
-    """Return what was typed to get here, without options; the program by its name."""
+    """Return the command path as typed, without options and with the program's name."""
     words = []
     while ctx is not None:
         words.append("voronym" if ctx.parent is None else str(ctx.info_name))
@@ -192,7 +192,7 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
 
 
 def _place(name: str) -> int:
-    """Return where an option stands among others of its purpose; others stay in the order they have."""
+    """Return the place of an option among those of its purpose; others keep their order."""
     return next((names.index(name) for names in OTHERS.values() if name in names), len(OTHERS["Output"]))
 
 
@@ -213,7 +213,7 @@ def _label(option: Any) -> str:
 
 
 def _sort(option: Any) -> str:
-    """Return what kind of value an option takes, as one word."""
+    """Return the type of an option's value as one word."""
     head = (option.help or "").split(":")[0]
     if ("=" in head or "," in head) and head.split("=")[0].isupper() and " " not in head:
         return str(head)  # a help that opens with its form, such as COLUMN=KIND
@@ -245,7 +245,7 @@ def _paragraphs(text: str, wide: int) -> list[str]:
 
 
 def _row(label: str, words: str, wide: int, paint: bool) -> list[str]:
-    """Return an option: its words beside it, or below it where room is lacking."""
+    """Return an option with its help next to it, or below it if there is no room."""
     beside = wide >= 72
     room = LABEL if beside else 6
     lines = wrapped(words, wide, " " * (room + 4), " " * (room + 4))
@@ -272,7 +272,7 @@ def command_lines(command: str, wide: int) -> list[str]:
 
 
 def wrapped(text: str, wide: int, first: str = "", rest: str = "", *, end: str = "") -> Sequence[str]:
-    """Return a text in lines that break between words alone; ``end`` closes all but the last."""
+    """Return a text in lines that break only between words; ``end`` closes all but the last."""
     lines = textwrap.wrap(
         text,
         max(wide - len(end), 20),

@@ -12,7 +12,7 @@ from voronym.cli import common
 from voronym.cli.verbs import verb
 from voronym.errors import InputError, worded
 
-app = typer.Typer(name="import", help="Settings of other programs as a recipe.", no_args_is_help=True)
+app = typer.Typer(name="import", help="Turn settings of other programs into a recipe.", no_args_is_help=True)
 
 
 @verb(
@@ -48,12 +48,12 @@ def arx(
     groups: Annotated[
         bool,
         typer.Option(
-            "--groups", help="Each group publishes ranges of its own, instead of one level for all."
+            "--groups", help="Let each group publish ranges of its own, instead of one level for all."
         ),
     ] = False,
     json: common.Json = False,
 ) -> None:
-    """Translate a project of ARX into a recipe and hierarchies; say what cannot be translated."""
+    """Translate a project of ARX into a recipe and hierarchies; list what has no counterpart."""
     import zipfile
 
     if not file.is_file():

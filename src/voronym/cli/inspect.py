@@ -36,7 +36,7 @@ def inspect(
     reading: Any = None,
     typed: Any = None,
 ) -> None:
-    """Propose a role and a kind for every column, and say why. You decide.
+    """Propose a role and a kind for every column, with reasons. You decide.
 
     With --policy also the steps, the k and the models that it demands.
     """
@@ -76,13 +76,13 @@ def inspect(
             typer.echo("The policy demands:")
             demanded = [item for item in chosen.added if item.source]
             common.print_lines(
-                "\n".join(f"  {element}" for element in demanded) or "  nothing that is not so already"
+                "\n".join(f"  {element}" for element in demanded) or "  nothing: all demands are met already"
             )
         typer.echo("\n".join(["The command for this proposal:", *command_lines(words, wide)]))
 
 
 def _completed(frame: Any, given: dict[str, Any]) -> Any:
-    """Return what a policy demands of a run about which nobody said anything."""
+    """Return what a policy adds to a run without any choice."""
     from voronym.policy.case import Facts
     from voronym.policy.complete import complete
     from voronym.policy.policy import Policy

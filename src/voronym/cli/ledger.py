@@ -1,4 +1,4 @@
-"""`voronym ledger`: what was released before about whom."""
+"""`voronym ledger`: earlier releases of the same people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="ledger",
-    help="What was released before about whom: keyed fingerprints, never values.",
+    help="Manage the ledger of earlier releases: keyed fingerprints, never values.",
     no_args_is_help=True,
 )
 
@@ -61,7 +61,7 @@ def new(
 
 @app.command()
 def show(file: File, json: common.Json = False) -> None:
-    """List the releases in a ledger, and what is spent of its budget."""
+    """List the releases in a ledger, and the spent part of its budget."""
     from rich.table import Table
 
     from voronym.history import Ledger
@@ -86,7 +86,7 @@ def show(file: File, json: common.Json = False) -> None:
 
 
 def _spent(ledger: Ledger, entries: Sequence[Entry]) -> str:
-    """Say what private releases cost together, and what is left."""
+    """Report what private releases cost together, and what is left."""
     from voronym.history.epsilon import DELTA, PRIVATE, everybody, limit_of, most_spent
 
     limit = limit_of(ledger)
@@ -102,12 +102,14 @@ def _spent(ledger: Ledger, entries: Sequence[Entry]) -> str:
 @app.command()
 def budget(
     file: File,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="The most that releases may cost a person.")],
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", help="The most ε that all releases together may cost a person.")
+    ],
     delta: Annotated[
         float, typer.Option("--delta", help="δ of the budget; costs are then added up as ρ if that is less.")
     ] = 0.0,
 ) -> None:
-    """Set the ε that all private releases of a ledger may cost a person; what would exceed it is refused."""
+    """Set the ε that all private releases of a ledger may cost a person; a release above it is refused."""
     from voronym.history import Ledger
     from voronym.history.epsilon import Limit, set_limit
 
@@ -133,7 +135,7 @@ def check(
         typer.Option(
             "--unrecognised",
             rich_help_panel="Against whom",
-            help="Nobody can recognise the rows of a person in two releases by values that do not change.",
+            help="Assume that nobody recognises a person's rows in two releases by unchanged values.",
         ),
     ] = False,
     json: common.Json = False,
@@ -174,14 +176,15 @@ def check(
 def forget(
     file: File,
     release: Annotated[
-        int | None, typer.Option("--release", help="A release that never left the house, by its number.")
+        int | None,
+        typer.Option("--release", help="The number of a release to forget, which never left the house."),
     ] = None,
     people: Annotated[
         str | None,
         typer.Option("--people", help="A table of people to remove, with the columns that name them."),
     ] = None,
 ) -> None:
-    """Forget a release, or people; what is removed is wiped from the file."""
+    """Forget a release, or people; removed entries are wiped from the file."""
     import numpy as np
 
     from voronym.history import Ledger

@@ -1,4 +1,4 @@
-"""The live line: how far a command is, on stderr, and the key that asks for the best so far."""
+"""The live line: a command's progress on stderr, and the key that asks for the best so far."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FINISH, YES = "f", "y"
-"""The key that asks for the best so far, and the one behind it that confirms: what somebody types ahead for
-the next command has an f sooner or later."""
+"""The key that asks for the best so far, and the key that confirms it: text typed ahead for the next command
+may contain an f.
+"""
 
 
 class Bar:
-    """The progress of a whole command; each call that it makes gets a part of it.
+    """The progress of a whole command; each call within it gets a part.
 
     What is shown never goes back, whatever the parts tell. The request to stop is obeyed here, too.
     """
@@ -34,7 +35,7 @@ class Bar:
         self._show, self._done = show, 0.0
 
     def __call__(self, step: Progress) -> None:
-        """Show where the command stands."""
+        """Show the command's progress."""
         signals.check()
         self._done = max(self._done, step.done)
         if self._show is not None:
@@ -59,7 +60,7 @@ class Bar:
         return tell
 
     def begin(self, stage: str, done: float) -> None:
-        """Say what begins now."""
+        """Announce the next stage."""
         self(Progress(stage, done))
 
 
@@ -82,7 +83,7 @@ class Line:
         on_compiling(self._compiling)
 
     def tell(self, step: Progress) -> None:
-        """Show where the work stands."""
+        """Show progress."""
         result = "" if step.loss is None else f"  loss {step.loss:.3f} %"
         if step.loss is not None and step.bound:
             result += f"  bound {step.bound:.3f} %  gap {100 * (step.loss / step.bound - 1):.2f} %"
@@ -113,7 +114,7 @@ class JsonLines:
         self._out, self._start, self._shown, self._stage = out, monotonic(), 0.0, ""
 
     def tell(self, step: Progress) -> None:
-        """Write where the work stands; seconds left are those so far, by the share that is done."""
+        """Write progress; the time left is estimated from the share done."""
         seconds = monotonic() - self._start
         if step.stage == self._stage and seconds - self._shown < self.EVERY:
             return
@@ -128,7 +129,7 @@ class JsonLines:
 
 @contextmanager
 def keys() -> Iterator[bool]:
-    """Watch for the key that takes the best so far; yields whether there is a keyboard to watch."""
+    """Watch for the key that asks for the best so far; yield whether there is a keyboard."""
     try:
         import termios
         import tty
@@ -172,7 +173,7 @@ def _watch(place: int, over: Any, other: list[bytes]) -> None:
 
 
 def _give_back(place: int, typed: bytes) -> None:
-    """Give what was typed ahead back to the terminal, for whoever reads it next, where the system allows."""
+    """Return text typed ahead to the terminal for the next reader, if the system allows it."""
     import fcntl
     import termios
 

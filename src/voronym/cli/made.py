@@ -1,4 +1,4 @@
-"""What is printed of a release that was made: its promises, what it cost, what was done, where it is."""
+"""What is printed of a finished release: promises, cost, steps and files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 SHOWN = 8
 """Solutions of uniform coding that are printed, at most."""
 Lines = Iterator[tuple[str, object]]
-"""Names and what is said beside them; one without a name goes on with the one before."""
+"""Names and their texts; a line without a name continues the one before."""
 
 
 def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
-    """Print what a release promises and what it cost."""
+    """Print the promises and the cost of a release."""
     from rich.table import Table
 
     grid = Table.grid(padding=(0, 2))
@@ -41,14 +41,14 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
 
 
 def cost_lines(release: Release) -> Lines:
-    """Say what became of the keys, what was done, and what a policy makes of it."""
+    """Report what happened to the keys, what was done, and whether the policy is met."""
     for part in (_losses(release), _done(release), _policy(release)):
         for name, text in part:
             yield name, _visible(str(text))
 
 
 def _visible(text: str) -> str:
-    """Return a text without characters that steer a terminal, which the name of a file may have."""
+    """Return a text without terminal control characters, which a file name may contain."""
     words = worded(text)
     return "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in words)
 
@@ -72,7 +72,7 @@ def _promises(release: Release, receipt: WriteReceipt, counted: str) -> Lines:
 
 
 def _exposed(release: Release, counted: str) -> Lines:
-    """Count who is unique on the keys, before and after; by households or people, where these are counted."""
+    """Count unique records before and after; households or people if k counts those."""
     if release.exposed is None:
         return
     before, after = release.exposed
@@ -85,7 +85,7 @@ def _exposed(release: Release, counted: str) -> Lines:
 
 
 def _intruders(release: Release) -> Lines:
-    """Say what the worst intruder finds, where the release was attacked, as for a report."""
+    """Report what the worst intruder finds, if the release was attacked as for a report."""
     from voronym.dossier import ladder_of
 
     ladder = None if release.exposure is None else ladder_of(release.exposure, release.schema.keys)
@@ -144,7 +144,7 @@ def _done(release: Release) -> Lines:
 
 
 def _policy(release: Release) -> Lines:
-    """Say what became of the demands of a policy, and what it chose."""
+    """Report which demands of a policy are met, and what it chose."""
     if (made := release.checklist) is None:
         return
     yield "policy", f"{made.title}: {made.summary}"
@@ -165,9 +165,9 @@ def _files(release: Release, receipt: WriteReceipt, counted: str, others: list[P
         )
     if release.source is not None and (sentence := release.source.says()):
         yield "read", sentence
-    from voronym.table.sinks import place_of
+    from voronym.table.places import shown
 
-    place = place_of(receipt.path)
+    place = shown(receipt.path)
     yield "written", "to standard output" if place == "-" else place
     for path in others:
         yield "", path

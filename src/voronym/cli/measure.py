@@ -1,4 +1,4 @@
-"""`voronym measure`: what any table reveals, ours or not."""
+"""`voronym measure`: what a table of any tool reveals."""
 
 from __future__ import annotations
 
@@ -33,11 +33,9 @@ def measure(
         str | None, typer.Option("--original", help="The table it was made from, to attack and compare.")
     ] = None,
     aligned: Annotated[
-        bool, typer.Option("--aligned", help="Row i of both tables is the same person.")
+        bool, typer.Option("--aligned", help="Take row i of both tables for the same person.")
     ] = False,
-    k: Annotated[
-        int | None, typer.Option("-k", help="Demand this k: exit code 3 where it is not met.")
-    ] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Require this k: exit code 3 if it is not met.")] = None,
     suda: Annotated[
         int | None,
         typer.Option(
@@ -48,17 +46,17 @@ def measure(
         str | None,
         typer.Option(
             "--records-out",
-            help="Also write the risk of every record to this CSV file: class size, individual and household "
+            help="Write the risk of every record to this CSV file: class size, individual and household "
             "risk, SUDA score. For the house, never for publication.",
         ),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file of --records-out, where there is one.")
+        bool, typer.Option("--overwrite", help="Replace the file of --records-out if it exists.")
     ] = False,
     recipe: recipes.Recipes = None,
     query: common.Query = None,
     original_query: Annotated[
-        str | None, typer.Option("--original-query", help="SQL, where the original is in a database.")
+        str | None, typer.Option("--original-query", help="SQL query, if the original is in a database.")
     ] = None,
     seed: common.Seed = 0,
     progress: common.Progress = "auto",
@@ -146,7 +144,7 @@ def _write_records(
     overwrite: bool,
     seed: int,
 ) -> None:
-    """Write the risk of every record, and say whom it is for."""
+    """Write the risk of every record, and state whom the file is for."""
     from voronym.evaluate.by_record import risk_by_record, write_by_record
 
     result = risk_by_record(
@@ -171,13 +169,13 @@ TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "hous
 
 
 def _columns(given: dict[str, Any]) -> dict[str, Any]:
-    """Return what was said about columns; keys may be none."""
+    """Return the options about columns; keys may be missing."""
     about = {name: given[name] for name in ColumnChoices.names() if name in given}
     return {"keys": [], "confidential": [], **about}
 
 
 def _told(result: Any, *, json: bool, more: Sequence[str] = ()) -> None:
-    """Print what was found; exit code 3 where a demand is not met."""
+    """Print the results; exit code 3 if a demand is not met."""
     if json:
         common.emit({**result.to_dict(), **({"recode": list(more)} if more else {})})
     else:

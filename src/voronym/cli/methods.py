@@ -13,7 +13,7 @@ from voronym.cli.verbs import verb
 
 _HEADS = {
     "groups": "Methods that make groups of k or more records",
-    "release": "Methods that publish values of the table, coarser or missing, and no centres",
+    "release": "Methods that publish coarser or missing values instead of centres",
     "table": "Methods that make no groups: they mask record by record, and promise no k",
 }
 
@@ -68,7 +68,7 @@ def methods(
 
 
 def _shared() -> dict[str, str]:
-    """Return what choices mean that every method takes which makes groups."""
+    """Return the meaning of the choices that every grouping method takes."""
     from voronym.request.choices import METHOD, PUBLISHING, SURVEY, ReleaseChoices
 
     own = ("method", "options", "steps", "publish", "hierarchies")  # which everybody knows by then

@@ -38,12 +38,12 @@ def page(
         typer.Option(
             "--memory",
             rich_help_panel="Options",
-            help="Megabytes for the work on one table; 0 for half of what there is.",
+            help="Megabytes for the work on one table; 0 for half of the machine's memory.",
         ),
     ] = 0,
     upload: Annotated[int, typer.Option("--upload", help="Largest upload, in megabytes.")] = 512,
 ) -> None:
-    """Open a page on this computer: choose a file, see what gives people away, make the release."""
+    """Open a page on this computer: choose a file, see the risks, make the release."""
     from voronym.errors import InputError, MissingExtraError, ReadError
     from voronym.run.source import has_parts
 

@@ -1,4 +1,4 @@
-"""What the verbs about cells share: columns as points, and maps."""
+"""Shared parts of the verbs about cells: columns as points, and maps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Place = Annotated[
     str | None, typer.Option("--place", help="LAT,LON: Two columns in degrees, instead of --column.")
 ]
 Weight = Annotated[
-    str | None, typer.Option("--weight", help="The column that says how much a point counts, such as people.")
+    str | None, typer.Option("--weight", help="The column with the weight of each point, such as people.")
 ]
 Map = Annotated[Path | None, typer.Option("--map", help="Write a map of the cells, SVG.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
@@ -37,7 +37,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that
 
 
 def numbers(frame: Any, name: str) -> NDArray[np.float64]:
-    """Return a column as numbers without gaps, or say what is wrong."""
+    """Return a column as numbers without gaps; raise if there are any."""
     import numpy as np
 
     if name not in frame.columns:
@@ -123,7 +123,7 @@ def flat(path: Path | None, X: NDArray[np.float64], space: Space) -> NDArray[np.
 def write_map(
     path: Path | None, shown: NDArray[np.float64], quantizer: Quantizer, title: str, *, first: int = 0
 ) -> None:
-    """Write a map of the cells around some places, where one is asked for.
+    """Write a map of the cells around some places, if one is requested.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def write_map(
 
 
 def count(number: int, word: str) -> str:
-    """Return how many there are of something, in words.
+    """Return a number of things in words.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def count(number: int, word: str) -> str:
 
 
 def between(least: float, most: float) -> str:
-    """Return the range of sizes in words, one number where all are alike.
+    """Return the range of sizes in words, one number if all are equal.
 
     Examples
     --------

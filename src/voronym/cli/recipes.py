@@ -1,4 +1,4 @@
-"""A recipe beside a table: what it says about columns, for verbs that make no release."""
+"""The recipe of a table: what it says about columns, for verbs that make no release."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _OF_ORIGINAL = ("skip_rows", "skip_footer", "sheet", "query", "delimiter", "enco
 
 
 def load(path: Path | None) -> Recipe | None:
-    """Read a recipe, where one is named."""
+    """Read a recipe, if one is named."""
     from voronym.request.recipe import Recipe
 
     return None if path is None else Recipe.load(path)
 
 
 def reading(recipe: Recipe | None, source: str, result: dict[str, Any], **query: Any) -> dict[str, Any]:
-    """Return how to read a table that may be a release: as the recipe says of the original, or as asked.
+    """Return how to read a table that may be a release: as in the recipe of the original, or as requested.
 
     A release has neither lines above its header nor the sheet of its original: without them it has the keys.
     """
@@ -48,7 +48,7 @@ def reading(recipe: Recipe | None, source: str, result: dict[str, Any], **query:
 
 
 def columns(recipe: Recipe | None, options: dict[str, Any], present: Sequence[str]) -> dict[str, Any]:
-    """Return what is said about columns, by the recipe or on the command line; never by both.
+    """Return the facts about columns, from the recipe or the command line, never from both.
 
     Parameters
     ----------

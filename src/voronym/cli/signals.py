@@ -1,4 +1,4 @@
-"""Ctrl-C, and being told to end: what the command line does when somebody wants it to stop.
+"""Ctrl-C and requests to end: how the command line stops.
 
 A signal raises `Stopped` in the main thread, wherever it is; what is half done is removed on the way out,
 and the exit code is 128 and the signal's number, as shells have it. Foreign code may swallow an exception
@@ -17,17 +17,17 @@ from time import monotonic
 from voronym.core import startup
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
-"""SIGHUP is what a closed terminal sends; there is none on Windows."""
+"""SIGHUP is sent by a closed terminal; Windows has none."""
 PATIENCE = 1.0
-"""Seconds after a signal in which others are ignored, so that what is half done can be removed."""
+"""Seconds after a signal in which further ones are ignored, so that unfinished files can be removed."""
 
 
 class Stopped(SystemExit):
-    """The wish to stop; its code is 128 and the signal's number."""
+    """A request to stop; its exit code is 128 plus the signal's number."""
 
 
 class _Wishes:
-    """What was asked of the command that runs."""
+    """The requests to the running command."""
 
     def __init__(self) -> None:
         self.best = self.late = self.finish = False
@@ -40,7 +40,7 @@ _now = _Wishes()
 
 @contextmanager
 def obeyed() -> Iterator[None]:
-    """Answer signals while a command runs. Those that were ignored from the start stay so, as under nohup."""
+    """Handle signals while a command runs. Signals ignored from the start stay ignored, as under nohup."""
     global _now
     _now = _Wishes()
     before = {}
@@ -68,7 +68,7 @@ def obeyed() -> Iterator[None]:
 
 @contextmanager
 def leaving() -> Iterator[None]:
-    """Answer signals by ending at once, where nothing has begun that must be cleaned up."""
+    """Handle signals by ending at once, while nothing needs cleaning up."""
     ours = [number for number in signal.valid_signals() if signal.getsignal(number) is _answer]
     for number in ours:
         signal.signal(number, startup.leave)
@@ -92,24 +92,24 @@ def _answer(number: int, _: object) -> None:
 
 
 def check() -> None:
-    """Raise `Stopped` where somebody wanted that."""
+    """Raise `Stopped` if a request to stop came."""
     if _now.stop is not None:
         raise Stopped(128 + _now.stop)
 
 
 def close() -> None:
-    """Begin with what is not to be broken off: giving the outputs their names."""
+    """Enter the part that must not be interrupted: the outputs get their names."""
     check()
     _now.late = True
 
 
 def reopen() -> None:
-    """Obey requests to stop again: the outputs have their names, and the command goes on."""
+    """Obey requests to stop again, after the outputs got their names."""
     _now.late = False
 
 
 def take_best(wanted: bool = True) -> None:
-    """Have the first Ctrl-C ask for the best so far."""
+    """Make the first Ctrl-C ask for the best so far."""
     _now.best = wanted
 
 

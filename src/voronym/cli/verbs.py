@@ -1,4 +1,4 @@
-"""The registry of verbs: what is typed after the program's name.
+"""The registry of verbs: the word after the program's name.
 
 A verb is declared once, in its own module or by a plug-in: by the decorator `verb` on a function that adds
 its command, or a group of commands, to a typer application. Help, completion and the documentation's checks
@@ -17,7 +17,7 @@ from voronym.core.registry import Registry
 from voronym.errors import InputError
 
 PURPOSES = ("First steps", "Make a release", "Judge a release", "Points and places", "Look up")
-"""What verbs are for, in the order of the help page; headings of plug-ins come behind."""
+"""The purposes of verbs, in the order of the help page; plug-ins' headings follow."""
 
 PROGRAM = (
     "voronym demo",
@@ -91,7 +91,7 @@ def by_purpose() -> dict[str, list[str]]:
 
 
 def examples_of(words: str) -> tuple[str, ...]:
-    """Return the examples for what is typed after the program's name.
+    """Return the examples for a command path.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What every room stands on: registries, options, contexts, checks of arguments, atomic files."""
+"""The base of every package: registries, options, contexts, argument checks, atomic files."""

@@ -1,4 +1,4 @@
-"""Files and folders that get their names together, when all of them are whole, or not at all.
+"""Files and folders that get their names together once all are complete, or not at all.
 
 A file is made in a hidden folder beside its place, on the same disk. When the block of `together` ends, all
 files of the block are moved to their places; where one cannot be, those that were moved are taken back. The
@@ -66,7 +66,7 @@ def at_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def placed(target: Path, *, overwrite: bool = True, private: bool = False) -> Iterator[Path]:
-    """Give the path of a file to be made, which becomes ``target`` when it and all beside it are whole.
+    """Yield a temporary path that becomes ``target`` once it and its companions are complete.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def sealed(temporary: Path) -> str | None:
 
 
 def claim(target: Path) -> bool:
-    """Have nobody else make a target until the block that is open ends; whether the disk has locks."""
+    """Reserve a target until the open block ends; return whether the disk has locks."""
     stage = _stage()
     handle = claimed(target)
     if handle is not None:
@@ -125,15 +125,15 @@ def claim(target: Path) -> bool:
 
 
 def at_the_end(ending: Callable[[BaseException | None], None]) -> None:
-    """Have something done when the block that is open ends, with the error that it ended with, or None."""
+    """Run a function when the open block ends, with the error that ended it, or None."""
     _stage().endings.append(ending)
 
 
 class Companion(Protocol):
-    """What belongs to the files of a block without being one of them: an entry in a ledger."""
+    """An action that belongs to the files of a block, such as an entry in a ledger."""
 
     def before(self) -> None:
-        """Make it ready: all files are whole, and none has its name yet."""
+        """Prepare: all files are complete, and none has its name yet."""
         ...
 
     def after(self) -> None:
@@ -158,7 +158,7 @@ def _stage() -> _Stage:
 
 
 class _Stage:
-    """The files of a block, and the folders they are made in."""
+    """The files of a block, and their temporary folders."""
 
     def __init__(self) -> None:
         self.waiting: list[File | Folder] = []
@@ -179,7 +179,7 @@ class _Stage:
         return self._folders[home][0] / f"{self._made}{''.join(target.suffixes[-2:])}"
 
     def place(self) -> None:
-        """Give all files their names, or none. The first one made comes last: the others tell about it."""
+        """Give all files their names, or none. The first one made comes last: the others describe it."""
         ready: list[Companion] = []
         with turn({file.target.parent for file in self.waiting}):
             try:
@@ -214,7 +214,7 @@ class _Stage:
             ) from None
 
     def close(self, failed: BaseException | None) -> None:
-        """Remove the folders, and with them what was not placed."""
+        """Remove the temporary folders, with everything that was not placed."""
         for ending in reversed(self.endings):
             ending(failed)
         for folder, handle in self._folders.values():

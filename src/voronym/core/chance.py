@@ -1,4 +1,4 @@
-"""Where random masking draws from: the one place that decides it.
+"""The source of randomness for masking: the one place that decides it.
 
 Noise hides somebody as long as nobody else can draw it. So everything that masks at random draws from the
 system, unless somebody gives a seed; who does is warned. Methods that form groups promise nothing by what
@@ -17,14 +17,14 @@ from voronym.core.validate import check_seed
 Seed = int | np.random.Generator | None
 
 SEEDED = (
-    "the masking is drawn from a seed that was given: whoever learns or guesses it undoes what was drawn. "
-    "Leave the seed out to draw from the system; else keep it, and every recipe that has it, as secret as "
-    "the originals"
+    "the masking is drawn from the given seed: anybody who learns or guesses it can undo the masking. "
+    "Leave the seed out to draw from the system; otherwise keep it, and every recipe that has it, as "
+    "secret as the originals"
 )
 
 
 def masking(seed: Seed) -> np.random.Generator:
-    """Return what random masking draws from.
+    """Return the random generator for masking.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The clock of all deadlines: it stands still while kernels are compiled.
+"""The clock of all deadlines, paused while kernels are compiled.
 
 Kernels that did not come compiled take as long as ten seconds to compile, once, which has nothing to do with
 the table. A time limit is about the table: so that time is not counted, neither in limits nor in figures.
@@ -14,7 +14,7 @@ __all__ = ["compiling", "now", "on_compiling"]
 
 
 class _Compiling:
-    """Adds up the time between the outermost beginning and end of a compilation; one goes on at a time."""
+    """Adds up the time of compilations, one at a time, from the outermost beginning to its end."""
 
     def __init__(self) -> None:
         self._seconds, self._since, self._depth = 0.0, 0.0, 0
@@ -42,15 +42,15 @@ class _Compiling:
 
 
 compiling = _Compiling()
-"""What is told about the beginning and the end of compilations, by `voronym._kernels`."""
+"""The listeners of `voronym._kernels` for the beginning and end of compilations."""
 
 
 def now() -> float:
-    """Return seconds, from any origin, without those in which kernels were compiled."""
+    """Return seconds from any origin, without the time spent compiling."""
     at = perf_counter()
     return at - compiling.spent(at)
 
 
 def on_compiling(tell: Callable[[bool], None] | None) -> None:
-    """Have a function called with True when compiling begins and with False when it ends; None ends that."""
+    """Call a function with True when compiling begins and False when it ends; None stops that."""
     compiling.tell = tell

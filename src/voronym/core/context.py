@@ -1,4 +1,4 @@
-"""The context of a piece of work: generator, deadline, progress, the wishes of whoever waits, and threads.
+"""The context of a piece of work: generator, deadline, progress, requests to stop, and threads.
 
 Every long loop asks its `Context`, and only it: how much time is left, whether somebody wishes to *finish*
 (with the best so far) or to *cancel* (with nothing), and where to tell how far the work is. A part of the
@@ -39,7 +39,7 @@ ALMOST = 0.999
 
 
 class Context:
-    """What a piece of work may use, and the requests that it must obey.
+    """The resources of a piece of work, and the requests that it must obey.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Context:
         return new
 
     def limited(self, seconds: float | None) -> Context:
-        """Return this context with a nearer deadline, where one is given."""
+        """Return this context with an earlier deadline, if one is given."""
         new = self.part(0.0, 1.0)
         if seconds is not None:
             ends = new.started + check_seconds(seconds)
@@ -160,17 +160,17 @@ class Context:
 
     @property
     def stage(self) -> str:
-        """What this part does, in words; empty where it is quiet."""
+        """A name for this part of the work; empty if it shows nothing."""
         return self._stage
 
     @property
     def device(self) -> str:
-        """Where kernels run that have a twin for the GPU: "cpu" or "cuda"."""
+        """The device for kernels that exist for the GPU, too: "cpu" or "cuda"."""
         return self._whole.device
 
     @property
     def notes(self) -> list[str]:
-        """What the user should hear about how the work was done; anybody may append to it."""
+        """Remarks for the user about how the work was done; any part may append one."""
         return self._whole.notes
 
     # -- time and wishes -----------------------------------------------------------------------------------
@@ -187,12 +187,12 @@ class Context:
 
     @property
     def left(self) -> float:
-        """Seconds until the deadline, 0 once it is over; infinite without a deadline."""
+        """Seconds until the deadline, 0 after it; infinite without a deadline."""
         return np.inf if self.deadline is None else max(0.0, self.deadline - now())
 
     @property
     def over(self) -> bool:
-        """Whether a search should return its best: the time is up, or somebody wishes to finish or cancel."""
+        """Whether a search should return its best: time is up, or the user asked to finish or cancel."""
         if self._late or (self.deadline is not None and now() >= self.deadline):
             return True
         whole = self._whole
@@ -204,19 +204,19 @@ class Context:
 
     @property
     def finishing(self) -> bool:
-        """Whether somebody wishes to finish."""
+        """Whether the user asked to finish."""
         return self._whole.finish.is_set()
 
     def finish(self) -> None:
-        """Wish for the best result so far. Safe from any thread."""
+        """Ask for the best result so far. Safe from any thread."""
         self._whole.finish.set()
 
     def cancel(self) -> None:
-        """Wish for no result at all. Safe from any thread."""
+        """Cancel the work. Safe from any thread."""
         self._whole.cancel.set()
 
     def check(self, *, whole: bool = True) -> None:
-        """Raise `Cancelled` where somebody cancelled. Safe from any thread.
+        """Raise `Cancelled` if the work was cancelled. Safe from any thread.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Context:
     def tell(
         self, done: float, loss: float | None = None, bound: float | None = None, *, whole: bool = False
     ) -> None:
-        """Tell how far this part is, and obey requests to stop (see `check`); by default for a search.
+        """Report this part's progress, and obey requests to stop (see `check`); by default for a search.
 
         With a deadline, what is shown is the share of the time where that is more.
         """
@@ -247,7 +247,7 @@ class Context:
         self.check(whole=whole)
 
     def done(self) -> None:
-        """Tell that all of the work is over; for whoever made the context."""
+        """Report that all of the work is done; for the maker of the context."""
         self._whole.shown = 1.0
         self._say(Progress(self._whole.stage or self._stage, 1.0))
 
@@ -290,7 +290,7 @@ class Context:
         self.pieces(piece, budget=budget)
 
     def search(self, work: Callable[[int], bool], *, budget: int) -> Iterator[None]:
-        """Call ``work(budget)`` until it says that all is done or `over` holds; yield after each piece.
+        """Call ``work(budget)`` until it returns that all is done or `over` holds; yield after each piece.
 
         For work that has a result after every piece. Whoever iterates tells how far it is.
         """
@@ -394,5 +394,5 @@ class Context:
 
 
 def _adapted(budget: int, seconds: float, most: float) -> int:
-    """Return a budget that should take `PIECE` seconds, from what the last one took."""
+    """Return a budget for about `PIECE` seconds, from the time of the last one."""
     return int(budget * min(most, max(0.25, PIECE / max(seconds, 1e-6)))) + 1

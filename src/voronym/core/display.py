@@ -60,7 +60,7 @@ def html_table(
 
 
 def html_facts(facts: Iterable[tuple[str, object]], *, caption: str = "") -> Markup:
-    """Return a table of two columns, a name and a value in each row; facts that are None are left out."""
+    """Return a table of names and values; facts that are None are left out."""
     return html_table(
         [],
         [

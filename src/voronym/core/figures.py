@@ -1,4 +1,4 @@
-"""What a method measured: a frozen dataclass for each method, and the one form in which it becomes JSON.
+"""The figures of a method: a frozen dataclass for each method, and their one form in JSON.
 
 A method, a space or a plug-in derives its own class from `Figures`. Names of fields are the names in JSON,
 unless the metadata KEY gives another one; what is None and ABSENT is left out.
@@ -16,7 +16,7 @@ F = TypeVar("F", bound="Figures")
 
 @dataclass(frozen=True)
 class Figures(Plain):
-    """What a method measured, without a record in it; this class is for methods that measure nothing.
+    """The figures of a method, without any record; this class is for methods that measure nothing.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Figures(Plain):
 
     @property
     def of_leaf(self) -> Figures:
-        """What holds of all leaves of a data set, where this was measured in one of them."""
+        """What holds for all leaves of a data set, if this was measured in one of them."""
         return Figures(mean_weights=self.mean_weights)
 
 

@@ -1,4 +1,4 @@
-"""Numbers of file formats: what a version reads, and what it says of files from a newer one."""
+"""Format numbers of files: which ones a version reads, and the message for newer ones."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["check_format", "program_version"]
 
 @cache
 def program_version() -> str:
-    """Return the version of voronym, which every output carries."""
+    """Return the version of voronym, which every output records."""
     return version("voronym")
 
 
 def check_format(name: str, number: object, newest: int, oldest: int = 1) -> None:
-    """Refuse a format that this version cannot read, and say what to do.
+    """Refuse a format that this version cannot read, with advice.
 
     Parameters
     ----------

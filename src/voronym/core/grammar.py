@@ -1,4 +1,4 @@
-"""The grammar of what people type: ``name=value,option=value``, on a command line, in a recipe, on the page.
+"""The grammar of typed choices: ``name=value,option=value``, on the command line, in recipes, on the page.
 
 A *step* is ``[after] name column,column=value option=value``, parted by spaces; a *model* is
 ``name=value,option=value``; a choice by column is ``name=value``, and of kinds ``name,name=value`` is short
@@ -24,7 +24,7 @@ _QUOTED = re.compile(r'"((?:[^"]|"")*)"\s*(?=,|\Z)')
 
 
 def words(text: str) -> list[str]:
-    """Split a text at spaces outside quotes; the quotes stay."""
+    """Split a text at spaces outside quotes; keep the quotes."""
     result = _WORD.findall(text)
     if "".join(result) != re.sub(r'("(?:[^"]|"")*")|\s+', lambda item: item[1] or "", text):
         raise InputError(f"{text}: a quote is opened and not closed; write a quote inside quotes twice")
@@ -32,7 +32,7 @@ def words(text: str) -> list[str]:
 
 
 def split(word: str, mark: str, most: int = 0) -> list[str]:
-    """Split a word at a sign outside quotes; the quotes stay."""
+    """Split a word at a character outside quotes; keep the quotes."""
     out, cuts = [""], 0
     for part in _PART.findall(word):
         if part == mark and (most == 0 or cuts < most):
@@ -49,7 +49,7 @@ def unquoted(text: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """Return a name as it can stand in a step.
+    """Return a name as it is written in a step.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def names(word: str, known: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the names of a list with commas; one of the known ones may have a comma or quotes in it.
+    """Return the names of a comma-separated list; a known name may contain commas or quotes.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def names(word: str, known: Collection[str] = ()) -> tuple[str, ...]:
 
 
 def name_of(text: str) -> str:
-    """Return what stands before the first ``=``.
+    """Return the text before the first ``=``.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def name_of(text: str) -> str:
 
 
 def pair(text: str, known: Collection[str] = ()) -> tuple[str, str | None]:
-    """Split ``name=value``; the value is None where there is no ``=``.
+    """Split ``name=value``; the value is None without ``=``.
 
     A name may stand in quotes; one of the known ones may have an ``=`` in it without.
 
@@ -112,13 +112,13 @@ def pair(text: str, known: Collection[str] = ()) -> tuple[str, str | None]:
 
 
 def _known_start(text: str, known: Collection[str], signs: str) -> str | None:
-    """Return the longest known name that a text begins with, before one of some signs."""
+    """Return the longest known name at the start of a text, before one of some characters."""
     there = [name for name in known if text.startswith(name) and text[len(name) : len(name) + 1] in [*signs]]
     return max(there, key=len, default=None)
 
 
 def pairs(given: Iterable[str], where: str, such: str = "", known: Collection[str] = ()) -> dict[str, str]:
-    """Split several ``name=value``; say which of them is wrong.
+    """Split several ``name=value``; name the wrong one in the error.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def place(text: str, where: str, known: Collection[str] = ()) -> tuple[str, str]
 
 
 def comma_parts(text: str) -> list[str]:
-    """Split the text of a model at the commas that do not stand in quotes."""
+    """Split the text of a model at the commas outside quotes."""
     out, at = [], 0
     while at <= len(text):
         opens = _OPENS.match(text, at)
@@ -234,7 +234,7 @@ def value_of(text: str) -> str:
 
 
 def written_value(value: str, beginning: Collection[str]) -> str:
-    """Return the value of a model's option, in quotes where it would not be read back as it is.
+    """Return the value of a model's option, in quotes if it could not be read back otherwise.
 
     ``beginning`` are the names that begin a model, so that none may stand behind a comma.
     """

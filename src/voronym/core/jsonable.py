@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 KEY, ABSENT = "key", "absent"
-"""Metadata of a field: its name in JSON, and whether it is left out where it is None."""
+"""Metadata of a field: its name in JSON, and whether None is left out."""
 
 
 def plain(value: Any, *, without: tuple[str, ...] = ()) -> Any:
-    """Return a value as plain types; dataclasses become mappings, what is not finite becomes None.
+    """Return a value as plain types; dataclasses become mappings, infinite and NaN become None.
 
     Parameters
     ----------

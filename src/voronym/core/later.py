@@ -1,4 +1,4 @@
-"""Libraries that take long to load, loaded when something of them is used.
+"""Slow libraries, imported on first use.
 
 ``cKDTree = called("scipy.spatial", "cKDTree")`` and ``linalg = module("scipy.linalg")`` stand where imports
 stood. What is not used is not waited for: `import voronym` and a small release load none of them.
@@ -27,7 +27,7 @@ def called(name: str, what: str) -> Callable[..., Any]:
 
 
 class Later:
-    """A module that is loaded when something of it is asked for."""
+    """A module that is imported on first use."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -37,7 +37,7 @@ class Later:
 
 
 def module(name: str) -> Any:
-    """Return a module that is loaded when something of it is asked for.
+    """Return a module that is imported on first use.
 
     Examples
     --------

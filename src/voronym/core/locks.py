@@ -1,4 +1,4 @@
-"""Locks of folders and names, which the system lets go when a process dies (`flock`)."""
+"""Locks of folders and names, which the system releases when a process dies (`flock`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE = 10.0
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether a folder is one that this user made, that is no link, and that nobody else may open."""
+    """Whether this user made a folder, it is no link, and nobody else may open it."""
     try:
         about = folder.lstat()
     except OSError:
@@ -39,7 +39,7 @@ def is_ours(folder: Path) -> bool:
 
 
 def sweep(folder: Path, prefix: str = PREFIX) -> None:
-    """Remove what dead processes left in a folder. What a living one still makes is locked."""
+    """Remove what dead processes left in a folder. Locked files belong to living ones."""
     if fcntl is None:
         return
     with contextlib.suppress(OSError):
@@ -63,7 +63,7 @@ def private_folder(home: Path, prefix: str = PREFIX) -> tuple[Path, int | None]:
 
 @contextlib.contextmanager
 def passing_folder(home: str | os.PathLike[str] | None = None) -> Iterator[Path]:
-    """Give a folder for files on their way, which its owner alone can read, and remove it afterwards.
+    """Yield a folder for temporary files that only its owner can read, and remove it afterwards.
 
     What killed processes left is removed first. It is made in the system's folder for passing files, or in
     ``home``.
@@ -80,7 +80,7 @@ def passing_folder(home: str | os.PathLike[str] | None = None) -> Iterator[Path]
 
 
 def _lock(folder: Path) -> int | None:
-    """Return a locked handle of a folder; None where somebody else has it, or there are no locks."""
+    """Return a locked handle of a folder; None if another process has it, or there are no locks."""
     if fcntl is None:
         return None
     handle = None
@@ -96,7 +96,7 @@ def _lock(folder: Path) -> int | None:
 
 @contextlib.contextmanager
 def turn(folders: set[Path]) -> Iterator[None]:
-    """Be the only one who gives names in some folders, as far as their disks have locks."""
+    """Be the only process that gives names in some folders, as far as their disks have locks."""
     handles: list[int] = []
     try:
         for folder in sorted({folder.resolve() for folder in folders}) if fcntl is not None else ():
@@ -126,12 +126,12 @@ def _wait_for(handle: int, folder: Path) -> None:
 
 
 def lock_of(target: Path) -> Path:
-    """Return the file beside a target that is locked while somebody makes it."""
+    """Return the file next to a target that is locked while it is being made."""
     return target.absolute().parent.resolve() / f".{target.name}.lock"
 
 
 def claimed(target: Path) -> int | None:
-    """Lock the name of a target, which is free; None where the disk has no locks."""
+    """Lock the name of a target, which is free; None if the disk has no locks."""
     if fcntl is None:
         return None
     path = lock_of(target)

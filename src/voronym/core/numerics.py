@@ -47,7 +47,7 @@ def error(X: Array, Y: Array, rows: NDArray[np.int64] | None = None) -> Array:
 
 
 def along(X: Array, direction: Array) -> Array:
-    """Return how far each row of X lies along a direction, shape (n,).
+    """Return the coordinate of each row of X along a direction, shape (n,).
 
     The same bits on any number of threads. ``X @ direction`` is not: BLAS cuts the rows by the threads it
     has, and rounds otherwise at the cuts. Where records are sorted by

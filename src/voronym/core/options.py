@@ -1,4 +1,4 @@
-"""Options: a dataclass whose fields say what they mean and what they may be.
+"""Options: a dataclass whose fields carry their meaning and their checks.
 
 The options of a method are one such class; all that somebody can ask of a run is another
 (`voronym.request.choices`). The command line, recipes, the page, the documentation and the checks read these
@@ -56,7 +56,7 @@ class Options:
 
     @classmethod
     def refuse_unknown(cls, method: str, given: Mapping[str, Any]) -> None:
-        """Refuse names that are no option of the method, and say which there are."""
+        """Refuse names that are no option of the method, and list its options."""
         unknown = sorted(set(given) - set(cls.names()))
         if unknown:
             known = ", ".join(cls.names()) or "none"
@@ -92,12 +92,12 @@ class Options:
 
     @classmethod
     def texts(cls) -> dict[str, str]:
-        """Return what each option means."""
+        """Return the meaning of each option."""
         return {option.name: option.metadata.get("text", "") for option in fields(cls)}
 
 
 def other_word(unknown: Sequence[str], known: Collection[str]) -> str:
-    """Return what was meant by weights, where they are those of columns."""
+    """Return the option that was probably meant by weights, if they are weights of columns."""
     if "weights" not in unknown or "importance" not in known:
         return ""
     return (
@@ -253,7 +253,7 @@ def few(name: str, value: Any) -> float:
 
 
 def one_of(*choices: str) -> Check:
-    """Return a check for one of some words."""
+    """Return a check that accepts one of some words."""
 
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or value not in choices:
@@ -296,7 +296,7 @@ def by_column(name: str, value: Any) -> dict[str, Any]:
 
 
 def read_value(text: str) -> Any:
-    """Read an option from a command line: JSON where it looks like it, else text."""
+    """Read an option from a command line: JSON if it looks like it, text otherwise."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:

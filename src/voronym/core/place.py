@@ -1,4 +1,4 @@
-"""A finished file, or folder, takes its place, and leaves it again where another one cannot take its own."""
+"""Move a finished file or folder to its place, and undo it if another one fails."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def digest_of(path: Path) -> str:
     return every.hexdigest()
 
 
-def _digests(folder: Path) -> dict[str, str]:
+def digests_of(folder: Path) -> dict[str, str]:
+    """Return the digest of everything in a folder, by name."""
     return {path.name: digest_of(path) for path in folder.iterdir()}
 
 
@@ -37,11 +38,11 @@ class File:
     target: Path
     overwrite: bool
     digest: str | None = None
-    """What it was when it was counted."""
+    """Its digest when it was counted."""
     private: bool = False
-    """Whether nobody but its owner may read it."""
+    """Whether only its owner may read it."""
     before: Path | None = None
-    """What was there, by another name."""
+    """The earlier file under a temporary name."""
     moved: tuple[int, int] | None = None
     """The file by its number on the disk, once it has its name."""
 
@@ -68,7 +69,7 @@ class File:
                 self.before = kept
 
     def stands(self) -> bool:
-        """Whether the place still has what was put there."""
+        """Whether the file is still as it was placed."""
         with contextlib.suppress(OSError):
             about = self.target.stat()  # some disks give a file another number when it moves
             return (about.st_dev, about.st_ino) == self.moved or digest_of(self.target) == self.digest
@@ -94,17 +95,17 @@ class Folder:
     overwrite: bool
     sealed: Mapping[str, str]
     spare: Path
-    """Where what is in its place waits until all is well."""
+    """Where the earlier file waits until all is well."""
     there: bool = False
     moved: tuple[int, int] | None = None
 
     def move(self) -> None:
         """Take the place, in one step where nothing is there."""
-        if _digests(self.temporary) != dict(self.sealed):
+        if digests_of(self.temporary) != dict(self.sealed):
             raise WriteError(CHANGED.format(self.target.name))
         umask = _umask()
-        for path in self.temporary.iterdir():
-            path.chmod(0o666 & ~umask)
+        for path in self.temporary.rglob("*"):
+            path.chmod((0o777 if path.is_dir() else 0o666) & ~umask)
         self.temporary.chmod(0o777 & ~umask)
         about = self.temporary.stat()
         if os.path.lexists(self.target):
@@ -118,10 +119,10 @@ class Folder:
         self.moved = about.st_dev, about.st_ino
 
     def stands(self) -> bool:
-        """Whether the place still has what was put there."""
+        """Whether the file is still as it was placed."""
         with contextlib.suppress(OSError):
             about = self.target.stat()
-            return (about.st_dev, about.st_ino) == self.moved or _digests(self.target) == dict(self.sealed)
+            return (about.st_dev, about.st_ino) == self.moved or digests_of(self.target) == dict(self.sealed)
         return False
 
     def withdraw(self) -> None:
@@ -140,7 +141,7 @@ def _umask() -> int:
 
 
 def _move_once(temporary: Path, target: Path) -> None:
-    """Give a file its name where nobody else has it."""
+    """Give a file its name if that is free."""
     taken = f"{target.name!r} exists already; choose another name, or allow overwriting"
     try:
         os.link(temporary, target)  # fails when somebody made the file meanwhile

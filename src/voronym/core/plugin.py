@@ -1,4 +1,4 @@
-"""Plug-ins: what other distributions add to the registries, by entry points of the group ``voronym.plugins``.
+"""Plug-ins: registry entries of other distributions, by entry points of the group ``voronym.plugins``.
 
 An entry point names a module whose import registers things, or a function without arguments that does. There
 are two moments at which they are loaded, by the name of the entry point:
@@ -29,7 +29,7 @@ from voronym.core.formats import check_format
 
 GROUP = "voronym.plugins"
 INTERFACE = 1
-"""The number of the interface. It grows where a plug-in that was written for an earlier one would fail."""
+"""The number of the interface. It grows when plug-ins for an earlier one would fail."""
 
 VERBS = ".verbs"
 """How the names of entry points end that have verbs of the command line."""
@@ -40,7 +40,7 @@ NOUNS = frozenset(
         "metric", "privacy model", "refiner", "space", "space of keys", "step",
     )
 )  # fmt: skip
-"""Registries that ask plug-ins for what they lack. Verbs have a moment of their own."""
+"""Registries that ask plug-ins for missing entries. Verbs are loaded separately."""
 
 ELSEWHERE = {
     ("cost solver", "levenberg-marquardt"): "voronym-papers",
@@ -49,11 +49,11 @@ ELSEWHERE = {
     ("verb", "location"): "voronym-location",
     ("verb", "papers"): "voronym-papers",
 }
-"""What is documented beside the core and comes with another distribution of this repository."""
+"""Entries documented here that come with another distribution of this repository."""
 
 
 class Removable(Protocol):
-    """A registry, as far as a plug-in is taken out of it again."""
+    """A registry from which a plug-in can be removed again."""
 
     noun: str
 
@@ -91,7 +91,7 @@ class Plugin:
 
 
 class _State:
-    """What was loaded in this process."""
+    """The plug-ins loaded in this process."""
 
     def __init__(self) -> None:
         self.lock = RLock()
@@ -133,7 +133,7 @@ def load(*, verbs: bool = False) -> None:
 
 
 def _load(point: EntryPoint) -> Plugin:
-    """Load an entry point; where that fails, take out what it had registered by then."""
+    """Load an entry point; if that fails, remove what it had registered."""
     plugin = Plugin(point.name, *_distribution(point))
     start = perf_counter()
     problem = ""
@@ -171,7 +171,7 @@ def _distribution(point: EntryPoint) -> tuple[str, str]:
 
 
 def record(registry: Removable, name: str) -> None:
-    """Note that an entry was added, where a plug-in adds it."""
+    """Note an added entry, if a plug-in adds it."""
     if _state.journal is not None and not _by_the_core():
         _state.journal.append((registry, name))
 
@@ -190,7 +190,7 @@ def _by_the_core() -> bool:
 
 
 def expel(registry: Removable, name: str, error: Exception) -> bool:
-    """Take out an entry that does not work, and keep why; false where no plug-in has registered it."""
+    """Remove a faulty entry, and keep the reason; return False if no plug-in registered it."""
     for point, plugin in _state.plugins.items():
         if (registry.noun, name) in plugin.entries:
             registry.remove(name)
@@ -205,14 +205,14 @@ def _line(error: BaseException) -> str:
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """Load all plug-ins, and return what came of each."""
+    """Load all plug-ins, and return the state of each."""
     load(verbs=True)
     load()
     return tuple(_state.plugins[point] for point in points() if point in _state.plugins)
 
 
 def failures() -> Iterator[Plugin]:
-    """Yield the plug-ins that could not be loaded, of those that were asked so far."""
+    """Yield the plug-ins that failed to load so far."""
     yield from (plugin for plugin in _state.plugins.values() if plugin.problem)
 
 
@@ -223,7 +223,7 @@ def warn() -> None:
 
 
 def distribution_hint(noun: str, name: object) -> str:
-    """Return the end of a sentence about something that is not there, where another distribution has it.
+    """Return the end of a sentence about a missing entry, if another distribution has it.
 
     Examples
     --------

@@ -11,7 +11,7 @@ __all__ = ["FinishEarly", "Progress", "ProgressCallback"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a piece of work stands.
+    """The state of a piece of work.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class FinishEarly(Exception):  # noqa: N818 - control flow, not a failure
 
 
 class Whole:
-    """What all parts of a context share: the callback, the requests, and what was shown last."""
+    """The state that all parts of a context share: callback, requests, and the last display."""
 
     def __init__(self, progress: ProgressCallback | None) -> None:
         self.progress = progress

@@ -1,4 +1,4 @@
-"""The one rule by which a promise holds: a measure beside what is required."""
+"""The one rule for whether a promise holds: a measure against a requirement."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 RELATIVE = 1e-9
-"""Measures within this share of a threshold count as equal to it. Rounding is some 1e-15; no table tells
-1e-9 apart."""
+"""Measures within this share of a threshold count as equal to it. Rounding is about 1e-15; no table has
+differences of 1e-9.
+"""
 ABSOLUTE = 1e-12
 """The same for thresholds at and near 0."""
 
 
 def meets(values: Any, required: Any, *, at_most: bool = True, strict: bool = False) -> Any:
-    """Say whether measures meet a requirement.
+    """Return whether measures meet a requirement.
 
     A threshold met exactly counts as met, unless it is strict. Measures within `RELATIVE` of it, or
     `ABSOLUTE` near 0, count as equal to it.

@@ -16,14 +16,14 @@ from voronym.core import plugin
 from voronym.errors import InputError
 
 ROOT, PUBLIC = "voronym", "voronym._public"
-"""The package, and the module of it that imports every room."""
+"""The package, and its module that imports every other package."""
 
 T = TypeVar("T")
 E = TypeVar("E")
 
 
 def meant(name: object, known: Iterable[str]) -> str:
-    """Return a question that ends a sentence about a name that is not there; nothing where none is near.
+    """Return a question "Did you mean …?" for an unknown name; empty if no name is near.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def meant(name: object, known: Iterable[str]) -> str:
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Entries by name, in alphabetical order. A name that is taken, or not there, is said in words.
+    """Entries by name, in alphabetical order. Errors about taken and unknown names are sentences.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return entry
 
     def register(self, name: str) -> Callable[[E], E]:
-        """Add what stands below, as a decorator."""
+        """Register the decorated object."""
 
         def add(entry: E) -> E:
             self.add(name, entry)  # type: ignore[arg-type]
@@ -108,18 +108,18 @@ class Registry(Mapping[str, T], Generic[T]):
         return len(self._entries)
 
     def _extend(self) -> None:
-        """Load what other rooms and plug-ins have, where they may have something for this registry."""
+        """Load other packages and plug-ins that may have entries for this registry."""
         if self.noun in plugin.NOUNS:
             _load_rooms()
             plugin.load()
 
     def entries(self) -> Iterator[tuple[str, T]]:
-        """Yield what is there without asking plug-ins, for those who look for a fit and mostly find it."""
+        """Yield the present entries without asking plug-ins."""
         yield from sorted(self._entries.items())
 
 
 def _load_rooms() -> None:
-    """Import every room, which fills the registries, where that was not done: a run imports what it uses.
+    """Import every package, which fills the registries; a run otherwise imports only what it uses.
 
     Not while a room is being imported: it would meet itself half made.
     """
@@ -132,11 +132,11 @@ def _load_rooms() -> None:
 
 
 REGISTRIES: dict[str, Registry[Any]] = {}
-"""All registries that are loaded, by what their entries are called."""
+"""All loaded registries, by the noun for their entries."""
 
 
 def registry_of(noun: str) -> Registry[Any]:
-    """Return a registry by what its entries are called; its room is loaded where it is not."""
+    """Return a registry by the noun for its entries; load its package if needed."""
     if noun not in REGISTRIES:
         _load_rooms()
     return REGISTRIES[noun]

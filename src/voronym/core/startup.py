@@ -29,8 +29,9 @@ def is_command_line() -> bool:
 COMMAND_LINE = is_command_line()
 
 LATER = COMMAND_LINE and (sys.argv[0] in sys.orig_argv or "-m" in sys.orig_argv)
-"""Whether the numerical libraries are loaded when a command begins, and not before: where this process is the
-command line itself, and not a worker of it, which has its arguments and was started otherwise."""
+"""Whether numerical libraries are loaded only when a command begins: true if this process is the command line
+itself, and false in its workers.
+"""
 
 if COMMAND_LINE and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, leave)

@@ -1,4 +1,4 @@
-"""Arguments of public functions: what is of the wrong type is refused with a sentence, at the door.
+"""Argument checks of public functions: values of the wrong type are refused with a sentence.
 
 `checked` reads the annotations of a function, which say what each argument may be, and refuses what is none
 of it. Values of the right type are looked at by whoever uses them.
@@ -74,11 +74,11 @@ CLASSES = (
     "Table",
     "Mixed",
 )
-"""Classes of voronym that stand in annotations: an object with one of these names among its bases."""
+"""Classes of voronym in annotations: an object with one of these names among its bases passes."""
 
 
 def checked(function: F, *, texts: bool = False) -> F:
-    """Refuse arguments that are of none of the types in a function's annotations; for classes, in __init__'s.
+    """Refuse arguments that fit none of the types in a function's annotations; for classes, of __init__.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def checked(function: F, *, texts: bool = False) -> F:
 
 
 def _tests(annotation: str) -> list[tuple[Test, str]] | None:
-    """Return a test for each alternative of an annotation; None where one of them says nothing to us."""
+    """Return a test for each alternative of an annotation; None if one of them is unknown."""
     out = []
     for part in _alternatives(annotation):
         result = SORTS.get(part) or SORTS.get(part.partition("[")[0])
@@ -160,7 +160,7 @@ def _check(name: str, value: Any, sorts: list[tuple[Test, str]], default: object
 
 
 def _kind(value: object) -> str:
-    """Say what a value is, without quoting it: it may be somebody's."""
+    """Describe a value's type without quoting it: it may be somebody's."""
     for word, sort in (
         ("None", type(None)), ("a text", str), ("True or False", bool), ("a number with a point", float),
         ("a number", Real), ("a list", list), ("a mapping", Mapping),
@@ -171,7 +171,7 @@ def _kind(value: object) -> str:
 
 
 def check_seed(seed: object) -> np.random.Generator:
-    """Return a generator from a seed, or say what a seed is."""
+    """Return a generator from a seed; raise if it is no seed."""
     if seed is None or isinstance(seed, np.random.Generator):
         return np.random.default_rng(seed)
     if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
@@ -180,7 +180,7 @@ def check_seed(seed: object) -> np.random.Generator:
 
 
 def check_seconds(seconds: object) -> float:
-    """Return a time limit in seconds, or say what one is."""
+    """Return a time limit in seconds; raise if it is none."""
     if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0.0 <= float(seconds) < math.inf:
         raise InputError(
             f"time_limit must be a number of seconds that is not negative, not {seconds!r}; leave it out for "

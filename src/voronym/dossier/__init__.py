@@ -1,4 +1,4 @@
-"""All figures about a release: what everybody may know, and what stays with the data holder.
+"""All figures about a release: those for everybody, and those for the data holder only.
 
 A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it ends when somebody cancels.
 JSON, the report and the page read it and compute nothing.

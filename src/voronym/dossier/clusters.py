@@ -14,7 +14,7 @@ from voronym.release.evidence import Evidence
 
 
 def clusters_of(release: Release, evidence: Evidence) -> Clusters | None:
-    """Take the clusters before and after from the figures of the method records; None for others."""
+    """Return the clusters before and after from the figures of the method records; None for others."""
     made, figures = evidence.masked, release.figures.of(RecordsFigures)
     if not isinstance(made, Stirred) or made.before is None or made.after is None or figures is None:
         return None

@@ -37,7 +37,7 @@ class Distribution:
     missing_after: int = 0
     missing_before: int | None = None
     clipped: bool = False
-    """Whether the first and the last bin also hold what lies beyond them."""
+    """Whether the first and the last bin also hold values beyond them."""
 
 
 def as_names(series: Series) -> list[str | None]:
@@ -165,7 +165,7 @@ def _date_step(wanted: float) -> float:
 
 
 def counts_in(values: Numbers, edges: Sequence[float]) -> list[int]:
-    """Count values in bins; the outer ones hold what lies beyond, and what is not finite is in none."""
+    """Count values in bins; the outer bins include values beyond them, infinite and NaN count nowhere."""
     known = np.clip(values[np.isfinite(values)], edges[0], edges[-1])
     place = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, len(edges) - 2)
     return [int(c) for c in np.bincount(place, minlength=len(edges) - 1)]
@@ -178,7 +178,7 @@ def categories(
     old: Mapping[str | None, int] | None,
     order: Sequence[str] | None,
 ) -> Distribution:
-    """Return the distribution of categories from their counts after and before, missing ones under None."""
+    """Return the distribution of categories from counts after and before, missing values under None."""
     weight = {name: new.get(name, 0) + (old or {}).get(name, 0) for name in {*new, *(old or {})}}
     missing = weight.pop(None, None)
     ranked = sorted((str(name) for name in weight), key=lambda name: (-weight[name], name))

@@ -1,4 +1,4 @@
-"""A release beside its originals, for the data holder."""
+"""A release compared with its originals, for the data holder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from voronym.table.table import Table
 
 Floats = NDArray[np.float64]
 SMALL = 400
-"""Records below which 1 % of a half is nobody."""
+"""Number of records below which 1 % of a half is less than one person."""
 
 
 def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
@@ -100,7 +100,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
 
 
 def _membership(release: Release, evidence: Evidence) -> float | None:
-    """Return how many members an attack finds, where the release is differentially private."""
+    """Return how many members an attack finds, if the release is differentially private."""
     recipe = release.recipe
     if recipe.private is None or recipe.strata or evidence.table.n < SMALL:  # it is tried on whole tables
         return None
@@ -117,7 +117,7 @@ def _before(evidence: Evidence, schema: Schema) -> Risk:
 
 
 def _weighted(release: Release, evidence: Evidence, table: Table) -> dict[str, Any]:
-    """Compare weighted figures and regressions, where the records have weights."""
+    """Compare weighted figures and regressions, if the records have weights."""
     name = release.recipe.weights
     if name is None or name not in evidence.table.columns:
         return {}
@@ -134,7 +134,7 @@ def _weighted(release: Release, evidence: Evidence, table: Table) -> dict[str, A
 
 
 def _other_k(release: Release, evidence: Evidence, ctx: Context) -> OtherK | None:
-    """Estimate what other k would lose, where groups are made of coordinates."""
+    """Estimate the loss at other k, if groups are made from coordinates."""
     grouped, loss = evidence.grouped, release.information_loss
     if grouped is None or grouped.records is None or grouped.records.points is None or loss is None:
         return None
@@ -152,7 +152,7 @@ def _unfolded(release: Release, evidence: Evidence, table: Table, Y: Floats | No
 
 
 def _published_as(release: Release, evidence: Evidence) -> Mapping[str, str]:
-    """Say of each key how it was encoded and published."""
+    """Describe how each key was encoded and published."""
     if story_of(release.recipe) != GROUPS:
         return methods.published_as(
             release.recipe.method, release.figures, release.recipe.options or {}, release.schema
@@ -169,7 +169,7 @@ def _published_as(release: Release, evidence: Evidence) -> Mapping[str, str]:
 def _linkage(
     evidence: Evidence, Y: Floats | None, pair: Pair, classes: Classes, ctx: Context, *, alike: bool
 ) -> Rate | None:
-    """Let somebody who holds the original keys link them to the nearest released records.
+    """Link the original keys to the nearest released records, as their holder could.
 
     Records that publish ranges or codes with stars are linked where these hold the keys. ``alike`` says
     whether all rows of a person publish the same keys.
@@ -193,7 +193,7 @@ def _linkage(
 def _people_linkage(
     X: Floats, Y: Floats, persons: NDArray[np.int64], order: NDArray[np.int64], ctx: Context
 ) -> Rate:
-    """Let somebody who holds all original rows of everybody link each, by their mean, to released people."""
+    """Link everybody, by the mean of their original rows, to released people."""
     alone = Partition(persons)
     after = np.empty(alone.n_cells, np.int64)
     after[alone.labels[order]] = np.arange(len(order))  # all rows of a person are published alike

@@ -15,7 +15,7 @@ from voronym.release import Release
 
 
 def scene_of(release: Release, **beside: Any) -> Scene:
-    """Lay out a release beside the originals that it has in memory.
+    """Build a scene from a release and its originals in memory.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def scene_of(release: Release, **beside: Any) -> Scene:
 
 
 def quick_exposure(release: Release, ctx: Context) -> Exposure:
-    """Make the attacks that take seconds at most, as `voronym.attack` does, where they were not made yet."""
+    """Run the attacks that take seconds, as `voronym.attack` does, unless they were run already."""
     before = release.exposure
     known = set() if before is None else {outcome.attack for outcome in before.outcomes} | set(before.skipped)
     lacking = [name for name in quick_attacks() if name not in known]

@@ -59,7 +59,7 @@ class Rule:
     distortion: float
     risk: float
     information: float | None
-    """What the keys told unmasked; None where they told everything."""
+    """What the unmasked keys revealed; None if they revealed everything."""
     gap: float
     note: str
     matrix: Matrix | None = None
@@ -68,7 +68,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Look:
-    """What was measured in the released table under no model: the largest of several looks at its keys."""
+    """The information measured in the released table without a model: the largest of several views."""
 
     keys: tuple[str, ...]
     about: tuple[str, ...]
@@ -80,7 +80,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Channel:
-    """What everybody may know about randomised keys."""
+    """The public facts about randomised keys."""
 
     risk: float
     information: float | None
@@ -91,13 +91,13 @@ class Channel:
     budget: float | None = None
     """The μ of the noise on the counts that the rules were made from."""
     guess: float | None = None
-    """How often somebody is right, at most, who guesses by the rules which of two people has which value."""
+    """Largest success of guessing by the rules which of two people has which value."""
     invariant: bool = False
     """Whether the expected counts of nominal keys were kept."""
 
     @property
     def tells(self) -> float:
-        """What the keys tell in nats: as stated by the rules, or as measured where that is more."""
+        """What the keys reveal in nats: as stated by the rules, or as measured if that is more."""
         return max(self.risk, 0.0 if self.measured is None else self.measured.excess)
 
 
@@ -106,7 +106,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Changed:
-    """What became of the values of a column, as shares of the records."""
+    """The changes in a column, as shares of the records."""
 
     column: str
     metric: str
@@ -128,7 +128,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Stirred:
-    """What everybody may know about blended and shuffled records."""
+    """The public facts about blended and shuffled records."""
 
     m: int
     clusters: Sizes
@@ -142,13 +142,13 @@ class Stirred:
     shape: Shape | None = None
     linkage: Rate | None = None
     beyond: Rate | None = None
-    """How often somebody is right who knows how confidential columns go with the keys."""
+    """Success of somebody who knows how confidential columns depend on the keys."""
     telling: tuple[str, ...] = ()
     """The confidential columns that explain much of a key."""
     together: tuple[tuple[str, ...], ...] = ()
     """Keys that were shuffled as one."""
     mdav: float | None = None
-    """What MDAV would have lost with groups of more than m, in percent."""
+    """The loss of MDAV with groups of more than m, in percent."""
 
 
 # -- of the method records, for the data holder ----------------------------------------------------------
@@ -168,7 +168,7 @@ class Epsilon:
 
 @dataclass(frozen=True)
 class Clusters:
-    """Clusters before and after: sizes, how they were bounded, and what repairs it took."""
+    """Clusters before and after: sizes, bounds and repairs."""
 
     before: Sizes
     after: Sizes

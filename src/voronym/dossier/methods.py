@@ -1,4 +1,4 @@
-"""What of the figures of methods without groups everybody may know.
+"""The public part of the figures of methods without groups.
 
 Every figure is taken by name, so that a new one stays inside until somebody lets it out. Allowed: counts and
 shares over the whole released table, the promise, and the rules that analysts correct with, in which rare
@@ -32,7 +32,7 @@ Chosen = Mapping[str, Any]
 
 
 def channel_of(figures: Figures, options: Chosen) -> Channel | None:
-    """Take the public figures of the method channel; None for others."""
+    """Return the public figures of the method channel; None for others."""
     made = figures.of(ChannelFigures)
     if made is None:
         return None
@@ -86,7 +86,7 @@ def matrix_of(matrix: PublishedMatrix) -> Matrix:
 
 
 def _firm(rows: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
-    """Say whether shares before can be computed from those after, without a large error."""
+    """Return whether shares before can be computed from those after without a large error."""
     singular = np.linalg.svd(rows, compute_uv=False)
     return bool(singular[-1] * _CONDITION > singular[0])
 
@@ -96,7 +96,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def stirred_of(figures: Figures, options: Chosen, schema: Schema) -> Stirred | None:
-    """Take the public figures of the method records; None for others."""
+    """Return the public figures of the method records; None for others."""
     made = figures.of(RecordsFigures)
     if made is None:
         return None
@@ -139,7 +139,7 @@ def _with_partner(given: Collection[str], schema: Schema) -> set[str]:
 
 
 def published_as(method: str, figures: Figures, options: Chosen, schema: Schema) -> dict[str, str]:
-    """Say what a method without groups did to each column that it touched."""
+    """Describe what a method without groups did to each column it changed."""
     if (rules := figures.of(ChannelFigures)) is not None:
         words = {"noise": "noise added, rounded and clipped to its range", "pram": "redrawn by a matrix"}
         return {name: words.get(part.kind, "masked") for part in rules.parts for name in part.columns}

@@ -1,4 +1,4 @@
-"""What another k would cost: the ratios of MDAV's losses, on a sample where there are many records."""
+"""The cost of another k: the ratios of MDAV's losses, on a sample if there are many records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LADDER = (2, 3, 5, 7, 10, 15, 20, 30)
 MOST = 2_500
 """Records above which a sample is taken."""
 _WORK = 60_000
-"""Coordinates above which the sample is smaller: many columns take longer."""
+"""Number of coordinates above which the sample is smaller: many columns take longer."""
 _LEAST = 400
 
 
@@ -43,7 +43,7 @@ class OtherK:
 
 
 def other_k(records: Records, k: int, loss: float, ctx: Context) -> OtherK | None:
-    """Estimate what other k lose; None where groups lose nothing, or there are too few records.
+    """Estimate the loss at other k; None if groups lose nothing, or there are too few records.
 
     The loss of the release is scaled by how MDAV's loss changes with k. The exponent of k is nearly the same
     in a sample as in the whole, so the ratios are, too.

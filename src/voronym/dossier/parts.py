@@ -1,4 +1,4 @@
-"""What a dossier is made of. Every part is frozen, typed and free of arrays.
+"""The parts of a dossier. Each is frozen, typed and free of arrays.
 
 `Public` holds nothing of the originals but percentages over the whole table and the figures that `methods`
 chooses. `Inside` compares with the originals and is for the data holder alone.
@@ -40,7 +40,7 @@ Point = tuple[float, float]
 PICTURES = ("plane", "unfolded", "samples", "places")
 """Parts that hold records or their places, to look at; left out of the plain data unless asked for."""
 KEPT = "kept as it was"
-"""What became of a column that nothing was done to."""
+"""The word for an unchanged column."""
 
 
 # -- of every method -------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ KEPT = "kept as it was"
 
 @dataclass(frozen=True)
 class Column:
-    """A column by role and kind, and what became of it."""
+    """A column by role and kind, and how it was published."""
 
     name: str
     role: str
@@ -63,7 +63,7 @@ class Cloud:
     points: tuple[Point, ...]
     sizes: tuple[int, ...]
     places: int
-    """How many distinct places there are; no more than some thousands are in ``points``."""
+    """Number of distinct places; ``points`` holds at most some thousands."""
     axes: tuple[str, str]
     shares: Point
     """Share of the variance on each axis."""
@@ -74,7 +74,7 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Public:
-    """What everybody may know about a release.
+    """The public facts about a release.
 
     Parameters
     ----------
@@ -121,26 +121,26 @@ class Public:
     warnings: tuple[str, ...]
     steps: tuple[str, ...]
     seeded: bool
-    """Whether a seed was given: to a method that draws, it must not be told."""
+    """Whether a seed was given; the seed of a method that draws stays secret."""
     recipe: Mapping[str, Any]
     plane: Cloud | None = None
     distributions: tuple[Distribution, ...] = ()
     channel: Channel | None = None
     stirred: Stirred | None = None
     private: Private | None = None
-    """What a differentially private release says about its promise."""
+    """What a differentially private release states about its promise."""
     places: PlaceMap | None = None
-    """Where records are published, where two keys are a place."""
+    """The published places, if two keys form a place."""
     sampled: tuple[str, ...] = ()
-    """What was looked at in a sample only, where the data are many files."""
+    """What was examined in a sample only, if the data are many files."""
     population: Outlook | None = None
-    """The risk in the population, where the table is known to be a sample of one."""
+    """The risk in the population, if the table is known to be a sample of one."""
     closeness: str | None = None
     by_published: bool = False
 
     @property
     def counted(self) -> str:
-        """What k counts: records or, where they were told apart, people or households."""
+        """The unit that k counts: records, people or households."""
         return next((finding.counted for finding in self.findings if finding.counted), "records")
 
     def names(self, role: str) -> tuple[str, ...]:
@@ -149,12 +149,12 @@ class Public:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The columns that nothing was done to: no step changed them, and they are no weights averaged."""
+        """The unchanged columns: no step changed them, and they are no averaged weights."""
         return tuple(column.name for column in self.columns if column.fate == KEPT)
 
     @property
     def least(self) -> float | None:
-        """The proven least loss of any groups, in percent, where there is one."""
+        """The proven least loss of any groups, in percent, if there is one."""
         lost = self.information_loss if self.by_published else self.group_loss
         if self.gap is None or lost is None:
             return None
@@ -171,7 +171,7 @@ class Public:
 
 @dataclass(frozen=True)
 class Loss:
-    """Percent of a key's variance lost: as published, and by the mean of its group, where there is one."""
+    """Percent of a key's variance lost: as published, and by the mean of its group, if there is one."""
 
     key: str
     published: float
@@ -199,7 +199,7 @@ class GroupMap:
 
 @dataclass(frozen=True)
 class ShiftMap:
-    """The same records before and after in the plane; some are in colour by their cluster, some marked."""
+    """The same records before and after in the plane; some coloured by cluster, some marked."""
 
     before: tuple[Point, ...]
     after: tuple[Point, ...]
@@ -214,12 +214,12 @@ class ShiftMap:
     shares: Point
     leads: tuple[tuple[str, ...], ...] = ()
     dimensions: int = 0
-    """Coordinates of the keys; 0 where places follow from distances alone."""
+    """Coordinates of the keys; 0 if places follow from distances alone."""
 
 
 @dataclass(frozen=True)
 class ToldColumn:
-    """What the published and the original keys tell about one confidential column."""
+    """What the published and the original keys reveal about one confidential column."""
 
     name: str
     now: Estimate
@@ -228,7 +228,7 @@ class ToldColumn:
 
 @dataclass(frozen=True)
 class Told:
-    """What the keys tell about the confidential column that they tell most about, between its limits.
+    """What the keys reveal about the confidential column they reveal most about, with its limits.
 
     Parameters
     ----------
@@ -263,13 +263,13 @@ class Told:
 
     @property
     def now(self) -> Estimate:
-        """What the published keys tell about the column."""
+        """What the published keys reveal about the column."""
         return next(column.now for column in self.columns if column.name == self.column)
 
 
 @dataclass(frozen=True)
 class Inside:
-    """What only the data holder may know: everything that compares with the originals."""
+    """The facts for the data holder only: every comparison with the originals."""
 
     recipe: Mapping[str, Any]
     columns: tuple[Column, ...]
@@ -284,13 +284,13 @@ class Inside:
     told: Told | None
     distributions: tuple[Distribution, ...]
     weighted: tuple[WeightedChange, ...] = ()
-    """Weighted totals, means and quartiles of numbers, where records have weights."""
+    """Weighted totals, means and quartiles of numbers, if records have weights."""
     regressions: tuple[Regression, ...] = ()
-    """Weighted regressions of other columns on the keys that are numbers, where records have weights."""
+    """Weighted regressions of other columns on the numeric keys, if records have weights."""
     strata: tuple[Stratum, ...] = ()
-    """The parts of the table that groups do not cross, where there are any."""
+    """The parts of the table that groups do not cross, if there are any."""
     effects: tuple[Effect, ...] = ()
-    """What each step on columns changed, and what it bought."""
+    """The change of each step on columns, and its benefit."""
     changes: tuple[KeyChange, ...] = ()
     """For each key, how many records kept their value and how far the others moved."""
     exposed: tuple[Exposed, Exposed] | None = None
@@ -300,33 +300,33 @@ class Inside:
     disclosed: tuple[Disclosed, ...] = ()
     """For each confidential column whose value is certain in a group; most excess over chance first."""
     penalty: Penalty | None = None
-    """What was lost by the measures of generalisation."""
+    """The loss by the measures of generalisation."""
     other_k: OtherK | None = None
     unfolded: Unfolded | None = None
     samples: Samples | None = None
     places: PlaceMap | None = None
     population: InPopulation | None = None
-    """The risk in the population before and after, where the table is known to be a sample of one."""
+    """The risk in the population before and after, if the table is known to be a sample of one."""
     sampled: tuple[str, ...] = ()
-    """What was looked at in a sample only, or not at all, where the data are many files."""
+    """What was examined in a sample only, or not at all, if the data are many files."""
     exposure: Exposure | None = None
-    """What intruders got out of the release, in the attacks that were made on it."""
+    """What intruders got out of the release, in the attacks that were run."""
     ledger: bool = False
     """Whether the release was checked against a ledger."""
     membership: float | None = None
-    """How many members a test finds at 1 % false alarms, where the release is differentially private."""
+    """Number of members a test finds at 1 % false alarms, if the release is differentially private."""
     checklist: Checklist | None = None
-    """What became of each demand of the policy, where the release was made with one."""
+    """Whether each demand of the policy is met, if the release was made with one."""
 
 
 def ladder_of(exposure: Exposure, keys: Sequence[str]) -> Ladder | None:
-    """Return what intruders find; None where no attack was made."""
+    """Return what intruders find; None if no attack was run."""
     return Ladder.of(exposure, keys) if exposure.outcomes else None
 
 
 @dataclass(frozen=True)
 class Dossier:
-    """All figures about a release, in two parts; ``inside`` is None where the originals are not in memory."""
+    """All figures about a release, in two parts; ``inside`` is None without the originals in memory."""
 
     public: Public
     inside: Inside | None = None
@@ -339,16 +339,16 @@ class Dossier:
 
     @cached_property
     def ladder(self) -> Ladder | None:
-        """What intruders find, where attacks were made; for the data holder."""
+        """What intruders find, if attacks were run; for the data holder."""
         exposure = None if self.inside is None else self.inside.exposure
         return None if exposure is None else ladder_of(exposure, self.public.names("key"))
 
     def outside(self) -> Dossier:
-        """Return what may be published of it."""
+        """Return the publishable part."""
         return replace(self, inside=None)
 
     def to_dict(self, *, pictures: bool = False) -> dict[str, Any]:
-        """Return plain, JSON-able data; places of records in the plane only where ``pictures``."""
+        """Return plain, JSON-able data; places of records in the plane only if ``pictures``."""
         without = () if pictures else PICTURES
         parts = {"public": self.public, "inside": self.inside, "versions": self.versions}
         return {name: plain(part, without=without) for name, part in parts.items()}

@@ -1,4 +1,4 @@
-"""Places on a map: where records are published and, for the data holder, where they were."""
+"""Places on a map: the published ones and, for the data holder, the original ones."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def pair_of(schema: Schema) -> tuple[str, str] | None:
 
 
 def published(frame: Frame, schema: Schema) -> PlaceMap | None:
-    """Return where records are published; from the released table alone."""
+    """Return the published places; from the released table alone."""
     made = _counted(frame, schema)
     return None if made is None else made[0]
 
 
 def compared(frame: Frame, original: Frame, schema: Schema, order: NDArray[np.int64]) -> PlaceMap | None:
-    """Return where records are published, and where some of them were."""
+    """Return the published places, and where some of the records were."""
     made = _counted(frame, schema)
     if made is None:
         return None
@@ -71,7 +71,7 @@ def compared(frame: Frame, original: Frame, schema: Schema, order: NDArray[np.in
 
 
 def _counted(frame: Frame, schema: Schema) -> tuple[PlaceMap, NDArray[np.int64]] | None:
-    """Return the published places, largest first, and the place of each row; -1 where it is not shown."""
+    """Return the published places, largest first, and the place of each row; -1 if it is not shown."""
     columns = pair_of(schema)
     if columns is None or not {*columns} <= {*frame.columns}:
         return None

@@ -27,7 +27,7 @@ _GOLDEN = 0.6180339887498949
 
 @dataclass(frozen=True)
 class Axes:
-    """Points on their principal axes, the share of the variance on each and what to call them."""
+    """Points on their principal axes, the share of variance on each, and the names of the axes."""
 
     points: Floats
     shares: Point

@@ -1,4 +1,4 @@
-"""The risk of a release in the population that it is a sample of, before and after."""
+"""The risk of a release in the population behind the sample, before and after."""
 
 # promise: doc-population
 
@@ -53,7 +53,7 @@ class Share:
 
 @dataclass(frozen=True)
 class InPopulation:
-    """What an intruder achieves who does not know who is in the table; for the data holder.
+    """The success of an intruder who does not know who is in the table; for the data holder.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class InPopulation:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What everybody may know of the risk of a release in the population: sums over all of its records."""
+    """The public part of a release's risk in the population: sums over all of its records."""
 
     records: int
     population: float
@@ -101,7 +101,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Drawn:
-    """By what the population is known: one of three, or nothing."""
+    """How the population is known: one of three ways, or none."""
 
     weights: str | None = None
     fraction: float | None = None
@@ -109,7 +109,7 @@ class Drawn:
 
     @classmethod
     def of(cls, recipe: Recipe) -> Drawn | None:
-        """Look for it in a recipe: first where it is said for this purpose, then in weights and models."""
+        """Look for it in a recipe: first under its own name, then in weights and models."""
         if recipe.population is not None:
             return cls(population=recipe.population)
         if recipe.sampling_fraction is not None:
@@ -129,7 +129,7 @@ class Drawn:
         return cls(weights=weights) if isinstance(weights, str) else None
 
     def known(self, table: Table, reading: Any) -> dict[str, Any]:
-        """Return what a `Sample` needs of it."""
+        """Return the arguments that a `Sample` needs."""
         if self.population is not None:
             return {"people": _people(as_frame(read(self.population, **reading)), table)}
         if self.weights is not None:
@@ -138,7 +138,7 @@ class Drawn:
 
 
 def _people(frame: Frame, table: Table) -> Frame:
-    """Bring a table of the population to the kinds of the sample: codes that are texts there are so here."""
+    """Convert a table of the population to the kinds of the sample: text codes stay texts."""
     check_columns(frame, table.keys, "key of the population")
     try:
         return Table.of(frame, table.schema, only=table.keys).frame
@@ -147,7 +147,7 @@ def _people(frame: Frame, table: Table) -> Frame:
 
 
 def outlook(table: Table, recipe: Recipe, ctx: Context) -> Outlook | None:
-    """Return what is public: from the release alone, so never by a table of the population."""
+    """Return the public part: from the release alone, never from a table of the population."""
     drawn = Drawn.of(recipe)
     if drawn is None or drawn.population is not None or not recipe.makes_groups:
         return None
@@ -174,7 +174,7 @@ def outlook(table: Table, recipe: Recipe, ctx: Context) -> Outlook | None:
 
 
 def in_population(recipe: Recipe, evidence: Evidence, released: Table, ctx: Context) -> InPopulation | None:
-    """Compare the risk in the population before and after, and say what each key contributes.
+    """Compare the risk in the population before and after, with each key's contribution.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def _affordable(table: Table) -> int:
 
 
 def _alone(table: Table, keys: tuple[str, ...]) -> int:
-    """Count the records that share the keys with nobody."""
+    """Count the records with unique keys."""
     sizes: NDArray[np.int64] = equivalence_classes(table.frame, keys).sizes
     return int((sizes == 1).sum())
 

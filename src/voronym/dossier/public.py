@@ -1,4 +1,4 @@
-"""What everybody may know of a release: nothing here looks at its evidence."""
+"""The public facts about a release; nothing here looks at its evidence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GROUPS = "groups"
 
 
 def public_of(release: Release, ctx: Context) -> Public:
-    """Take from a release what everybody may know; nothing else of it goes any further."""
+    """Return the public facts about a release, and nothing else."""
     table, schema = release._held, release.schema
     ctx.tell(0.0, whole=True)
     counted = release.risk
@@ -46,7 +46,7 @@ def public_of(release: Release, ctx: Context) -> Public:
 
 
 def public_words(release: Release, records: int) -> Public:
-    """Return what everybody may know of a release with that many records, without a look at its rows."""
+    """Return the public facts about a release of this many records, without looking at its rows."""
     recipe, schema = release.recipe, release.schema
     story = story_of(recipe)
     options = recipe.options or {}
@@ -77,7 +77,7 @@ def public_words(release: Release, records: int) -> Public:
 
 
 def limits_wanted(recipe: Recipe) -> bool:
-    """Whether what randomised rules would reach is a part of the story: convex programmes find it, slowly.
+    """Whether to show the reach of randomised rules, which slow convex programmes compute.
 
     It is where the rule itself is randomised, and where a model limits what keys tell.
     """
@@ -85,12 +85,12 @@ def limits_wanted(recipe: Recipe) -> bool:
 
 
 def story_of(recipe: Recipe) -> str:
-    """Return which words a page about a release uses: those of groups, or of a method that makes none."""
+    """Return the vocabulary of a page about a release: groups, or a method without them."""
     return GROUPS if recipe.makes_groups else recipe.method
 
 
 def fates_of(release: Release) -> dict[str, str]:
-    """Return what is published of columns that groups do otherwise with than usual."""
+    """Describe the columns that groups do not publish in the usual way."""
     figures = release.figures
     out = {} if figures.of(SuppressionFigures) is None else dict.fromkeys(release.schema.keys, FATE)
     if figures.mean_weights is not None:
@@ -135,7 +135,7 @@ def _cloud(table: Table, ctx: Context) -> Cloud | None:
 def distributions_of(
     schema: Schema, after: Frame, before: Frame | None, ctx: Context
 ) -> tuple[Distribution, ...]:
-    """Count the values of each key, beside those of the originals where these are given."""
+    """Count the values of each key, and those of the originals if given."""
     out = []
     for number, name in enumerate(schema.keys):
         ctx.tell(number / len(schema.keys), whole=True)
@@ -151,7 +151,7 @@ def _present(table: Frame, name: str) -> set[str | None]:
 
 
 def public_recipe(recipe: Recipe, present: Callable[[str], set[str | None]]) -> dict[str, Any]:
-    """Return the recipe without levels that are not present any more: they could be somebody's alone."""
+    """Return the recipe without levels that are no longer present: they could belong to one person."""
     plain: dict[str, Any] = dict(recipe.to_dict())
     if recipe.steps:  # their texts may name values that were suppressed or recoded
         plain["steps"] = [column_step.says() for column_step in recipe.column_steps]

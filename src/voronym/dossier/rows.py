@@ -1,4 +1,4 @@
-"""A few rows to look at: one group unfolded, and people before and after. For the data holder alone."""
+"""A few rows to look at: one group unfolded, and people before and after. Only for the data holder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Unfolded:
-    """A group: the original keys of its people, what is published for all of them, and what they keep.
+    """A group: its people's original keys, the published keys, and the columns they keep.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def unfolded(original: Frame, released: Table, order: Ints, moved: NDArray[np.fl
 
 
 def _in_common(codes: Ints, whose: Ints) -> bool:
-    """Whether there is a value that everybody has, in one row at least."""
+    """Whether everybody has a common value in at least one row."""
     held = [set(codes[whose == person].tolist()) for person in np.unique(whose)]
     return bool(set.intersection(*held))
 

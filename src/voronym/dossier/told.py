@@ -1,4 +1,4 @@
-"""What published keys tell about confidential columns, between what is possible and what is not."""
+"""What published keys reveal about confidential columns, with upper and lower limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def told_of(
     limits: bool = True,
     stated: float | None = None,
 ) -> Told | None:
-    """Measure what published classes tell; None without a confidential column, or where no key varies.
+    """Measure what published classes reveal; None without a confidential column or a key that varies.
 
     Parameters
     ----------

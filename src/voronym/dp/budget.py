@@ -1,4 +1,4 @@
-"""What a release may cost, and what ε and δ say about a person."""
+"""The budget of a release, and what ε and δ mean for a person."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Budget:
-    """What a release may cost: ε without δ, or with δ the ρ that it stands for.
+    """The budget of a release: ε without δ, or with δ the ρ that it corresponds to.
 
     Parameters
     ----------
@@ -39,16 +39,16 @@ class Budget:
 
     @property
     def rho(self) -> float:
-        """What is booked: the ρ of the whole release, for a unit."""
+        """The booked cost: the ρ of the whole release, for a unit."""
         return self.epsilon**2 / 2.0 if self.pure else rho_of(self.epsilon, self.delta)
 
     @property
     def share(self) -> float:
-        """What mechanisms may spend on a row: ε, or ρ where there is a δ."""
+        """What mechanisms may spend on a row: ε, or ρ if there is a δ."""
         return self.left * (self.epsilon / self.rows if self.pure else self.rho / self.rows**2)
 
     def after(self, spent: float) -> Budget:
-        """Return what is left for the groups once a part of a row's share is spent."""
+        """Return the rest for the groups after a part of a row's share is spent."""
         return replace(self, left=self.left - spent / self.share * self.left)
 
 
@@ -65,13 +65,13 @@ def rho_of(epsilon: float, delta: float) -> float:
 
 
 def epsilon_of(rho: float, delta: float) -> float:
-    """Return the ε at δ of what costs ρ (Bun and Steinke 2016, proposition 1.3)."""
+    """Return the ε at δ for a cost of ρ (Bun and Steinke 2016, proposition 1.3)."""
     return rho + 2.0 * math.sqrt(rho * math.log(1.0 / delta))
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What some releases cost together, for a person who is in all of them.
+    """The joint cost of some releases, for a person in all of them.
 
     Parameters
     ----------
@@ -86,11 +86,11 @@ class Spent:
     rho: float = 0.0
 
     def add(self, epsilon: float, delta: float, rho: float) -> Spent:
-        """Return what is spent with one more release."""
+        """Return the cost with one more release."""
         return Spent(self.epsilon + epsilon, self.delta + delta, self.rho + rho)
 
     def at(self, delta: float) -> float:
-        """Return the ε that is spent at a δ: the lower of the two ways to add up; infinite where neither."""
+        """Return the ε spent at a δ, by the better of two ways to add up; infinite if neither applies."""
         ways = [self.epsilon] if self.delta <= delta else []
         if delta > 0.0:
             ways.append(epsilon_of(self.rho, delta) if self.rho > 0.0 else 0.0)
@@ -98,7 +98,7 @@ class Spent:
 
     @classmethod
     def of(cls, releases: Iterable[tuple[float, float, float]]) -> Spent:
-        """Return what releases cost together."""
+        """Return the joint cost of releases."""
         out = cls()
         for release in releases:
             out = out.add(*release)
@@ -106,12 +106,12 @@ class Spent:
 
 
 def odds(epsilon: float) -> float:
-    """Return the factor by which a release can move anybody's odds about a person, at most (δ aside)."""
+    """Return the largest factor by which a release can change anybody's odds about a person (δ aside)."""
     return math.exp(epsilon)
 
 
 def caught(epsilon: float, delta: float, wrong: float = 0.01) -> float:
-    """Return how many of those who are in the table a test can find, at most, at a given share of errors.
+    """Return the largest share of members that a test can find at a given share of errors.
 
     Any test of "this record rather than that" with a share ``wrong`` of false alarms (Kairouz, Oh and
     Viswanath 2015, theorem 2.1).

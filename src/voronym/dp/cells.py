@@ -1,4 +1,4 @@
-"""Records as groupings see them, and what groupings return."""
+"""The records as groupings see them, and the results of groupings."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 STEPS = 2**15
-"""Half the steps into which a range is divided before sums are taken: sums are whole numbers."""
+"""Half the number of steps per range before sums are taken: sums are whole numbers."""
 
 QUESTIONS: dict[str, Callable[..., Ints]] = {}
-"""What groupings ask of records, by name."""
+"""The questions of groupings about records, by name."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question about records: which, and the public figures that it needs.
+    """A question about records, and the public figures that it needs.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def question(function: Callable[..., Ints]) -> Callable[..., Question]:
 
 
 class Population(Protocol):
-    """What a grouping sees of records, wherever they are: figures that add up, and public numbers."""
+    """A grouping's view of records, wherever they are: figures that add up, and public numbers."""
 
     @property
     def n(self) -> int:
@@ -76,7 +76,7 @@ class Population(Protocol):
 
     @property
     def medians(self) -> tuple[int, ...]:
-        """The ordered columns of which cells publish medians."""
+        """The ordered columns whose medians cells publish."""
 
     @property
     def importance(self) -> Floats:
@@ -86,13 +86,13 @@ class Population(Protocol):
         """Return the sum of the answers of all records."""
 
     def place(self, asked: Question) -> Ints | Question:
-        """Return the cell of each record; or the question, where records are elsewhere."""
+        """Return the cell of each record; or the question, if records are elsewhere."""
 
     def together(self) -> BoundedRecords:
         """Return all records at one place."""
 
     def resized(self, rows: int, salt: int) -> Population:
-        """Return as many records as are published, see `voronym.dp.presence`."""
+        """Return the published number of records, see `voronym.dp.presence`."""
 
 
 @dataclass(frozen=True)
@@ -119,14 +119,14 @@ class BoundedRecords:
     weights: tuple[float, ...] = ()
     medians: tuple[int, ...] = ()
     kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What questions know of these records already."""
+    """Cached answers about these records."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kept", {})  # others have their own, where some fields are replaced
 
     @property
     def importance(self) -> Floats:
-        """How much each column counts where groups are made, the ordered ones first: public numbers."""
+        """The weight of each column in grouping, the ordered ones first: public numbers."""
         return np.array(self.weights or (1.0,) * (self.d + self.e))
 
     @property
@@ -153,11 +153,11 @@ class BoundedRecords:
         return asked.of(self)
 
     def together(self) -> BoundedRecords:
-        """Return the records: they are at one place."""
+        """Return the records themselves."""
         return self
 
     def resized(self, rows: int, salt: int) -> Population:
-        """Return as many records as are published, see `voronym.dp.presence`."""
+        """Return the published number of records, see `voronym.dp.presence`."""
         from voronym.dp.presence import resized  # which stands on this
 
         return resized(self, rows, salt)[0]
@@ -165,7 +165,7 @@ class BoundedRecords:
 
 @dataclass(frozen=True)
 class Cells:
-    """What a grouping publishes: a value of every column for each cell, and how many records get it.
+    """The result of a grouping: each cell's value of every column, and its number of records.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def count_found(records: BoundedRecords, *, cells: Question, many: int) -> Ints:
 
 
 def steps_of(inside: Floats) -> Ints:
-    """Return places from -1 to 1 as whole numbers of steps; what is outside is brought to the ends.
+    """Return places from -1 to 1 as whole numbers of steps, clipped to the ends.
 
     A function of each value alone, so that it needs no budget.
     """
@@ -309,7 +309,7 @@ def whole_counts(noisy: Floats | Ints, n: int, least: int = 0) -> Ints:
 
 
 def meet(of: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
-    """Return a cell for each record so that each cell has the rows that are published.
+    """Return a cell for each record so that each cell has its published number of rows.
 
     Most records keep their own cell; of a cell with too many, some go to a cell that lacks as many, the next
     one in the order of cells where there is one. What is published, the number of rows of each cell, does not
@@ -320,7 +320,7 @@ def meet(of: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
 
 
 def moves(have: Ints, counts: Ints, rng: np.random.Generator) -> list[tuple[Ints, Ints]]:
-    """Return who goes from which cell to which, by part, so that each cell has the rows that are published.
+    """Return the moves between cells, by part, so that each cell has its published number of rows.
 
     Parameters
     ----------

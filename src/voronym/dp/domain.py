@@ -1,4 +1,4 @@
-"""Public bounds and domains: what a column may hold, said beforehand and never looked up in the data."""
+"""Public bounds and domains: what a column may hold, stated beforehand and never read from the data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 EARTH = {"lat": (-90.0, 90.0), "lon": (-180.0, 180.0)}
 FINE = 10_000.0
-"""Steps of the public range to which published numbers with decimals are rounded, about."""
+"""Approximate steps of the public range to which published decimals are rounded."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Range:
         return np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0), outside
 
     def decode(self, table: Table, places: Floats) -> nw.Series[Any]:
-        """Return published values: on the grid of the column, by public numbers alone."""
+        """Return published values on the column's grid, from public numbers alone."""
         values = self.low + np.clip(places, 0.0, 1.0) * (self.high - self.low)
         if self.levels:
             return _labelled(table, self.name, self.levels, np.rint(values).astype(np.int64))
@@ -133,7 +133,7 @@ Bounds = Range | Domain
 def bounds_of(
     table: Table, columns: Sequence[str], given: Mapping[str, Any], trees: Mapping[str, Sequence[str]]
 ) -> list[Bounds]:
-    """Return the public bounds of some columns; refuse columns that have none.
+    """Return the public bounds of some columns; refuse columns without bounds.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def _pair(name: str, given: Any) -> Sequence[Any]:
 
 
 def _end(table: Table, name: str, end: Any) -> float:
-    """Return an end in the units in which the column is counted."""
+    """Return an end in the units of the column."""
     form = table.form(name)
     if form in ("date", "datetime"):
         try:

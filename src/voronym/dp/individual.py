@@ -1,4 +1,4 @@
-"""Each column ranked by itself: noisy quantiles make a grid, and noisy counts say how columns go together."""
+"""Each column ranked by itself: noisy quantiles make a grid, and noisy counts give the dependence."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def _levels(counts: Ints) -> Scale:
 
 
 def allotted(losses: list[Floats], room: float) -> list[int]:
-    """Return how many cells each column gets: the next goes where it saves most for the cells that it costs.
+    """Return the number of cells of each column: the next cell goes where it saves most for its cost.
 
     Examples
     --------

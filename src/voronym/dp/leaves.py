@@ -1,4 +1,4 @@
-"""Leaves of a tree whose cuts are public: where records are in it, and what is counted and added up there.
+"""Leaves of a tree with public cuts: the place of each record, and counts and sums per leaf.
 
 Every figure here is whole and adds up over any parts of the records, in any order.
 """
@@ -18,7 +18,7 @@ CUTS = 128
 
 @dataclass(frozen=True)
 class Turn:
-    """How the boxes of a level are cut: by public numbers, which say to which box of the next a record goes.
+    """How the boxes of a level are cut: public numbers that assign records to the boxes of the next level.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Turn:
     lower: Ints
 
     def parts(self, records: BoundedRecords, node: Ints) -> Floats:
-        """Return how far each record is in its box, in parts of it; part j reaches from above j to j + 1."""
+        """Return each record's position in its box, in parts of it; part j reaches from above j to j + 1."""
         out = np.zeros(records.n)
         along = self.column[node]
         for column in np.unique(self.column[self.column >= 0]).tolist():
@@ -58,12 +58,12 @@ class Turn:
 
 
 def _bins(parts: Floats, most: int) -> Ints:
-    """Return the number of the part in which each record is; what is outside is brought to the ends."""
+    """Return the number of each record's part, clipped to the ends."""
     return np.clip(np.ceil(parts).astype(np.int64) - 1, 0, most - 1)
 
 
 def with_distance(records: BoundedRecords) -> BoundedRecords:
-    """Return the records as they are cut: with their distance from the public point, where cuts are few.
+    """Return the records as they are cut: with their distance from the public point if cuts are few.
 
     With fewer cuts than columns most columns are never cut. Where they go together, as sizes do, the distance
     from the corner of the box stands for all of them. A function of each record alone, by public numbers.

@@ -1,4 +1,4 @@
-"""Noise, all of it drawn by OpenDP: discrete, so that no floating point gives a value away.
+"""Noise, all of it drawn by OpenDP: discrete, so that floating point gives nothing away.
 
 Two currencies. Without δ a share of the budget is an ε and noise is discrete Laplace; with δ it is a ρ of
 zero-concentrated differential privacy and noise is discrete Gaussian. Every mechanism is asked what it costs
@@ -21,11 +21,11 @@ Floats = NDArray[np.float64]
 
 EXTRA = "differential privacy needs OpenDP, which draws the noise: pip install 'voronym[dp]'"
 WIDER = 1.0 + 1e-9
-"""How much wider noise is than it must be: more than floating point loses, so that no share is exceeded."""
+"""Extra width of the noise: more than floating point loses, so that no share is exceeded."""
 
 
 def library() -> Any:
-    """Return OpenDP, or say how to install it."""
+    """Return OpenDP, or raise with how to install it."""
     try:
         import opendp.prelude as opendp
     except ImportError:
@@ -35,17 +35,17 @@ def library() -> Any:
 
 
 def laplace_scale(sensitivity: float, epsilon: float) -> float:
-    """Return the scale of Laplace noise for sums that one record changes by so much in all."""
+    """Return the scale of Laplace noise for sums that one record changes by this much in total."""
     return WIDER * sensitivity / epsilon
 
 
 def gaussian_scale(sensitivity: float, rho: float) -> float:
-    """Return the deviation of normal noise for sums that one record changes by so much, in length."""
+    """Return the deviation of normal noise for sums that one record changes by this length."""
     return WIDER * sensitivity / math.sqrt(2.0 * rho)
 
 
 def choice_scale(sensitivity: float, share: float, pure: bool) -> float:
-    """Return the scale of the noise on scores of which the largest is reported."""
+    """Return the scale of the noise on scores for reporting the largest."""
     return WIDER * 2.0 * sensitivity / (share if pure else math.sqrt(8.0 * share))
 
 
@@ -113,7 +113,7 @@ def _laplace_variance(scale: float) -> float:
 
 
 def largest(scores: Ints, share: float, *, sensitivity: int = 1, pure: bool) -> Ints:
-    """Return where each row of scores is largest, after noise.
+    """Return the place of the largest noisy score in each row.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ MOST = 100_000.0
 
 
 def counted(n: int, budget: Budget) -> tuple[int, float]:
-    """Return a noisy number of rows, at least 1, and what it cost of a row's share.
+    """Return a noisy number of rows, at least 1, and its cost out of a row's share.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def counted(n: int, budget: Budget) -> tuple[int, float]:
 
 
 def resized(records: Population, rows: int, salt: int | None = None) -> tuple[Population, Ints | None]:
-    """Return as many records as are published, and the record behind each; -1 for those that fill up.
+    """Return the published number of records, and the record behind each; -1 for filled-up ones.
 
     Records of tables that differ by one are the same but for one that is replaced. What fills up is the
     middle of the public box and the first value of each domain. What is left out stands last in an order by

@@ -34,7 +34,7 @@ from voronym.dp.noise import largest, noisy
 STRUCTURE, COUNTS = 0.2, 0.15
 """Shares of the budget for cuts, and for the counts of leaves."""
 ENOUGH = 40.0
-"""Records of a node, times the ε of a cut, from where a drawn cut is better than the middle of the box."""
+"""Records of a node times the ε of a cut above which a drawn cut beats the middle of the box."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Box:
     path: tuple[int, ...] = ()
 
     def widest(self, sizes: Ints, weights: Floats) -> int:
-        """Return the column to cut, by the box alone: where it is widest of the public range; -1 for none."""
+        """Return the column to cut: the widest side of the box relative to the public range; -1 for none."""
         widths = (
             np.concatenate([self.high - self.low, (self.last - self.first - 1) / np.maximum(sizes - 1, 1)])
             * weights
@@ -119,7 +119,7 @@ def tree(records: Population, k: int, budget: Budget) -> Cells:
 
 
 def _cut_weights(records: Population, far: bool) -> Floats:
-    """Return how much columns count where boxes are cut; the distance comes behind the ordered ones."""
+    """Return the weights of columns when boxes are cut; the distance follows the ordered ones."""
     weights = records.importance
     if not far:
         return weights
@@ -127,7 +127,7 @@ def _cut_weights(records: Population, far: bool) -> Floats:
 
 
 def _drawn_levels(n: int, levels: int, budget: Budget) -> int:
-    """Return how many levels have drawn cuts: those with large enough nodes, by public numbers."""
+    """Return the number of levels with drawn cuts: those with large enough nodes, by public numbers."""
     best = 0
     for many in range(1, levels + 1):
         part = STRUCTURE * budget.share / many
@@ -172,7 +172,7 @@ def _turn(boxes: list[Box], sizes: Ints, weights: Floats) -> Turn:
 
 
 def _drawn(turn: Turn, counts: Ints, d: int, share: float, pure: bool) -> Ints:
-    """Return the last part of the lower half of each box, drawn so that halves have like many records.
+    """Return the last part of the lower half of each box, drawn so that halves have about equal counts.
 
     The score of a place is whole; one record changes it by 2 at most, and by 1 where it enters or leaves.
     """
@@ -203,7 +203,7 @@ def _halves(box: Box, turn: Turn, number: int) -> list[Box]:
 
 @dataclass(frozen=True)
 class Joined:
-    """A cell: some leaves, a box that holds them, and their noisy count."""
+    """A cell: its leaves, the box around them, and their noisy count."""
 
     box: Box
     count: float
@@ -211,7 +211,7 @@ class Joined:
 
 
 def _joined(leaves: list[Box], tally: Floats, k: int) -> list[Joined]:
-    """Join cells with a noisy count below k to a cell beside them, from the bottom of the tree upwards.
+    """Join cells with a noisy count below k to a neighbouring cell, from the bottom of the tree up.
 
     Post-processing: it looks at noisy counts and public boxes alone. All cells that are left have k, and
     there is room for as many of them among all records; or there is one.
@@ -221,7 +221,7 @@ def _joined(leaves: list[Box], tally: Floats, k: int) -> list[Joined]:
 
 
 def _gathered(cells: list[Joined], depth: int, k: float) -> list[Joined]:
-    """Return the cells of a subtree, joined until each has k, or until there is one."""
+    """Return the cells of a subtree, joined until each has k, or only one is left."""
     if len(cells) == 1:
         return cells
     turn = next(at for at, cell in enumerate(cells) if cell.box.path[depth] == 1)

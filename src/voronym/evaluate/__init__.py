@@ -1,4 +1,4 @@
-"""What a release costs and what it still gives away.
+"""The cost of a release, and what it still gives away.
 
 ``risk``     exposure counted from the table alone: sizes of classes, uniqueness
 ``attacks``  what an intruder who holds the originals achieves: record linkage, interval disclosure

@@ -1,4 +1,4 @@
-"""What a comparison is asked for: whom it is about, and by which risk."""
+"""The subject of a comparison: whom it covers, and by which risk."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ RISKS = ("linkage", "mutual-information")
 
 
 def crowd_of(table: Table) -> Crowd:
-    """Return who is compared: the rows or, where they are declared, the people behind them."""
+    """Return the units compared: the rows or, if declared, the people behind them."""
     if table.units is not None and (table.confidential or table.units.household is not None):
         raise InputError("people are compared by linkage alone, and households not at all: leave those out")
     return Crowd.of(table, Context(), ReleaseChoices())
 
 
 def check_risk(risk: str, confidential: Sequence[str] | str) -> list[str]:
-    """Return the confidential columns that this risk looks at, or say why they do not fit."""
+    """Return the confidential columns of this risk; raise if they do not fit."""
     if risk not in RISKS:
         raise InputError(f"no risk is called {risk!r}; there are: {', '.join(RISKS)}")
     named = [confidential] if isinstance(confidential, str) else list(confidential)

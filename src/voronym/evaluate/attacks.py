@@ -200,7 +200,7 @@ def link(
 
 
 def nearest_released(original_X: ArrayLike, released_X: ArrayLike, ctx: Context) -> NDArray[np.int64]:
-    """Return for each original a released row that is nearest to it; the first one among equals."""
+    """Return the nearest released row of each original; the first one among equals."""
     X, Y = _points(original_X, "original"), _points(released_X, "released")
     classes = _classes(Y)
     tree = cKDTree(Y[classes.first])
@@ -228,7 +228,7 @@ def _nearest(tree: Any, X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
 
 
 def _nearest_of_all(Y: NDArray[np.float64], X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
-    """Return all the nearest of the points for each row of X, by looking at every one of them.
+    """Return all the nearest points for each row of X by exhaustive search.
 
     Products of matrices find who may be nearest, up to rounding; these few are then compared exactly.
     """

@@ -1,4 +1,4 @@
-"""A table beside its original: attacked by who holds the original keys, and compared."""
+"""A table and its original: linkage by the original keys, and a comparison."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def beside(
     ctx: Context,
     notes: list[str],
 ) -> dict[str, Any]:
-    """Attack the originals and measure what was lost; the fields of a `Measurement` that need them."""
+    """Attack the originals and measure the loss; returns the fields of a `Measurement` that need them."""
     made: dict[str, Any] = {}
     points = None
     try:
@@ -79,7 +79,7 @@ def beside(
 
 
 def _affordable(targets: int, classes: int, width: int) -> int:
-    """Return how many targets to attack: beyond some ten dimensions a k-d tree looks at every point."""
+    """Return how many targets to attack: beyond about ten dimensions a k-d tree visits every point."""
     if width <= 10:
         return targets
     return int(min(targets, max(1000, _WORK // (classes * width))))

@@ -1,4 +1,4 @@
-"""Risk of every single record, as a table for the house, and which column to recode first.
+"""Risk of every single record, as a table for the house, and the columns to recode first.
 
 What is said here is about single people: it belongs to whoever holds the originals, and never into a release.
 """
@@ -29,7 +29,7 @@ from voronym.table.values import Columns
 
 Ints = NDArray[np.int64]
 RARE = 0.05
-"""Share of the records below which a category is rare, and joins others that are."""
+"""Share of the records below which a category is rare and joins other rare ones."""
 RANGES = 10
 """Ranges that numbers are rounded to, about."""
 
@@ -148,7 +148,7 @@ class Proposal:
 
 
 def propose_recodings(table: Any, suda: Suda, most: int = 3) -> tuple[Proposal, ...]:
-    """Return recodings of the columns that add most to the SUDA scores, those that help, the best first.
+    """Return useful recodings of the columns that add most to the SUDA scores, the best first.
 
     Categories below 5 % of the records become one; numbers are rounded down to about ten values.
     """
@@ -169,7 +169,7 @@ def propose_recodings(table: Any, suda: Suda, most: int = 3) -> tuple[Proposal, 
 
 
 def _alone(codes: Sequence[Ints]) -> int:
-    """Count the records that share their codes with nobody."""
+    """Count the records with unique codes."""
     return int((np.unique(np.column_stack(codes), axis=0, return_counts=True)[1] == 1).sum())
 
 

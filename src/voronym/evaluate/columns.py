@@ -148,7 +148,7 @@ def _as_categories(coded: Codes) -> dict[str, Any]:
 
 
 def _as_sets(before: pl.Series, after: pl.Series, sets: ValueSets) -> dict[str, Any]:
-    """Compare shares of categories where texts stand for several: each counts for all of them alike.
+    """Compare shares of categories if texts stand for several: each counts equally for all of them.
 
     A category is lost where no published text may stand for it.
     """

@@ -1,4 +1,4 @@
-"""What a comparison of methods came to: a row for each method and k."""
+"""The result of a comparison of methods: a row for each method and k."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ class Row:
     method: str
     k: int
     loss: float
-    """Information loss of the groups, in percent of the rows' variance: what methods keep low."""
+    """Information loss of the groups, in percent of the rows' variance: methods minimise it."""
     linkage: float
-    """Share of records that an intruder links who looks for the nearest published record; of people, where
-    several rows are of one, whose mean keys the intruder knows."""
+    """Share of records that an intruder links by the nearest published record; of people, if somebody has
+    several rows, by their mean keys.
+    """
     linkage_low: float
     linkage_high: float
     groups: int
     largest: int
     seconds: float
     information: Estimate | None = None
-    """What the groups tell about the confidential column, where that was asked for."""
+    """What the groups reveal about the confidential column, if requested."""
     limits: Mapping[str, float] | None = None
     """The limits on that risk at the same loss, in nats, by the kind of curve."""
     published: float | None = None
     """Information loss as published, in percent: of a release, whose centres are values that can occur."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, without what was not asked for."""
+        """Return plain data, without figures that were not requested."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -55,9 +56,9 @@ class Comparison:
     records: int
     keys: tuple[str, ...]
     plane: Plane | None = None
-    """The plane of distortion and risk, with its limits, where mutual information was asked for."""
+    """The plane of distortion and risk, with its limits, if mutual information was requested."""
     counted: str = "records"
-    """What was grouped: records, or people with several rows each."""
+    """The units that were grouped: records, or people with several rows each."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -71,7 +72,7 @@ class Comparison:
         return out if self.plane is None else out | {"plane": self.plane.to_dict()}
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the rows as a Polars data frame; what a row has several figures of has a column for each."""
+        """Return the rows as a Polars data frame; several figures of one kind get a column each."""
         flat = []
         for row in self.rows:
             plain = row.to_dict()

@@ -33,11 +33,11 @@ Flags = NDArray[np.bool_]
 Profile = tuple[tuple[int, int], ...]
 """Of a group: pairs of a number of rows, and how many of its people have that number."""
 NARROW = 0.1
-"""Of a standard deviation: a number that is known so closely counts as known."""
+"""Share of a standard deviation: a number estimated this closely counts as known."""
 FEW = 20
 """Most different values of a number that is compared as a label."""
 FREQUENT = 100
-"""Values that may be those of all people of a group by chance; rarer ones hardly are."""
+"""Values that all people of a group may share by chance; rarer ones hardly can."""
 _DEALS = 10
 
 
@@ -77,12 +77,12 @@ class Disclosed:
 
     @property
     def excess(self) -> float:
-        """What exceeds chance."""
+        """The excess over chance."""
         return self.share - self.chance
 
 
 def disclosed(table: Table, original: Table | None = None) -> tuple[Disclosed, ...]:
-    """Count for each confidential column who is known, that with somebody and most excess over chance first.
+    """For each confidential column, count people whose value is certain; worst column first.
 
     From the released table alone, but for ``before``. A record that shares its keys with nobody counts, too:
     whoever finds it knows what it says.
@@ -101,20 +101,20 @@ def disclosed(table: Table, original: Table | None = None) -> tuple[Disclosed, .
 
 
 def _share(known: Flags, persons: Ints | None) -> float:
-    """Return the share of people whose value is known by one of their rows."""
+    """Return the share of people whose value one of their rows reveals."""
     if persons is None:
         return float(known.mean())
     return len(np.unique(persons[known])) / len(np.unique(persons))
 
 
 def in_order(discloseds: Sequence[Disclosed]) -> tuple[Disclosed, ...]:
-    """Return columns in which somebody is known first, of these the one with most excess over chance."""
+    """Return the columns, those that reveal somebody first, by falling excess over chance."""
     return tuple(sorted(discloseds, key=lambda item: (item.people == 0, -item.excess)))
 
 
 @dataclass(frozen=True)
 class Certain:
-    """In which groups a confidential value is certain, and how many people that concerns."""
+    """The groups in which a confidential value is certain, and the number of people concerned."""
 
     counted: Disclosed
     groups: Flags = field(repr=False)
@@ -163,7 +163,7 @@ def certain(
 
 
 def width_of(column: pl.Series) -> float:
-    """Return how far apart values may lie that count as the same: 0 for labels, and numbers of few values."""
+    """Return the distance up to which values count as equal: 0 for labels, and numbers of few values."""
     values = numbers(column)
     if values is None or len(np.unique(values[~np.isnan(values)])) <= FEW:
         return 0.0
@@ -181,14 +181,14 @@ def _comparable(column: pl.Series, width: float) -> Floats:
 
 
 def shared_by_all(codes: Ints, labels: Ints, persons: Ints) -> Flags:
-    """Return in which groups every person has one and the same value, coded from 0 on, among theirs."""
+    """Return the groups in which all people have a common value, coded from 0, among theirs."""
     pairs = first_of_each(labels, persons, codes)
     levels = Levels("", codes[pairs], False, tuple(range(int(codes.max()) + 1)))
     return np.asarray(held_by_all(levels, labels[pairs], persons[pairs], int(labels.max()) + 1))
 
 
 def near_all(values: Floats, labels: Ints, persons: Ints, width: float) -> Flags:
-    """Return in which groups every person has a value in one and the same interval of a width."""
+    """Return the groups in which every person has a value in one common interval of a width."""
     order = np.lexsort((values, persons, labels))
     group, person, value = labels[order], persons[order], values[order]
     first = np.flatnonzero(np.diff(group, prepend=-1) | np.diff(person, prepend=-1))
@@ -222,7 +222,7 @@ def _reaches_all(values: Floats, persons: Ints, width: float) -> bool:
 
 
 def _dealt(values: Floats, groups: Mapping[Profile, int], width: float) -> float:
-    """Return the mean share of people in groups with near values over some deals, the same ones each time.
+    """Return the mean share of people in groups with near values over some fixed random deals.
 
     Neither the order of the rows nor the numbers of people and groups play a part.
     """
@@ -237,7 +237,7 @@ def _dealt(values: Floats, groups: Mapping[Profile, int], width: float) -> float
 
 
 def profiles(labels: Ints, persons: Ints) -> Counter[Profile]:
-    """Count the groups by how many rows each of their people has."""
+    """Count the groups by the numbers of rows of their people."""
     rows = np.bincount(persons)
     group = np.zeros(len(rows), np.int64)
     group[persons] = labels  # all rows of a person are in one group
@@ -267,14 +267,14 @@ def people_by_chance(groups: Mapping[Profile, int], counts: ArrayLike) -> float:
 
 
 def alike(values: Floats, labels: Ints, sizes: Ints, width: float = 0.0) -> Flags:
-    """Return in which groups all values lie within a width: are the same, where it is 0."""
+    """Return the groups whose values all lie within a width; a width of 0 means equal values."""
     here = values[np.argsort(labels, kind="stable")]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     return np.asarray(np.maximum.reduceat(here, starts) - np.minimum.reduceat(here, starts) <= width)
 
 
 def near_by_chance(sizes: Ints, values: Floats, width: float) -> float:
-    """Return the expected share of people in groups whose values lie within a width, dealt out at random.
+    """Return the expected share of people in groups whose values lie within a width, if dealt at random.
 
     With values in order, s of them lie within the width from the i-th on, which is one of them, in
     C(m, s - 1) ways, where m later ones are near enough: the sum over i, by all C(n, s) ways.
@@ -310,7 +310,7 @@ def alone_by_chance(sizes: Ints, counts: Ints) -> float:
 
 
 def by_chance(sizes: Mapping[int, int], counts: ArrayLike) -> float:
-    """Return the same from how many groups there are of each size."""
+    """Return the same from the number of groups of each size."""
     n = sum(size * times for size, times in sizes.items())
     total, many = 0.0, np.asarray(counts)
     for size, times in sorted(sizes.items()):

@@ -51,7 +51,7 @@ def encode(pair: Pair) -> tuple[Floats, Floats, Codec, str | None]:
 
 
 def _placeholder(after: pl.Series, before: pl.Series) -> pl.Series:
-    """Return a column with some value of the original in place of texts that stand for several."""
+    """Return a column with a value of the original in place of texts that stand for several."""
     known = before.drop_nulls().unique()
     return after.set(~after.is_in(known.implode()) & after.is_not_null(), before.drop_nulls()[0])
 
@@ -59,7 +59,7 @@ def _placeholder(after: pl.Series, before: pl.Series) -> pl.Series:
 def _place_sets(
     Y: Floats, X: Floats, block: Block, before: pl.Series, after: pl.Series, sets: ValueSets
 ) -> None:
-    """Put texts that stand for several values at the mean of the originals that have one of these.
+    """Place texts that stand for several values at the mean of the originals with these values.
 
     A text that is not understood stands for all: nothing is known of it.
     """
@@ -81,7 +81,7 @@ def _place_sets(
 
 
 def without_gaps(pair: Pair, X: Floats, Y: Floats, rows: NDArray[np.int64], codec: Codec) -> Floats:
-    """Return the released points with the mean of a key where its value was there and is missing now.
+    """Return the released points, with the mean of a key in place of blanked values.
 
     A missing value thus loses what publishing the mean of all would. That the coordinate which says
     "missing" is another one would count many times as much, and the more, the fewer values are missing.

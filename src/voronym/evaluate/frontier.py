@@ -1,4 +1,4 @@
-"""The privacy-distortion curve of a table: what keys must tell at a distortion, and where a release is."""
+"""The privacy-distortion curve of a table: what keys must reveal at a distortion, and a release's point."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 @dataclass(frozen=True)
 class Operating:
-    """Where a release is: its distortion, what it tells, and the limits between which the least risk lies.
+    """The point of a release: its distortion, what it reveals, and the limits of the least risk.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Operating:
 
     @property
     def excess(self) -> float:
-        """What it tells beyond a rule that is known, in nats; 0 where no rule known tells less."""
+        """What it reveals beyond the best known rule, in nats; 0 if no known rule reveals less."""
         return max(0.0, self.risk - self.reached)
 
 
@@ -65,17 +65,17 @@ class Frontier:
     point: Operating | None = None
 
     def proven(self, share: float) -> float:
-        """Return what every rule tells at least, in nats: no assumption on the table or the rule."""
+        """Return the least that every rule reveals, in nats, without assumptions on table or rule."""
         curve = self.plane.curve("floor")
         return 0.0 if curve is None else max(0.0, curve.at(share))
 
     def reached(self, share: float) -> float:
-        """Return what rules are known to come down to, in nats; some are random and do not keep k."""
+        """Return the least that known rules reveal, in nats; some are random and do not keep k."""
         curve = self.plane.curve("reached")
         return self.plane.upper(share) if curve is None else curve.at(share)
 
     def rows(self, shares: Sequence[float] = SHARES) -> list[dict[str, float | None]]:
-        """Return the curve at distortions: proven, reached, and that of normal data where there is one."""
+        """Return the curve at distortions: proven, reached, and that of normal data if there is one."""
         normal = self.plane.curve("normal")
         return [
             {
@@ -88,7 +88,7 @@ class Frontier:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; nobody's values."""
+        """Return plain data, without anybody's values."""
         point = None if self.point is None else vars(self.point) | {"excess": self.point.excess}
         return self.plane.to_dict() | {"rows": self.rows(), "release": point}
 
@@ -103,7 +103,7 @@ def frontier(
     progress: ProgressCallback | None = None,
     **columns: Unpack[Columns],
 ) -> Frontier:
-    """Find the least that the keys of a table must tell about a column, at every distortion.
+    """Find the least that the keys of a table must reveal about a column, at every distortion.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a method that makes no groups loses and tells: a point in the same plane as those that do."""
+"""The loss and risk of a method without groups: a point in the same plane as those with groups."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MaskPoint:
-    """What became of a table: percent lost, how many are linked, what the keys tell, groups and seconds."""
+    """The result for a table: percent lost, linked records, what the keys reveal, groups and seconds."""
 
     loss: float
     linkage: Rate
@@ -39,7 +39,7 @@ class MaskPoint:
 
     @property
     def figures(self) -> tuple[Any, ...]:
-        """What a row of a comparison has, in its order."""
+        """The figures of a row of a comparison, in order."""
         rate = self.linkage
         counts = (self.groups, self.largest, self.seconds)
         return (self.loss, rate.value, rate.low, rate.high, *counts, self.information)
@@ -48,7 +48,7 @@ class MaskPoint:
 def own_options(
     method: str, problem: Problem, given: Mapping[str, Any], loss: float | None, ctx: Context
 ) -> Options:
-    """Return the options that stand for a k: clusters of k or more, the distortion of groups of k.
+    """Return the options that correspond to a k: clusters of k or more, the distortion of groups of k.
 
     What is given goes before. Without a loss it is that of MDAV.
     """

@@ -26,7 +26,7 @@ _BLOCK = 128
 
 
 class Matcher:
-    """Finds the released records that may be those of somebody whose keys are known.
+    """Finds the released records that may belong to somebody whose keys are known.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Matcher:
             self._add(pair, name, first)
 
     def _add(self, pair: Pair, name: str, first: Ints) -> None:
-        """Add a key: what each original has, what each class publishes, and which fit."""
+        """Add a key: the value of each original, the published set of each class, and which fit."""
         sets, before, after = pair.sets[name], pair.original[name], pair.published[name]
         line = numbers(before) if name in pair.texts else None
         if line is not None:
@@ -92,7 +92,7 @@ class Matcher:
         return int(min(targets, max(500, WORK // self.work)))
 
     def fitting(self, rows: Ints) -> list[Ints]:
-        """Return the classes that may be those of some originals by all keys; other keys have to be equal."""
+        """Return the classes that fit some originals in all keys; other keys have to be equal."""
         out = []
         for row in rows.tolist():
             fits = self._violations(row) == 0
@@ -112,7 +112,7 @@ class Matcher:
         return _least(self.width[best] - self.width[best].min(), best)
 
     def _violations(self, row: int) -> Ints:
-        """Count the keys of each class that cannot be those of an original."""
+        """Count the keys of each class that contradict an original."""
         out = np.zeros(len(self.classes.sizes), np.int64)
         for own, shown, member in zip(self.own, self.shown, self.member, strict=True):
             out += ~member[shown, own[row]]
@@ -134,11 +134,11 @@ class Matcher:
 
 
 def _least(distance: Floats, among: Ints) -> Ints:
-    """Return those of some classes whose distance is the least."""
+    """Return the classes at the least distance."""
     least = float(distance.min())
     return among[distance <= least * (1.0 + _TIE) + _TIE]
 
 
 def matcher(pair: Pair, points: tuple[Floats, Floats, Codec]) -> Matcher | None:
-    """Return what matches sets, where a key is published as some."""
+    """Return a matcher for sets, if a key is published as sets."""
     return Matcher(pair, points) if set(pair.sets) & set(pair.schema.keys) else None

@@ -1,4 +1,4 @@
-"""Measure any table: what it promises, what it gives away and, beside its original, what it lost."""
+"""Measure any table: its promises, what it gives away and, with its original, what it lost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["Attacks", "Columns", "Measurement", "measure", "schema_of"]
 
 
 class Columns(TypedDict, total=False):
-    """What is known about columns: their kinds, the levels of ordinal ones, pairs of coordinates."""
+    """The known facts about columns: kinds, levels of ordinal ones, pairs of coordinates."""
 
     kinds: Mapping[str, Kind] | None
     orders: Mapping[str, Sequence[str]] | None
@@ -66,7 +66,7 @@ def measure(
     progress: ProgressCallback | None = None,
     **columns: Unpack[Columns],
 ) -> Measurement:
-    """Measure a table in memory: see `voronym.measure`, which takes data sets of many parts, too."""
+    """Measure a table in memory; see `voronym.measure`, which takes data sets of many parts, too."""
     ctx = Context(seed=seed, progress=progress)
     if table is None:
         raise InputError("there is no table to measure: give a data frame or a file")
@@ -120,7 +120,7 @@ def _in_population(
     columns: Columns,
     ctx: Context,
 ) -> dict[str, Any]:
-    """Measure the risk in the population, and special uniques, where they are asked for."""
+    """Measure the risk in the population, and special uniques, if requested."""
     made: dict[str, Any] = {}
     if any(item is not None for item in given):
         units = (columns.get("household"), columns.get("person"))
@@ -135,7 +135,7 @@ def _in_population(
 
 
 def _open(data: Any) -> Any:
-    """Return a table, read from its file if need be, as a narwhals frame; None stays None."""
+    """Return a table, read from its file if needed, as a narwhals frame; None stays None."""
     if data is None:
         return None
     return as_frame(read(data) if isinstance(data, (str, Path)) else data)

@@ -1,4 +1,4 @@
-"""What `voronym.measure` found, and how it is printed."""
+"""The results of `voronym.measure`, and how they are printed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voronym.privacy import Finding
 
 @dataclass(frozen=True)
 class Measurement(Plain):
-    """What `measure` found. With an original it holds figures of it: not for publication.
+    """The results of `measure`. With an original they hold figures of it: not for publication.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Measurement(Plain):
 
 
 def _lines(finding: Finding) -> list[str]:
-    """Return a finding as printed: its line, one for each column if there are several, and estimates."""
+    """Return a printed finding: its line, one for each column if there are several, and estimates."""
     lines = [str(finding)]
     columns = finding.columns or {}
     for name, figures in columns.items():

@@ -1,4 +1,4 @@
-"""What became of each key, as people ask for it: how many kept their value, and how far the others moved."""
+"""The change of each key: how many people kept their value, and how far the others moved."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class KeyChange(Plain):
 
     @property
     def unit(self) -> str:
-        """What distances are counted in, with a space in front; nothing for numbers."""
+        """The unit of distances, with a space in front; empty for numbers."""
         return {"datetime": " days", "ordinal": " levels", "location": " degrees"}.get(self.kind, "")
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class KeyChange(Plain):
 
 
 def amount(value: float) -> str:
-    """Write a distance with three digits, and all those before the point.
+    """Format a distance with three digits, and all those before the point.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def key_changes(original: Any, released: Any, schema: Schema, rows: NDArray[Any]
 
 
 def pair_changes(pair: Pair, rows: NDArray[Any]) -> tuple[KeyChange, ...]:
-    """Compare the keys of two tables that were made comparable; ranges count as the texts that they are."""
+    """Compare the keys of two comparable tables; ranges are compared as texts."""
     before, after = (nw.from_native(frame, eager_only=True) for frame in (pair.original, pair.published))
     return key_changes(before, after, pair.schema, rows)
 
@@ -163,12 +163,12 @@ def _change(before: pl.Series, after: pl.Series, schema: Schema, name: str) -> K
 
 
 def _strange(before: pl.Series, after: pl.Series) -> Bools:
-    """Return where a published value is none that an original has."""
+    """Return where a published value occurs in no original."""
     return (~after.is_in(before.unique().implode()) & after.is_not_null()).fill_null(False).to_numpy()
 
 
 def joined(parts: Sequence[Sequence[KeyChange]]) -> tuple[KeyChange, ...]:
-    """Return what became of the keys of a data set from what became of them in its parts."""
+    """Return the changes of the keys of a data set from those in its parts."""
     out = []
     for same in zip(*parts, strict=True):
         counts = {

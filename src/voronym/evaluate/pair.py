@@ -58,7 +58,7 @@ class Pair:
     schema: Schema
     notes: tuple[str, ...]
     texts: Mapping[str, pl.Series] = field(default_factory=dict)
-    """Columns of the released table that are published as ranges, as they are."""
+    """Columns of the released table that are published as ranges."""
     sets: Mapping[str, ValueSets] = field(default_factory=dict)
     """Columns that are published as ranges, codes with stars and the like: the values of each text."""
     coded: dict[str, Codes] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Pair:
 
     @property
     def published(self) -> pl.DataFrame:
-        """The released table with ranges as they are published."""
+        """The released table with ranges as published."""
         return self.released.with_columns(self.texts.values())
 
     def codes(self, name: str) -> Codes:
@@ -176,7 +176,7 @@ def _sets(
     schema: Schema,
     hierarchies: Mapping[str, Any],
 ) -> dict[str, ValueSets]:
-    """Return the columns whose published texts stand for several values, and for which."""
+    """Return the columns whose published texts stand for several values, and those values."""
     out: dict[str, ValueSets] = {}
     for before, after in zip(left, right, strict=True):
         name = before.name
@@ -201,13 +201,13 @@ def _sets(
 
 
 def _on_line(before: pl.Series) -> bool | None:
-    """Whether a column holds times; None where it holds neither times nor numbers."""
+    """Whether a column holds times; None if it holds neither times nor numbers."""
     times = before.dtype in (pl.Date, pl.Datetime)
     return times if times or before.dtype.is_numeric() else None
 
 
 def _middle(before: pl.Series, after: pl.Series) -> pl.Series | None:
-    """Return the middles of ranges that stand for numbers or times; None where these are none."""
+    """Return the middles of ranges of numbers or times; None for other texts."""
     times = _on_line(before)
     return None if after.dtype != pl.String or times is None else middles(after, times=times)
 
@@ -218,7 +218,7 @@ def _bare(column: pl.Series) -> pl.Series:
 
 
 def numbers(column: pl.Series, order: Sequence[str] | None = None) -> Floats | None:
-    """Return a column as float64, NaN where missing or infinite; None where it has no numbers.
+    """Return a column as float64, NaN if missing or infinite; None if it has no numbers.
 
     Times are seconds since 1970; ordered levels, where the order is given, are ranks from 0.
     """
@@ -240,7 +240,7 @@ def numbers(column: pl.Series, order: Sequence[str] | None = None) -> Floats | N
 
 
 def scaled(*columns: Floats) -> tuple[list[Floats], int]:
-    """Return columns divided by one power of two, so that the largest value is near 1, and its exponent.
+    """Return columns divided by one power of two, so that the largest value is near 1, and the exponent.
 
     Squares of very large and very small numbers leave the range of floats. A power of two changes no digit,
     so figures that do not depend on the unit come out the same.
@@ -274,14 +274,14 @@ def codes(a: pl.Series, b: pl.Series) -> Codes:
 
 
 def _as_texts(column: pl.Series) -> pl.Series:
-    """Return a column as texts; whole numbers without a point, however they are stored."""
+    """Return a column as texts; whole numbers without a decimal point."""
     if column.dtype.is_float() and bool((column.drop_nulls() == column.drop_nulls().round()).all()):
         column = column.cast(pl.Int64, strict=False)
     return column.cast(pl.String)
 
 
 def row_map(aligned: bool | ArrayLike | None, n: int, m: int) -> NDArray[np.int64] | None:
-    """Return the original row of each released row; None where it is not known.
+    """Return the original row of each released row; None if unknown.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What ranges lose, by the measures that users of ARX know: certainty penalty, entropy, sizes of classes.
+"""The loss by ranges, in the measures of ARX: certainty penalty, entropy, sizes of classes.
 
 Everything is measured on the published texts, whoever made them, beside the originals.
 """
@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Penalty(Plain):
-    """What was lost because values became ranges. Contains figures of the original: not for publication.
+    """The loss because values became ranges. Contains figures of the original: not for publication.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def penalty(
     k: int | None = None,
     classes: Classes | None = None,
 ) -> Penalty:
-    """Measure what was lost in ranges.
+    """Measure the loss in ranges.
 
     Parameters
     ----------
@@ -143,12 +143,12 @@ def penalty(
 
 @dataclass(frozen=True)
 class _Shown:
-    """What is published of a column: the cover of each row, and of each cover its penalty and how many."""
+    """The published values of a column: the cover of each row, and the penalty and count of each cover."""
 
     cover: Ints
     penalty: Floats
     held: Floats
-    """Originals that have one of the values that it covers."""
+    """Originals that have one of the covered values."""
 
 
 def _order(schema: Schema, name: str) -> tuple[str, ...] | None:
@@ -179,7 +179,7 @@ def _covers(
     tree: Hierarchy | None,
     order: Sequence[str] | None,
 ) -> _Shown:
-    """Find which values each published one covers, by its form."""
+    """Find the values that each published text covers, by its form."""
     often = np.bincount(codes, minlength=len(values) + 1)
     line = None if numbers(before, order) is None else _scaled(before, values, order)
     if line is not None and after.dtype == pl.String and tree is None:
@@ -203,7 +203,7 @@ def _scaled(before: pl.Series, values: list[Any], order: Sequence[str] | None) -
 
 
 def _reader(before: pl.Series, order: Sequence[str] | None) -> Callable[[str], Ends | None]:
-    """Return what reads the ends of a range: numbers, times in seconds, or ranks of levels."""
+    """Return a reader for the ends of a range: numbers, times in seconds, or ranks of levels."""
     if order is None:
         return partial(ends, times=before.dtype in (pl.Date, pl.Datetime))
     rank = {level: at for at, level in enumerate(order)}
@@ -219,7 +219,7 @@ def _reader(before: pl.Series, order: Sequence[str] | None) -> Callable[[str], E
 def _intervals(
     reader: Callable[[str], Ends | None], after: pl.Series, often: Ints, line: Floats
 ) -> _Shown | None:
-    """Read intervals; None where a text is none."""
+    """Read intervals; None if a text is no interval."""
     texts = after.unique().to_list()
     read = [None if text is None else reader(text) for text in texts]
     if any(item is None and text is not None for item, text in zip(read, texts, strict=True)):

@@ -119,7 +119,7 @@ def regressions(
 
 
 def _target(table: Table, name: str) -> Floats | None:
-    """Return a column as numbers, NaN where it is missing; None for what is no number and no pair."""
+    """Return a column as numbers, NaN if missing; None if it is neither numeric nor a pair."""
     gone = table.missing(name)
     out = np.full(table.n, np.nan)
     if table.form(name) in NUMBERS:

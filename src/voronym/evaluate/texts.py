@@ -1,4 +1,4 @@
-"""Cells that are written otherwise than in the original, whatever their values are."""
+"""Cells that are written differently from the original, although their values are equal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voronym.table.typeset import unguarded
 def rewritten(
     original: nw.DataFrame[Any], released: nw.DataFrame[Any], names: Sequence[str]
 ) -> dict[str, int]:
-    """Count the cells of kept columns whose texts the original does not have, where both are text files.
+    """Count the cells of kept columns whose texts do not occur in the original, if both are text files.
 
     47.10 that became 47.1 is the same number and another code. The rows may be in any order: texts are
     counted. An apostrophe against spreadsheets is no change.

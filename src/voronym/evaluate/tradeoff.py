@@ -1,4 +1,4 @@
-"""The plane of distortion and risk of a table: what was measured, and the limits beside it."""
+"""The plane of distortion and risk of a table: measured points, and their limits."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """What the keys of a table tell about one confidential column, and what can be done about it.
+    """What the keys of a table reveal about one confidential column, and the limits of masking.
 
     Made by `plane`. Distortion is the mean squared error of the encoded keys, every key at variance 1, as a
     share of their variance: the information loss divided by 100. Risk is ``I(W; class)`` in nats.
@@ -99,7 +99,7 @@ class Plane:
         return class_information(self.levels, labels)
 
     def curve(self, kind: str) -> Curve | None:
-        """Return a curve by its kind, None where it is not there."""
+        """Return a curve by its kind; None if it is missing."""
         return next((curve for curve in self.curves if curve.kind == kind), None)
 
     def and_also(self, points: Sequence[tuple[float, float]]) -> Plane:
@@ -121,7 +121,7 @@ class Plane:
         return {curve.kind: curve.at(share) for curve in self.curves} | {"by_lot": self.upper(share)}
 
     def to_dict(self, shares: ArrayLike | None = None) -> dict[str, Any]:
-        """Return plain data: the ends, the curves as pairs, the notes; nobody's values."""
+        """Return plain data: the ends, the curves as pairs, the notes; no one's values."""
         at = np.linspace(0.0, 1.0, 51) if shares is None else np.asarray(shares, float)
         return {
             "column": self.levels.column,
@@ -146,7 +146,7 @@ def plane(
     ctx: Context | None = None,
     rules: bool = True,
 ) -> Plane:
-    """Measure what unchanged keys tell about a confidential column, and find the limits.
+    """Measure what unchanged keys reveal about a confidential column, and find the limits.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def plane(
 
 
 def class_information(levels: Levels, labels: Ints) -> Estimate:
-    """Return what classes tell about a confidential column, from the class 0..m-1 of each record.
+    """Return what classes reveal about a confidential column, from the class 0..m-1 of each record.
 
     Examples
     --------

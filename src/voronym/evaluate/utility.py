@@ -1,4 +1,4 @@
-"""What a table lost when it was masked."""
+"""The loss of a table by masking."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def compare(
     ctx: Context,
     points: tuple[Floats, Floats, Codec] | None = None,
 ) -> Utility:
-    """Compare two tables that were made comparable; ``points`` are the encoded keys, where there are any."""
+    """Compare two comparable tables; ``points`` are the encoded keys, if there are any."""
     before, after = pair.original, pair.released
     notes = list(pair.notes)
     rows = row_map(aligned, len(before), len(after))

@@ -17,7 +17,7 @@ RADIUS = 6_371_008.8
 
 @dataclass(frozen=True)
 class Way(Plain):
-    """How far the published places of a location are from those of the original, in metres along the globe.
+    """How far the published places of a location are from the original ones, in metres along the globe.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the ends of ranges may be.
+"""The possible ends of ranges.
 
 The least and the greatest value of a group are somebody's values. With exact ends, each group tells two true
 values in every column, and the table its extremes. So ends are taken from *atoms*: bins of a round width
@@ -22,12 +22,12 @@ from voronym.table.values import Values
 
 Ints = NDArray[np.int64]
 ENOUGH = 0.5
-"""Share of the records in bins of k or more, from which on bins are wide enough."""
+"""Share of the records in bins of k or more at which bins are wide enough."""
 
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """The atoms of a column: where each begins and ends, as number and as text, and who is in which.
+    """The atoms of a column: the ends of each, as number and text, and the atom of each record.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def joined(
     k: int,
     whose: NDArray[np.int64] | None = None,
 ) -> Atoms:
-    """Return bins joined from below until k records, or units, lie in each; the last join what is before."""
+    """Return bins joined from below until each holds k records or units; a small last bin is joined, too."""
     bins, back = np.unique(grid.bins(values), return_inverse=True)
     tally = Tally(back.reshape(-1), len(bins), None if whose is None else whose[~missing])
     often = tally.counts

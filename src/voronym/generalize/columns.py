@@ -29,9 +29,9 @@ from voronym.table.values import Values
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 OTHERS = "others"
-"""The name of categories that are too rare to be told, together."""
+"""The joint name of categories that are too rare to be published."""
 MOST = 62
-"""Categories of a set that are told apart, at most: bits of a number."""
+"""Most categories that a set distinguishes: bits of a number."""
 OR = " or "
 
 
@@ -71,11 +71,11 @@ class RangeColumn(ABC):
     @property
     @abstractmethod
     def place(self) -> Floats:
-        """A number for each code, near where ranges are narrow: to cut along."""
+        """A number for each code, close for codes with narrow ranges: to cut along."""
 
     @abstractmethod
     def says(self) -> str:
-        """Say how the column is published."""
+        """Describe how the column is published."""
 
     def texts(self, item: Ints, other: Ints) -> list[str | None]:
         """Return ranges as texts."""
@@ -88,7 +88,7 @@ class RangeColumn(ABC):
 
 
 def _sorted(part: Partition) -> tuple[Ints, Ints]:
-    """Return the records by group, and where each group begins."""
+    """Return the records by group, and the start of each group."""
     order = np.argsort(part.labels, kind="stable")
     return order, np.cumsum(part.sizes) - part.sizes
 
@@ -116,7 +116,7 @@ class Line(RangeColumn):
         return np.minimum.reduceat(own, begin), np.maximum.reduceat(own, begin)
 
     def penalty(self, item: Ints, other: Ints) -> Floats:
-        """Return the width as a share of the whole; 1 where some are missing and some are not."""
+        """Return the width as a share of the whole; 1 if only some values are missing."""
         gone = len(self.atoms)
         width = self.table[1][other] - self.table[0][item]
         return np.where(other == gone, np.where(item == gone, 0.0, 1.0), width)
@@ -135,7 +135,7 @@ class Line(RangeColumn):
         return np.asarray(middle)
 
     def says(self) -> str:
-        """Say how the column is published."""
+        """Describe how the column is published."""
         return f"published as the interval of the group’s values, by {len(self.atoms)} steps"
 
 
@@ -150,7 +150,7 @@ class Tree(RangeColumn):
 
     @classmethod
     def of(cls, name: str, column: Values, tree: Hierarchy | None) -> Tree:
-        """Hang the values of a column below a hierarchy; without one, below "*" alone."""
+        """Attach the values of a column to a hierarchy; without one, to "*" alone."""
         names = [str(value) for value in column.levels]
         if tree is None:
             trails: dict[str, tuple[str, ...]] = {value: (value, ANY) for value in names}
@@ -212,7 +212,7 @@ class Tree(RangeColumn):
         return out
 
     def says(self) -> str:
-        """Say how the column is published."""
+        """Describe how the column is published."""
         return "published as the lowest common ancestor of the group’s values"
 
 
@@ -252,7 +252,7 @@ class Set(RangeColumn):
         return bits, np.zeros(len(bits), np.int64)
 
     def penalty(self, item: Ints, other: Ints) -> Floats:
-        """Return how many categories there are beyond one, as a share of all."""
+        """Return the number of categories beyond one, as a share of all."""
         del other
         return np.asarray((np.bitwise_count(item) - 1.0) / max(len(self.names) - 1, 1))
 
@@ -272,7 +272,7 @@ class Set(RangeColumn):
         return np.linspace(0.0, 1.0, len(self.names)) if len(self.names) > 1 else np.zeros(1)
 
     def says(self) -> str:
-        """Say how the column is published."""
+        """Describe how the column is published."""
         rare = f"; those of too few people together as {OTHERS!r}" if OTHERS in self.names else ""
         return f"published as the list of the group’s categories{rare}"
 

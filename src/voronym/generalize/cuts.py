@@ -18,7 +18,7 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 def labels(
     at: NDArray[np.float64], given: Sequence[str], *, days: bool, digits: int | None
 ) -> tuple[str, ...] | None:
-    """Return all ranges, the lowest first; None where no value can lie between two of the cuts.
+    """Return all ranges, the lowest first; None if no value can lie between two of the cuts.
 
     Whole numbers, dates, and numbers with some decimals have ranges of what can occur: 20–39. Of all others a
     range is written by its two cuts, and the lower one belongs to it.

@@ -1,4 +1,4 @@
-"""Ranges of a release, however its file writes numbers and dates, as they are made here."""
+"""Ranges of a release in the form of this program, however its file writes numbers and dates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voronym.table.source import Source
 def read_ranges(
     texts: pl.Series, *, times: bool, original: Source | None = None, released: Source | None = None
 ) -> pl.Series:
-    """Return ranges as they are made here; texts that are no ranges in any form stay as they are.
+    """Return ranges in the form of this program; texts that are no ranges stay as they are.
 
     Ends are read as somebody said that the file of the release is to be read, or else as the original writes
     its numbers or dates: 1.500–2.000 may be thousands. Tables from no text file have points and ISO dates.
@@ -41,7 +41,7 @@ def read_ranges(
 def _forms(
     texts: pl.Series, times: bool, original: Source | None, released: Source | None
 ) -> Iterator[Form | None]:
-    """Go through the forms to try, the likeliest first; None is that of a program."""
+    """Iterate over the forms to try, the likeliest first; None is that of a program."""
     text_file = released is not None and released.dialect is not None
     wanted: type[Form] = Moment if times else Number
     spelled = None if original is None else original.spellings.get(texts.name)
@@ -64,7 +64,7 @@ def _forms(
 
 
 def _said(reading: Reading, times: bool, own: Form | None) -> Form | None:
-    """Return the form that somebody said the release has."""
+    """Return the declared form of the release."""
     if times:
         return None if reading.date_format is None else Moment(in_signs(reading.date_format))
     if reading.decimal is None and not reading.thousands:

@@ -31,7 +31,7 @@ class Grid(Protocol):
         ...
 
     def high(self, index: int) -> float:
-        """Return the greatest value of a bin, or where it ends, for numbers without a resolution."""
+        """Return the greatest value of a bin, or its end for numbers without a resolution."""
         ...
 
     def text(self, value: float) -> str:
@@ -125,7 +125,7 @@ class Ranked:
     places: tuple[float, ...]
 
     def bins(self, values: NDArray[Any]) -> Ints:
-        """Return the ranks, which the values are."""
+        """Return the ranks, which are the values themselves."""
         return values.astype(np.int64)
 
     def low(self, index: int) -> float:
@@ -165,7 +165,7 @@ class Exact:
 
 
 def grids(column: Values, values: NDArray[Any], width: float | None) -> list[Grid]:
-    """Return grids of round widths, from the finest to one bin for all; or the one of a given width."""
+    """Return grids of round widths, from the finest to one bin for all; or only that of a given width."""
     if column.form in ("date", "datetime"):
         unit = "D" if column.form == "date" else time_unit(column.series)
         if width is not None:
@@ -221,7 +221,7 @@ def _resolution(values: NDArray[Any], span: float) -> tuple[float, bool]:
 
 
 def finest(values: NDArray[Any], first: Grid) -> Grid:
-    """Return the grid whose bins are the values themselves, where they have a resolution."""
+    """Return the grid whose bins are the values themselves, if they have a resolution."""
     if isinstance(first, Even) and not first.whole:
         return Exact(tuple(np.unique(values).tolist()))
     if isinstance(first, Even):
@@ -230,7 +230,7 @@ def finest(values: NDArray[Any], first: Grid) -> Grid:
 
 
 def public_width(bounds: Sequence[Any]) -> float:
-    """Return the width of published ranges where none is given: a round number, about a tenth of the bounds.
+    """Return the default width of published ranges: a round number, about a tenth of the bounds.
 
     Examples
     --------

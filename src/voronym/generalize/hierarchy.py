@@ -63,7 +63,7 @@ class Hierarchy:
         self._build([(f"row {i}", row) for i, row in enumerate(listed, 1)])
 
     def _build(self, given: Sequence[tuple[str, Sequence[Any]]]) -> None:
-        """Make the paths from rows, each with its place, which is named when something is wrong with it."""
+        """Make the paths from rows; errors name the place of a row."""
         rows = [(place, tuple(text for entry in row if (text := str(entry).strip()))) for place, row in given]
         rows = [(place, row) for place, row in rows if row]
         if not rows:
@@ -169,7 +169,7 @@ class Hierarchy:
         return self.path(value)[level]
 
     def above(self, level: int) -> Hierarchy:
-        """Return the hierarchy of the labels of a level: 0 is all of it.
+        """Return the hierarchy above a level; 0 is the whole hierarchy.
 
         Examples
         --------
@@ -285,7 +285,7 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _followed(rows: _Rows) -> _Rows:
-    """Return pairs of child and parent as whole paths; other rows as they are."""
+    """Return pairs of child and parent as whole paths; other rows stay as they are."""
     parents = {row[0]: row[1] for _, row in rows if len(row) == 2 and row[0] != row[1]}
     if any(len(row) > 2 for _, row in rows) or not set(parents) & set(parents.values()):
         return rows
@@ -301,7 +301,7 @@ def _followed(rows: _Rows) -> _Rows:
 
 
 def _one_each(rows: _Rows) -> tuple[_Paths, dict[str, str]]:
-    """Return the path of every value, and where it stands."""
+    """Return the path of every value, and its place in the file."""
     paths: _Paths = {}
     places: dict[str, str] = {}
     for place, row in rows:
@@ -323,7 +323,7 @@ def _rooted(paths: _Paths) -> _Paths:
 
 
 def _check_tree(paths: _Paths, places: dict[str, str], longest: int) -> None:
-    """Refuse an ancestor with two parents, and say in which lines."""
+    """Refuse an ancestor with two parents, and name the lines."""
     parents: dict[tuple[int, str], tuple[str, str]] = {}
     inner = {label: value for value, path in paths.items() for label in path[1:-2]}
     for value, path in paths.items():

@@ -1,4 +1,4 @@
-"""The space of keys "ranges": groups are made so that the ranges they publish are narrow."""
+"""The key space "ranges": groups are made so that their published ranges are narrow."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from voronym.table.table import Table
 
 @dataclass(frozen=True)
 class RangeFigures(Figures):
-    """What groups lose that were made for narrow ranges; of several leaves it is not known."""
+    """The loss of groups made for narrow ranges; unknown for several leaves."""
 
     space: str = "ranges"
     certainty_penalty: float | None = None
-    """In percent of what one range for all would."""
+    """In percent of one range for all."""
 
     @property
     def of_leaf(self) -> Figures:
-        """What holds of all leaves: the space."""
+        """What holds for all leaves: the space."""
         return replace(self, certainty_penalty=None)
 
 
@@ -58,7 +58,7 @@ class RangeKeys(Keys):
 
     @cached_property
     def columns(self) -> list[RangeColumn]:
-        """All keys; by default categories by hierarchies where there are some, and the rest as intervals.
+        """All keys; by default categories with hierarchies by those, and the rest as intervals.
 
         Groups are made of the ranges of all keys, of those, too, that publish a mean or a median instead.
         """
@@ -79,7 +79,7 @@ class RangeKeys(Keys):
         return Ranges(tuple(axes)).records(codes)
 
     def publish(self, part: Partition) -> Published:
-        """Return the ranges of the groups; where k is not known yet, their centres."""
+        """Return the ranges of the groups; their centres as long as k is unknown."""
         if self.k == 1:  # rows of a person become one record: no texts yet
             return Coordinates.of(self.table).publish(part)
         result = self.records.cost(part) / part.n

@@ -18,7 +18,7 @@ from voronym.table.values import Values
 
 Ints = NDArray[np.int64]
 RUNGS = 6
-"""Levels that numbers and dates get where no hierarchy is given, at most."""
+"""Most levels of numbers and dates without a hierarchy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Ladder:
 
     @property
     def height(self) -> int:
-        """The level that tells nothing."""
+        """The level that reveals nothing."""
         return len(self.codes) - 1
 
     @property
@@ -54,7 +54,7 @@ class Ladder:
 
 
 def ladders(table: Table, hierarchies: Mapping[str, Any]) -> list[Ladder]:
-    """Return the keys as ladders: by their hierarchies, or by round widths, or all or nothing."""
+    """Return the keys as ladders: by their hierarchies, by round widths, or all or nothing."""
     trees = {name: Hierarchy.of(given) for name, given in hierarchies.items()}
     made = []
     for name in table.keys:

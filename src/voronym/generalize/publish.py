@@ -1,4 +1,4 @@
-"""From groups to what they publish: ranges in some columns, centres in the others."""
+"""From groups to published values: ranges in some columns, centres in the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voronym.table.schema import Column, Schema
 from voronym.table.table import Table
 
 PUBLISH: Registry[str] = Registry("way to publish")
-"""What a group can publish of a key, each with a sentence."""
+"""What a group can publish for a key, each with a sentence."""
 PUBLISH.add("mean", "the mean of numbers and dates, the most frequent category")
 PUBLISH.add("median", "the median of numbers and dates, the most frequent category")
 PUBLISH.add("interval", "a range such as 30–39; of categories, the list of those in the group")
@@ -42,7 +42,7 @@ def ways_of(choices: ReleaseChoices, keys: Sequence[str], usual: str = "mean") -
 
 
 def ranges_of(choices: ReleaseChoices, table: Table, k: int, chosen: Mapping[str, str]) -> list[RangeColumn]:
-    """Return the keys that are published as ranges, of those that are chosen."""
+    """Return the chosen keys that are published as ranges."""
     ranged = {name: way for name, way in chosen.items() if way in RANGES}
     _whole_places(table.schema, ranged)
     trees = choices.hierarchies or {}
@@ -67,7 +67,7 @@ def _whole_places(schema: Schema, chosen: Mapping[str, str]) -> None:
 def published_ranges(
     table: Table, keys: Keys, part: Partition, published: Published, choices: ReleaseChoices, k: int
 ) -> Published:
-    """Return what groups publish, with ranges and medians where they are asked for.
+    """Return the published values of groups, with ranges and medians for the keys that ask for them.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def published_ranges(
 def with_ranges(
     table: Table, part: Partition, published: Published, columns: Sequence[RangeColumn]
 ) -> Published:
-    """Put the ranges of groups in place of what they would publish."""
+    """Replace the published values of groups by their ranges."""
     library = table.frame.implementation
     made = {
         column.name: nw.new_series(
@@ -116,7 +116,7 @@ def with_ranges(
 
 
 def ranged_schema(schema: Schema, names: Sequence[str], *, trees: Collection[str] = ()) -> Schema:
-    """Return the schema of what is published: ranges are texts.
+    """Return the published schema, in which ranges are texts.
 
     Texts of ``trees`` are those of a hierarchy that somebody wrote, and are left as they are.
     """
@@ -162,7 +162,7 @@ def _medians(
 
 
 def _median(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
-    """Return the median; with weights, the mean of the values between which half of the weight lies.
+    """Return the median; with weights, the mean of the values around half of the total weight.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from voronym.table.table import Table
 
 
 def in_widths(table: Table, masked: Masked, choices: ReleaseChoices) -> Masked:
-    """Return perturbed numbers as the ranges in which they lie, where these are asked for.
+    """Return perturbed numbers as ranges, if these are requested.
 
     Widths are given, or follow from public bounds, or else from the perturbed numbers: a table of these would
     show them, too. No other value is looked at.
@@ -45,7 +45,7 @@ def in_widths(table: Table, masked: Masked, choices: ReleaseChoices) -> Masked:
 
 
 def _width(noisy: Table, name: str, choices: ReleaseChoices) -> float:
-    """Return a round width: about a tenth of the bounds, or of where nine in ten of the numbers lie."""
+    """Return a round width: about a tenth of the bounds, or of the middle nine tenths of the numbers."""
     if choices.bounds and name in choices.bounds:
         return public_width(choices.bounds[name])
     numbers = noisy.numbers(name).astype(np.float64)
@@ -56,7 +56,7 @@ def _width(noisy: Table, name: str, choices: ReleaseChoices) -> float:
 def joined_schema(
     schema: Schema | None, published: Published, asked: Sequence[str], original: Schema
 ) -> Schema | None:
-    """Return the schema of what is published: some columns by the method, some by a way of their own."""
+    """Return the published schema: some columns by the method, some in another way."""
     if schema is None and published.schema is None:
         return None
     base = original if schema is None else schema

@@ -1,4 +1,4 @@
-"""Published texts as the sets of values that they stand for: ``08***``, ``[20, 40[``, ``{a, b}``, ``*``.
+"""Published texts as sets of values: ``08***``, ``[20, 40[``, ``{a, b}``, ``*``.
 
 Ours and those of other tools. Whoever knows somebody's postcode knows that 08*** may be theirs: such a text
 is no category of its own, it is all codes that it fits.
@@ -28,7 +28,7 @@ _BRACED = re.compile(r"[{\[(](.*)[}\])]")
 
 @dataclass(frozen=True, eq=False)
 class ValueSets:
-    """The published texts of a column, and which of the original values each stands for.
+    """The published texts of a column, and the original values that each stands for.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class ValueSets:
 
 
 def sets_of_numbers(texts: Sequence[str], values: Floats, *, times: bool = False) -> ValueSets | None:
-    """Read ranges of numbers, or of times in seconds; None where a text is no range.
+    """Read ranges of numbers, or of times in seconds; None if a text is no range.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def sets_of_texts(
     tree: Hierarchy | None = None,
     order: Sequence[str] | None = None,
 ) -> ValueSets | None:
-    """Read codes with stars, lists and ranges of codes; None where all texts are values or names.
+    """Read codes with stars, lists and ranges of codes; None if all texts are values or names.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ Reader = Callable[[str], Bools | None]
 def _readers(
     values: Sequence[str], in_place: bool, tree: Hierarchy | None, order: Sequence[str] | None
 ) -> list[Reader]:
-    """Return what reads a text as a set, the surest first."""
+    """Return the readers of a text as a set, the surest first."""
     n = len(values)
 
     def below(text: str) -> Bools | None:
@@ -214,7 +214,7 @@ def _levels(text: str, values: Sequence[str], order: list[str]) -> Bools | None:
 def _in_place(
     texts: Sequence[str], often: Sequence[int], values: Sequence[str], counts: Sequence[int]
 ) -> bool:
-    """Whether a star stands for one sign: then published codes are as long as the original ones.
+    """Whether a star stands for one character: then published codes are as long as the original ones.
 
     Otherwise 08* may stand for a code of any length. Judged by the column: no length may be published more
     often than the original has it.

@@ -1,4 +1,4 @@
-"""Ranges as texts: "30–39", "80 or more", "*"; ours, and those of other tools, read as their two ends."""
+"""Ranges as texts: "30–39", "80 or more", "*"; those of other tools are read as their two ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 ANY = "*"
-"""What a group publishes where its members have nothing in common."""
+"""The published text of a group without anything in common."""
 DASH = "–"
 OR_LESS, OR_MORE = " or less", " or more"
 _NUMBER = r"[-+−]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
@@ -20,7 +20,7 @@ Ends = tuple[float | None, float | None]
 
 
 def written(low: str | None, high: str | None) -> str:
-    """Return a range as text; None is an end that is not told.
+    """Format a range as text; None is an open end.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def _safe(end: str) -> str:
 
 
 def ends(text: str, *, times: bool = False) -> Ends | None:
-    """Return the two ends of a range of numbers, or of times in seconds since 1970; None if it is none.
+    """Return the two ends of a range of numbers, or of times in seconds since 1970; None if it is no range.
 
     An end that is not told is None. Ranges of other tools are read, too: ``[30, 40[``, ``30-39``, ``>=80``.
 
@@ -65,7 +65,7 @@ def ends(text: str, *, times: bool = False) -> Ends | None:
 
 
 def ends_of_levels(text: str, rank: Mapping[str, int]) -> Ends | None:
-    """Return the ranks of the two ends of a range of levels; None if it is none.
+    """Return the ranks of the two ends of a range of levels; None if it is no range.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def ends_of_levels(text: str, rank: Mapping[str, int]) -> Ends | None:
 
 
 def bounds(text: str, *, times: bool = False) -> tuple[float | None, float | None, bool, bool] | None:
-    """Return the ends of a range as `ends` does, and whether the lower and the upper one are left out of it.
+    """Return the ends of a range as `ends` does, and whether each end is excluded.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _seconds(text: str) -> float:
 
 
 def middles(texts: pl.Series, *, times: bool = False) -> pl.Series | None:
-    """Return the middle of each range as a number, or a time; None where a text is no range.
+    """Return the middle of each range as a number or a time; None if a text is no range.
 
     A range with one end is that end, and "*" is missing: it tells nothing.
 

@@ -1,4 +1,4 @@
-"""How many people, or households, are behind values: what ends of ranges and names in lists may be of."""
+"""Count the people or households behind values, to decide which ends and names may be published."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Ints = NDArray[np.int64]
 
 
 class Tally:
-    """Counts records by value; where units are declared, each of them once.
+    """Counts records by value; each unit once, if units are declared.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ class Tally:
         self.counts = np.array([len(own) for own in self._units], np.int64)
 
     def begin(self) -> Held:
-        """Return nobody, to whom values are added one by one."""
+        """Return an empty set of holders."""
         return Held(self)
 
     def units(self, value: int) -> Ints | None:
-        """Return who has a value, where that is known."""
+        """Return the units that have a value, if known."""
         return None if self._units is None else self._units[value]
 
 
@@ -55,11 +55,11 @@ class Held:
 
     @property
     def count(self) -> int:
-        """How many they are."""
+        """The number of holders."""
         return len(self._units) or self._count
 
     def add(self, value: int) -> None:
-        """Add who has a value."""
+        """Add the holders of a value."""
         units = self._tally.units(value)
         if units is None:
             self._count += int(self._tally.counts[value])

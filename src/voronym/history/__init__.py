@@ -1,4 +1,4 @@
-"""Cohorts: groups that are published again and again, and what an intruder who keeps everything learns.
+"""Cohorts: groups that are published again and again, and what an intruder who keeps every release learns.
 
 ``engine``  `advance`: from the last groups and the people present now to the groups of this release
 ``policy``  what may be chosen: headroom, who may wait, what becomes of the people of a dissolved group

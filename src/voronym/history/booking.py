@@ -44,7 +44,7 @@ Ints = NDArray[np.int64]
 
 
 class Booking:
-    """What a ledger knows of the people of a table, and what it will know of their release.
+    """What a ledger knows about the people of a table, and what it will record of their release.
 
     Parameters
     ----------
@@ -100,13 +100,13 @@ class Booking:
 
     @property
     def sentence(self) -> str:
-        """Say how many people are known."""
+        """Describe how many people are known."""
         if not self.entries:
             return f"This is the first release in the ledger: none of its {self.many:,} people is known yet."
         return f"{self.known:,} of {self.many:,} people are known to the ledger."
 
     def begin(self, recipe: Any) -> None:
-        """Take note of what is asked for."""
+        """Record what is requested."""
         self.keys = tuple(recipe.schema.keys)
         self.cells.k = max(recipe.required_k, 2)
         self.publish_changed = recipe.changed == "publish"
@@ -115,18 +115,18 @@ class Booking:
         self.redrawn |= redrawn(recipe)
 
     def read_truths(self, frame: Frame) -> None:
-        """Take note of what everybody has in columns that are drawn at random, before any step."""
+        """Record everybody's values in columns that are drawn at random, before any step."""
         for name in sorted(self.redrawn & set(frame.columns)):
             self.truths.setdefault(DRAWN + name, hashed(frame[name].to_list(), self.ledger.key))
 
     def lasting(self, table: Table) -> list[str]:
-        """Return the columns whose values would be the same again if nothing changed: none that is drawn."""
+        """Return the columns that would be published with the same values again: none that is drawn."""
         return [name for name in table.columns if name in table.schema and name not in self.drawn]
 
     # -- what people have ------------------------------------------------------------------------------------
 
     def read_values(self, frame: Frame, names: Sequence[str]) -> None:
-        """Take note of what everybody has in some columns, to see what changes from release to release."""
+        """Record everybody's values in some columns, to detect changes between releases."""
         for name in names:
             if name == self.weighed_by:
                 self.weights = frame[name].cast(nw.Float64()).to_numpy()
@@ -162,7 +162,7 @@ class Booking:
         self.rows, self.left = here, left
 
     def who_waits(self, part: Partition, *, k: int, share: float, homes: Ints | None = None) -> Ints:
-        """Return the rows of people who have to wait: the difference of two releases would be theirs.
+        """Return the rows of people who must wait: the difference of two releases would expose them.
 
         They were not in the release before, and fewer than k of a group share their history. Nobody waits
         where that is no way out: then the release is refused.
@@ -213,7 +213,7 @@ class Booking:
         return marks_of(self.everyone, people, self.values | self.cells.raw | self.truths)
 
     def _changed(self, people: Prints) -> NDArray[np.bool_] | None:
-        """Return in which releases people had other values than before, where that counts."""
+        """Return in which releases people had different values, if that counts."""
         if self.publish_changed or not self.entries:
             return None
         order = np.argsort(people, kind="stable")
@@ -228,7 +228,7 @@ class Booking:
     # -- building on the old groups --------------------------------------------------------------------------
 
     def meet(self, first: Ints, facts: Mapping[str, Any]) -> Ints:
-        """Say whom groups are made of; return in which releases they were, 0 for people who were in none.
+        """State who is grouped; return the releases each person was in, 0 for none.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class Booking:
         )  # fmt: skip
 
     def _check_standing(self, roster: Roster, k: int, homes: Ints | None) -> None:
-        """Refuse a release that tells people apart beside those before it."""
+        """Refuse a release that singles people out in combination with earlier ones."""
         out = roster.groups >= 0
         people, groups, start = roster.people[out], roster.groups[out], roster.start[out]
         lived = self._homes(people, homes)
@@ -382,7 +382,7 @@ class Booking:
         raise GuaranteeError(str(refusal))
 
     def _shown(self, frame: Frame, numbers: Ints) -> dict[str, Any]:
-        """Return what groups publish as plain data; nothing, where the ledger cannot hold it."""
+        """Return the published values of groups as plain data; nothing if the ledger cannot hold it."""
         first = np.unique(numbers, return_index=True)[1]
         rows = as_plain(frame[first.tolist()])
         if rows is not None:
@@ -395,6 +395,6 @@ class Booking:
         )
 
     def companion(self, path: Path, sha256: str) -> Entering:
-        """Return the entry of the release as what comes true together with its file."""
+        """Return the ledger entry that becomes valid together with the release's file."""
         assert self.entry is not None  # noqa: S101 - a release that was checked has one
         return Entering(self.ledger, self.entry, path, sha256, len(self.entries))

@@ -29,8 +29,9 @@ from voronym.steps.limits import DOMINANCE, Limit
 from voronym.table.table import Table
 
 _FAR = 0.2, 2.0
-"""Between which shares of the median somebody is ordinary: of three such, the least is a tenth of the largest
-or more, as the rule of p percent asks."""
+"""Shares of the median between which a person is ordinary: of three such people, the least is a tenth of the
+largest or more, as the p % rule demands.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +58,13 @@ class Cell:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the ledger remembers beside the people."""
+        """The ledger's memory apart from people."""
         return {"step": self.step, "column": self.column, "value": self.value}
 
 
 @dataclass(eq=False)
 class Cells:
-    """The figures of earlier releases, and those of the one that is made.
+    """The figures of earlier releases, and of the present one.
 
     Parameters
     ----------
@@ -77,12 +78,12 @@ class Cells:
     tails: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     """The rows whose value is such a figure, by column."""
     raw: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
-    """Keyed hashes of what rows had before a step published means of it, by column."""
+    """Keyed hashes of the rows' values before a step published their means, by column."""
     notes: list[str] = field(default_factory=list)
 
     @property
     def state(self) -> dict[str, Any]:
-        """What was found, as plain values and arrays, for `resume`."""
+        """The findings as plain values and arrays, for `resume`."""
         return {
             "now": [{**cell.about, "people": cell.people, "ordinary": cell.ordinary} for cell in self.now],
             "tails": dict(self.tails),
@@ -90,7 +91,7 @@ class Cells:
         }
 
     def resume(self, state: Mapping[str, Any]) -> None:
-        """Go on with what another process found."""
+        """Continue with the findings of another process."""
         self.now = [Cell(**cell) for cell in state["now"]]
         self.tails, self.raw = dict(state["tails"]), dict(state["raw"])
 
@@ -108,13 +109,13 @@ class Cells:
         return out
 
     def members(self, people: Prints) -> NDArray[np.bool_]:
-        """Return who of these is in each figure, and who is ordinary there, shape (n, 2 figures)."""
+        """Return which people are in each figure, and which are ordinary there, shape (n, 2 figures)."""
         columns = [np.isin(people, cell.people) for cell in self.now]
         columns += [np.isin(people, cell.people[cell.ordinary]) for cell in self.now]
         return np.stack(columns, axis=1) if columns else np.zeros((len(people), 0), bool)
 
     def watch(self, step: ColumnStep, before: Table, after: Table, rows: Prints) -> Table:
-        """Take note of the figures of a step; put in those of earlier releases where these stand.
+        """Record the figures of a step; reuse those of earlier releases that still stand.
 
         Parameters
         ----------
@@ -149,7 +150,7 @@ class Cells:
         return after if not made else after.like(after.frame.with_columns(**made), after.source)
 
     def _safe(self, old: list[Cell], cell: Cell, rows: Prints, homes: NDArray[np.int64] | None) -> bool:
-        """Whether everybody is one of k or more who are in the same figures."""
+        """Whether everybody shares their set of figures with k or more people."""
         people = np.unique(np.concatenate([cell.people, *(entry.people for entry in old)]))
         kind = alike(np.column_stack([np.isin(people, item.people) for item in (*old, cell)]))
         if (np.bincount(kind) < self.k).any():
@@ -164,7 +165,7 @@ class Cells:
 
     @staticmethod
     def _even(old: list[Cell], cell: Cell, far: NDArray[np.float64]) -> bool:
-        """Whether no difference to an earlier figure is nearly all what one person has."""
+        """Whether no difference to an earlier figure is dominated by one person."""
         for earlier in old:
             new = ~np.isin(cell.people, earlier.people)
             left = ~np.isin(earlier.people, cell.people)
@@ -200,7 +201,7 @@ class Cells:
 def _beyond(
     table: Table, name: str, tail: NDArray[np.bool_], rows: Prints, people: Prints
 ) -> NDArray[np.float64]:
-    """Return how far each of the people of a tail is from its inner end, in all their rows together."""
+    """Return how far each person of a tail is from its inner end, over all their rows."""
     values = numbers.read(table, name)[0][tail]
     inner = values.min() if values.mean() >= np.median(numbers.read(table, name)[0]) else values.max()
     far = np.bincount(np.searchsorted(people, rows[tail]), np.abs(values - inner), len(people))

@@ -1,4 +1,4 @@
-"""What all releases together tell an intruder who keeps them."""
+"""What all releases together reveal to an intruder who keeps them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Standing:
-    """How the people of a release stand, with all earlier ones known.
+    """The standing of a release's people, given all earlier releases.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Standing:
 
 
 def histories(entries: Sequence[Entry], people: Prints) -> Ints:
-    """Return the groups of people in every entry, shape (n, entries); -1 where a release had no row of them.
+    """Return the groups of people in every entry, shape (n, entries); -1 if they were not in it.
 
     Whoever was absent, waited, or was left out has no row in a release: that is a history, too. What is in a
     later release and was not in this one is theirs.
@@ -94,7 +94,7 @@ def standing(
     homes: Ints | None = None,
     changed: NDArray[np.bool_] | None = None,
 ) -> Standing:
-    """Say how people stand who are to be released in these groups.
+    """Return the standing of people who are to be released in these groups.
 
     Two people share a history if they were in the same groups since these were formed, and in the same
     releases before: "in none until now" is a history like any other.
@@ -160,7 +160,7 @@ def shared_of(
 
 
 def leavers(entries: Sequence[Entry], people: Prints, k: int, *, ever: bool = False) -> NDArray[np.bool_]:
-    """Say who of the people of earlier releases left, as one of fewer than k with the same history.
+    """Return the people of earlier releases who left, with fewer than k sharing their history.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def leavers(entries: Sequence[Entry], people: Prints, k: int, *, ever: bool = Fa
 
 
 def again(entries: Sequence[Entry]) -> list[tuple[Entry, Standing]]:
-    """Say how the people of every release stood when it was made, all earlier ones known."""
+    """Return the standing of the people of every release when it was made."""
     out = []
     for at, entry in enumerate(entries):
         there = entry.groups >= 0
@@ -203,7 +203,7 @@ def again(entries: Sequence[Entry]) -> list[tuple[Entry, Standing]]:
 
 
 def between(ours: Sequence[Entry], theirs: Sequence[Entry]) -> Standing:
-    """Say how the people stand who are in releases of two ledgers with one key, with all releases known."""
+    """Return the standing of people in releases of two ledgers with one key, given all releases."""
     mine = np.unique(np.concatenate([our.people[our.groups >= 0] for our in ours]))
     both = np.intersect1d(mine, np.concatenate([their.people[their.groups >= 0] for their in theirs]))
     rows = np.column_stack([histories(ours, both), histories(theirs, both)])
@@ -238,5 +238,5 @@ def by_person(rows: Prints, groups: Ints) -> tuple[Prints, Ints]:
 
 
 def left_before(entries: Sequence[Entry]) -> Prints:
-    """Return whom releases left out."""
+    """Return the people that releases left out."""
     return np.concatenate([entry.people[entry.groups == LEFT_OUT] for entry in entries])

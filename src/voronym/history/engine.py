@@ -21,7 +21,7 @@ cKDTree = later.called("scipy.spatial", "cKDTree")  # noqa: N816 - its own name
 
 Ints = NDArray[np.int64]
 Divide = Callable[[Problem, Ints, Context], Ints]
-"""What divides people into groups: the problem, who they are, the context; -1 for people who wait."""
+"""A function that divides people into groups, from the problem, the people and the context; -1: wait."""
 Floats = NDArray[np.float64]
 
 
@@ -171,7 +171,7 @@ def _least_alike(now: Ints, kind: Ints, number: int) -> Ints:
 def _neighbours(
     records: Records, now: Ints, kind: Ints, weak: Ints, living: Ints, k: int, policy: Policy
 ) -> Ints:
-    """Return living groups that are dissolved with those that fell below k: the nearest of their kind.
+    """Return living groups to dissolve with those that fell below k: the nearest of their kind.
 
     As many as the budget allows; and beyond it one where fewer than k people of a kind have no group. They
     would wait otherwise, and be of a kind of their own from then on.
@@ -209,7 +209,7 @@ def _neighbours(
 def _form(
     records: Records, pool: Ints, kind: Ints, k: int, ctx: Context, policy: Policy, divide: Divide | None
 ) -> Ints:
-    """Return the groups of the people who have none, by keys alone; -1 where they are too few of a kind."""
+    """Return groups of the people without one, by keys alone; -1 if they are too few of a kind."""
     labels = np.full(len(pool), -1, np.int64)
     groups = 0
     for item in np.unique(kind[pool]).tolist():
@@ -236,7 +236,7 @@ def _postpone(
     seen: NDArray[np.bool_],
     policy: Policy,
 ) -> Ints:
-    """Let the widest of the groups of new people wait, as many as the share of waiting people allows."""
+    """Let the widest groups of new people wait, up to the allowed share of waiting people."""
     room = int(policy.waiting * len(out)) - int((labels < 0).sum())
     if room <= 0 or (labels < 0).all() or not (out >= 0).any():
         return labels

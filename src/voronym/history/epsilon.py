@@ -1,4 +1,4 @@
-"""The ε in a ledger: what every release cost its people, how that adds up, and the budget that limits it.
+"""The ε in a ledger: what every release cost its people, the sums, and the budget that limits them.
 
 Entries of differentially private releases hold ε, δ and ρ beside their groups, so that one file knows what
 was promised to whom. Releases without ε are not in the sum: nothing that adds up is known of them.
@@ -23,14 +23,14 @@ from voronym.history.people import Prints
 Floats = NDArray[np.float64]
 
 PRIVATE = "dp"
-"""Where an entry says what it cost, among what it says about itself."""
+"""The field of an entry that holds its cost."""
 DELTA = 1e-6
-"""The δ at which sums are told where no budget says another."""
+"""The δ at which sums are stated without a budget."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What all releases together may cost a person.
+    """The joint cost that all releases may have for a person.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ class Limit:
 
 
 def limit_of(ledger: Ledger) -> Limit | None:
-    """Return the budget of a ledger; None where it has none."""
+    """Return the budget of a ledger; None if it has none."""
     with _opened(ledger.path) as base:
         row = base.execute("select value from facts where name = 'budget'").fetchone()
     return None if row is None else Limit(**json.loads(row[0]))
 
 
 def set_limit(ledger: Ledger, limit: Limit) -> None:
-    """Give a ledger a budget; what was spent before counts."""
+    """Give a ledger a budget; earlier costs count."""
     with _opened(ledger.path) as base:
         text = json.dumps({"epsilon": limit.epsilon, "delta": limit.delta})
         base.execute("insert or replace into facts values ('budget', ?)", (text,))

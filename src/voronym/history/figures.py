@@ -1,4 +1,4 @@
-"""The figures of a release beside those before it."""
+"""The figures of a release in relation to earlier ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _KEPT = {ABSENT: True}
 
 @dataclass(frozen=True)
 class HistoryFigures(Plain):
-    """How a release stands beside those before it, for the data holder.
+    """The standing of a release in relation to earlier ones, for the data holder.
 
     Fields about kept groups are left out of JSON where groups are not kept.
     """

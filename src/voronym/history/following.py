@@ -39,7 +39,7 @@ from voronym.table.values import first_rows
 Ints = NDArray[np.int64]
 WAITING = ReleaseChoices.defaults()["waiting"]
 ROUNDS = 40
-"""Times that groups which break a model are joined, or sent to wait, at most."""
+"""Most rounds of joining groups that break a model, or sending them to wait."""
 
 
 def follow(
@@ -106,7 +106,7 @@ def follow(
 
 
 def facts_of(choices: ReleaseChoices, schema: Schema) -> dict[str, Any]:
-    """Return what must not change for groups that are kept: all that says how they publish."""
+    """Return what must not change for kept groups: everything that decides how they publish."""
     method = METHODS[choices.method]
     return {
         "keys": list(schema.keys),
@@ -120,7 +120,7 @@ def facts_of(choices: ReleaseChoices, schema: Schema) -> dict[str, Any]:
 
 
 class _Follower:
-    """Forms new groups, and makes all groups obey what is asked of them."""
+    """Forms new groups, and makes all groups obey the demands."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class _Follower:
         """Groups cross neither strata nor histories."""
 
     def divide(self, problem: Problem, people: Ints, ctx: Context) -> Ints:
-        """Divide people into new groups, none of which crosses strata; too few of a stratum wait."""
+        """Divide people into new groups within strata; too few people of a stratum wait."""
         labels = np.full(problem.n, -1, np.int64)
         groups = 0
         plain = problem if self.method.weighted else problem.unweighted()
@@ -165,7 +165,7 @@ class _Follower:
         return labels
 
     def _published(self, people: Ints, ctx: Context) -> Ints:
-        """Have the method make groups of new people, and keep what it publishes of them."""
+        """Let the method group new people, and keep what it publishes of them."""
         units = self.crowd.table.units
         homes = None if units is None else units.household
         if homes is not None and len(np.unique(homes[people])) < self.k + self.choices.headroom:
@@ -224,7 +224,7 @@ class _Follower:
         return out
 
     def _mended(self, made: Round, who: Ints, part: Partition, failing: NDArray[np.bool_]) -> Round:
-        """Join new groups that fail with the nearest new one of their stratum; all other people wait."""
+        """Join failing new groups with the nearest new one of their stratum; all other people wait."""
         groups, began = made.groups.copy(), made.began.copy()
         first = first_rows(part.labels, part.n_cells)
         new, stratum = made.began[who][first], self.stratum[who][first]
@@ -249,7 +249,7 @@ class _Follower:
 
 
 def _alike(first: Frame, second: Frame) -> list[Frame]:
-    """Return two frames with the same types: where one has ranges in place of values, both have texts."""
+    """Return two frames with the same types: if one has ranges in place of values, both get texts."""
     texts = [name for name in first.columns if first[name].dtype != second[name].dtype]
     return [
         frame.with_columns(nw.col(texts).cast(nw.String())) if texts else frame for frame in (first, second)

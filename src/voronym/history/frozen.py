@@ -1,4 +1,4 @@
-"""What groups published, as plain data, and back: a group that lives publishes the same again.
+"""Published values of groups as plain data, and back: a living group publishes the same again.
 
 A centre that moved when somebody left would tell the keys of who left: n c - (n - 1) c'.
 """
@@ -25,7 +25,7 @@ _WORDS: dict[str, Any] = {
 
 
 def as_plain(frame: Frame) -> list[list[Any]] | None:
-    """Return rows that JSON can hold and `put_back` reads; None where a value is of another kind."""
+    """Return rows that JSON can hold and `put_back` reads; None if a value has another type."""
     try:
         columns = [[_plain(value) for value in frame[name].to_list()] for name in frame.columns]
     except TypeError:
@@ -34,7 +34,7 @@ def as_plain(frame: Frame) -> list[list[Any]] | None:
 
 
 def put_back(frame: Frame, rows: Mapping[int, Sequence[Any]], numbers: NDArray[np.int64]) -> Frame:
-    """Return a frame in which groups that have published before publish the same.
+    """Return a frame in which groups that were published before publish the same values.
 
     Parameters
     ----------

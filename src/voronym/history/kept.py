@@ -1,4 +1,4 @@
-"""Groups that are kept: they publish the same again, and what they published stands for their people."""
+"""Kept groups: they publish the same again, and their published values stand for their people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 def check_facts(entries: Sequence[Entry], people: Prints, facts: Mapping[str, Any]) -> None:
-    """Refuse to publish people of earlier releases otherwise than these did."""
+    """Refuse to publish people differently from earlier releases."""
     for entry in entries:
         if not (entry.of(entry.groups, people) >= 0).any():
             continue
@@ -50,7 +50,7 @@ def check_steps(entries: Sequence[Entry], steps: Sequence[str]) -> None:
 
 
 def published_before(entries: Sequence[Entry], people: Prints) -> tuple[dict[int, dict[str, Any]], Ints]:
-    """Return what was published last of people, by the number of their group, and this number of each."""
+    """Return the last published values of people, by the number of their group, and these numbers."""
     numbers = np.full(len(people), -1, np.int64)
     rows: dict[int, dict[str, Any]] = {}
     for entry in entries:
@@ -69,7 +69,7 @@ def published_before(entries: Sequence[Entry], people: Prints) -> tuple[dict[int
 
 
 def stood_in(entries: Sequence[Entry], people: Prints, table: Table, weights: str | None) -> Table:
-    """Return a table in which what groups published stands for the keys of the people they published.
+    """Return a table in which the published values of groups replace the keys of their people.
 
     So the keys of a person enter one published figure and no other, and nothing that comes later tells
     more about them, nor about people who left.
@@ -106,7 +106,7 @@ def stood_in(entries: Sequence[Entry], people: Prints, table: Table, weights: st
 
 
 def last_groups(entries: Sequence[Entry], people: Prints, number: int, *, retire: bool) -> tuple[Ints, Ints]:
-    """Return the group that each person is a member of, -1 for none, and how long they have waited.
+    """Return the group of each person, -1 for none, and how long they have waited.
 
     A member was in the group when it was last published. People who were absent then do not come back:
     the others have a history without them.
@@ -140,7 +140,7 @@ def last_groups(entries: Sequence[Entry], people: Prints, number: int, *, retire
 def frozen_rows(
     entries: Sequence[Entry], people: Prints, made: Round, keys: Sequence[str]
 ) -> dict[int, list[Any]]:
-    """Return what groups publish that have no new people, by their numbers.
+    """Return the published values of groups without new people, by their numbers.
 
     Groups that live publish what they did. Where what is published cannot stand for keys (ranges), new
     groups of people who were published before publish what the group of most of them did.

@@ -1,4 +1,4 @@
-"""Who of a table is known to a ledger, by name and by other spellings of it."""
+"""Match the people of a table with a ledger, by name and by other spellings of it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from voronym.history.ledger import Entry
 from voronym.history.people import Prints
 
 FEW = 0.05
-"""Share of the people of a table, or of a ledger that has fewer, of whom more have to be known."""
+"""Share of a table's people, or of a smaller ledger's, that must be known."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """How many people of a table there are, are known, and are known under another spelling alone."""
+    """The number of people in a table, of known ones, and of those known under another spelling only."""
 
     people: int
     known: int
@@ -27,7 +27,7 @@ class Known:
 def recognise(
     entries: Sequence[Entry], rows: Prints, loose: Prints, named_by: Sequence[str], *, strangers: bool
 ) -> Known:
-    """Count who is known; refuse a table of strangers.
+    """Count the known people; refuse a table of strangers.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def recognise(
     if not strangers and made.known < FEW * min(made.people, len(ever)):
         alike = (
             f"; {respelled:,} of them are known under another spelling (letter case, dashes, zeros in front, "
-            "signs that are not seen), so spell them as before"
+            "invisible characters), so spell them as before"
             if respelled
             else ""
         )

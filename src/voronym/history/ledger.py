@@ -1,4 +1,4 @@
-"""The ledger: what was released before about whom, in one file that holds nobody's values."""
+"""The ledger: who was released before, in one file that holds nobody's values."""
 
 # promise: doc-ledger
 from __future__ import annotations
@@ -26,7 +26,7 @@ from voronym.history.people import SIZE, Prints
 Ints = NDArray[np.int64]
 
 LEFT_OUT = -2
-"""The group of people whom a release left out, which an intruder may know."""
+"""The group of people that a release left out, which an intruder may know."""
 
 FORMAT = 2
 _TABLES = """
@@ -38,7 +38,7 @@ create table release (
 );
 """
 _SINCE_2 = ("loose", "marks", "cells")
-"""What releases have in ledgers of format 2, and lack in those of format 1."""
+"""Fields of releases in ledgers of format 2 that format 1 lacks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,21 +106,21 @@ class Entry:
 
     @property
     def heavy(self) -> NDArray[np.bool_]:
-        """Whose weight is nearly all of that of some k people of their group; nobody's in old ledgers."""
+        """The people whose weight is nearly all of some k people of their group; none in old ledgers."""
         figures = len(self.about.get("cells", ()))
         if self.cells is None or self.cells.shape[1] != 2 * figures + 1:
             return np.zeros(len(self.people), bool)
         return np.asarray(self.cells[:, -1])
 
     def find(self, people: Prints) -> tuple[NDArray[np.bool_], Ints]:
-        """Return who of these is in this entry, and where."""
+        """Return which of these people are in this entry, and where."""
         place = np.searchsorted(self.people, people)
         place[place == len(self.people)] = 0
         there = self.people[place] == people if len(self.people) else np.zeros(len(people), bool)
         return there, place
 
     def of(self, values: Ints, people: Prints, missing: int = -1) -> Ints:
-        """Return what this entry says of people."""
+        """Return this entry's data about people."""
         there, place = self.find(people)
         return np.where(there, values[place], missing) if len(self.people) else np.full(len(people), missing)
 
@@ -154,7 +154,7 @@ class Ledger:
 
     @classmethod
     def open(cls, path: str | Path) -> Ledger:
-        """Open a ledger, or make one where there is no file yet."""
+        """Open a ledger, or make one if there is no file yet."""
         return cls(path) if Path(path).exists() else cls.new(path)
 
     @classmethod
@@ -176,7 +176,7 @@ class Ledger:
 
     @property
     def key(self) -> bytes:
-        """What fingerprints are made with."""
+        """The key of the fingerprints."""
         with _opened(self.path) as base:
             return bytes(base.execute("select value from facts where name = 'key'").fetchone()[0])
 
@@ -202,7 +202,7 @@ class Ledger:
 
     @property
     def next_group(self) -> int:
-        """A number from which on no group has one."""
+        """The first unused group number."""
         return max((int(entry.groups.max(initial=-1)) for entry in self.entries), default=-1) + 1
 
     def enter(self, entry: Entry, *, path: Path, sha256: str, expect: int) -> int:
@@ -237,7 +237,7 @@ class Ledger:
         return number
 
     def confirm(self, number: int) -> None:
-        """Say that a release is in its place."""
+        """Mark a release as written."""
         with _opened(self.path) as base:
             done = base.execute("update release set pending = 0 where number = ?", (number,))
             if done.rowcount != 1:  # somebody who opened the ledger meanwhile took its maker for dead
@@ -255,7 +255,7 @@ class Ledger:
         self.withdraw(number)
 
     def forget_people(self, people: Prints) -> int:
-        """Remove people from all releases, and return how many there were. They count as people who left."""
+        """Remove people from all releases, and return their number. They count as people who left."""
         gone: set[bytes] = set()
         with _opened(self.path) as base:
             for entry in list(self._entries(base)):
@@ -307,7 +307,7 @@ class Ledger:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """Give a connection whose changes are kept if the block ends well; what is deleted is wiped."""
+    """Yield a connection; changes are kept if the block succeeds, and deleted rows are wiped."""
     try:
         base = sqlite3.connect(path, timeout=10, isolation_level="DEFERRED")
         try:
@@ -342,7 +342,7 @@ def _bytes(values: Sequence[int] | Ints) -> bytes:
 
 
 def _blobs(entry: Entry, keep: NDArray[np.bool_] | slice = slice(None)) -> list[bytes | None]:
-    """Return what `_SINCE_2` names, of some people."""
+    """Return the fields of `_SINCE_2` for some people."""
     arrays = (getattr(entry, name) for name in _SINCE_2)
     return [None if array is None else np.ascontiguousarray(array[keep]).tobytes() for array in arrays]
 

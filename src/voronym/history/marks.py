@@ -1,4 +1,4 @@
-"""Whether what a person has in a column changed: marks that tell a change, and hold no value.
+"""Marks that show whether a person's value in a column changed, without holding a value.
 
 A mark is 16 bits, made of the person's fingerprint and keyed hashes of the values of all their rows. Equal
 values give equal marks, and in one of 65,536 cases a change does, too. Equal values of two people have
@@ -18,9 +18,9 @@ from voronym.history.ledger import Entry
 from voronym.history.people import Prints, spelled
 
 BEFORE = "\0before "
-"""In front of the name of a column: its marks are those of values that steps published means of."""
+"""Prefix of a column's name: its marks are of values whose means steps published."""
 DRAWN = "\0drawn "
-"""In front of the name of a column: its marks are those of values that a release drew others for."""
+"""Prefix of a column's name: its marks are of values for which a release drew others."""
 
 Words = NDArray[np.uint64]
 Marks = NDArray[np.uint16]
@@ -76,7 +76,7 @@ def _mixed(words: Words) -> Words:
 def changes(
     entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks, keys: Sequence[str]
 ) -> NDArray[np.bool_]:
-    """Return in which releases people had other values than in the one before with them, beside the keys.
+    """Return the releases in which people had other values than in their previous one, keys aside.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def moved(
     *,
     first: bool = False,
 ) -> NDArray[np.bool_]:
-    """Return who has other values in some columns than in an earlier release.
+    """Return the people whose values in some columns differ from an earlier release.
 
     Parameters
     ----------

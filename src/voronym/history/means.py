@@ -1,4 +1,4 @@
-"""Means of groups in two releases: their difference must not be what one person has.
+"""Means of groups in two releases: their difference must not reveal one person's value.
 
 Where groups are not kept, a group is averaged again. If it has the same people as before, and the keys or the
 weight of one of them are others, the difference of the two sums is theirs. If one of its people stands for
@@ -25,11 +25,11 @@ Bools = NDArray[np.bool_]
 ALIKE = 10 / 65_536
 """Share of people whose marks may agree by chance though their values differ, with room: one in 65,536 do."""
 RENAMED = 0.9
-"""Share of people with equal marks in two columns from which on these are one column with two names."""
+"""Share of people with equal marks in two columns at which these count as one renamed column."""
 
 
 def heavy(weights: NDArray[np.float64], groups: Ints, k: int) -> Bools:
-    """Return who has nearly all of some set of k people of their group (rule of p percent).
+    """Return the people who dominate some set of k people of their group (p % rule).
 
     Examples
     --------
@@ -46,7 +46,7 @@ def heavy(weights: NDArray[np.float64], groups: Ints, k: int) -> Bools:
 def heavy_people(
     weights: NDArray[np.float64] | None, everyone: Prints, people: Prints, groups: Ints, k: int
 ) -> Bools:
-    """Return whose weight, over all their rows, is nearly all of that of some k people of their group.
+    """Return the people whose total weight dominates some k people of their group.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def heavy_people(
 def check_means(
     entries: Sequence[Entry], people: Prints, groups: Ints, k: int, changed: Bools, dominant: Bools
 ) -> None:
-    """Refuse means whose difference to those of an earlier release one person makes, or fewer than k.
+    """Refuse means whose difference to an earlier release is due to one person, or fewer than k.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def check_means(
 
 
 def check_leavers(entries: Sequence[Entry], people: Prints, k: int) -> None:
-    """Refuse means whose difference to those of an earlier release fewer than k people make who left.
+    """Refuse means whose difference to an earlier release is due to fewer than k people who left.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def check_raw(
 
 
 def redrawn(recipe: Any) -> set[str]:
-    """Return the columns for which a recipe draws at random what it publishes of each person.
+    """Return the columns whose published values a recipe draws at random for each person.
 
     Groups that are kept publish what they did, whatever is drawn for their keys before.
     """
@@ -164,7 +164,7 @@ def redrawn(recipe: Any) -> set[str]:
 
 
 def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], marks: Marks) -> None:
-    """Refuse to draw at random again for people whose values are those of an earlier draw.
+    """Refuse to draw again for people with the same values as in an earlier draw.
 
     The mean of several draws about one value is nearer to it than each of them. A column that has another
     name now is known by its marks, where nearly all of them are the same.
@@ -199,7 +199,7 @@ def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], 
 
 
 def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> int:
-    """Return how many heavy people are in another group than in an earlier release, with some of its people.
+    """Return how many dominant people are in a new group with some people of their earlier one.
 
     A group that has the same people as before, or none of them, tells nothing by its difference.
     """
@@ -209,7 +209,7 @@ def _regrouped(entry: Entry, people: Prints, groups: Ints, dominant: Bools) -> i
 
 
 def _elsewhere(mine: tuple[Prints, Ints], theirs: tuple[Prints, Ints], who: Bools) -> int:
-    """Return how many of some people are in a group that has some people of a group of theirs, not all."""
+    """Return how many of some people are in a group with only a part of one of their groups."""
     (people, groups), (others, other_groups) = mine, theirs
     if not len(people) or not len(others):
         return 0

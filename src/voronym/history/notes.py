@@ -1,4 +1,4 @@
-"""What a data holder should know about a release beside those before it."""
+"""Remarks for the data holder about a release in relation to earlier ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from voronym.history.booking import Booking
 
 
 def notes(booking: Booking, *, chosen: bool = True) -> tuple[str, ...]:
-    """Return what the data holder should know, the weightiest first.
+    """Return the remarks for the data holder, the weightiest first.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def notes(booking: Booking, *, chosen: bool = True) -> tuple[str, ...]:
     if booking.respelled:
         out.append(
             f"{booking.respelled:,} people are not known, but somebody who is missing now has the same "
-            f"{', '.join(booking.named_by)} in another spelling (letter case, dashes, zeros in front, signs "
-            "that are not seen): if they are the same people, spell them as before"
+            f"{', '.join(booking.named_by)} in another spelling (letter case, dashes, zeros in front, "
+            f"invisible characters): if they are the same people, spell them as before"
         )
     waiting = following.waiting if following is not None else len(booking.late)
     if waiting:
@@ -49,7 +49,11 @@ def notes(booking: Booking, *, chosen: bool = True) -> tuple[str, ...]:
     if booking.corrected and following is not None:
         out.append(
             f"{booking.corrected:,} people have other keys now than when they were first published, and the "
-            "release still publishes what their group published then: groups that are kept do not change"
+            "release still publishes what their group published then: groups that are kept do not change. To "
+            "publish what they have now: if the earlier releases never left the house, forget them (voronym "
+            f"ledger forget {booking.ledger.path} --release NUMBER); otherwise begin a new series with "
+            f"another {hint('ledger')}, which together with the earlier files tells more than k allows. To "
+            "publish nothing old of them, leave these people out of the table"
         )
     if standing is not None and standing.leavers_below:
         out.append(

@@ -33,7 +33,7 @@ NOBODY = (
 def naming_columns(
     schema: Schema | None, frame: Frame, declared: Sequence[str] = (), bound: Sequence[str] = ()
 ) -> list[str]:
-    """Return the columns that tell people apart: that of persons, or else the identifiers.
+    """Return the columns that identify people: that of persons, or else the identifiers.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def naming_columns(
 
 
 def fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prints:
-    """Return HMAC-SHA256 of what the columns say of each row, cut to `SIZE` bytes.
+    """Return HMAC-SHA256 of the columns' values in each row, cut to `SIZE` bytes.
 
     Numbers are written in one way whatever their type, texts without spaces around them and in one Unicode
     form, so that two departments with one key agree on who is who.
@@ -82,7 +82,7 @@ def fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prints:
 def loose_fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prints:
     """Return fingerprints that another spelling of the same name has, too.
 
-    Letter case, full-width forms, dashes, spaces, signs that are not seen, and zeros in front of a number do
+    Letter case, full-width forms, dashes, spaces, invisible characters, and zeros in front of a number do
     not count. Two people may share one: it is good for a warning, and for nothing else.
     """
     texts = [_each(frame[name].to_list(), lambda value: loosely(spelled(value))) for name in columns]
@@ -90,7 +90,7 @@ def loose_fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prin
 
 
 def loosely(text: str) -> str:
-    """Return a text without what another system may spell otherwise.
+    """Return a text without details that systems spell differently.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _prints(rows: Sequence[tuple[str, ...]], key: bytes, purpose: bytes = b"") -
 
 
 def _packed(row: Sequence[str]) -> bytes:
-    """Return texts as bytes, each with its length, so that ("ab", "c") is not ("a", "bc")."""
+    """Return texts as bytes with their lengths, so that ("ab", "c") differs from ("a", "bc")."""
     parts = [text.encode() for text in row]
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
 

@@ -1,4 +1,4 @@
-"""What may be chosen about groups over time."""
+"""The choices about groups over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a release is refused beside those before it, and the ways out."""
+"""Why a release is refused in view of earlier ones, and the ways out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voronym.history.check import Standing
 
 @dataclass(frozen=True)
 class Refusal:
-    """What was counted of people who would be told apart; as text, why nothing is released.
+    """The counts of people who would be singled out; as text, why nothing is released.
 
     Parameters
     ----------

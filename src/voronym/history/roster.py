@@ -1,4 +1,4 @@
-"""Everybody of a release as the ledger will know them: those included who wait or were left out."""
+"""Everybody of a release as the ledger will know them, waiting and left-out people included."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def shared(history: ArrayLike, begun: ArrayLike | None = None, homes: ArrayLike 
 
 @checked
 def smallest_history(history: ArrayLike, begun: ArrayLike | None = None) -> int:
-    """Return the least number of people who share all that was published about one of them.
+    """Return the smallest number of people with the same published history.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _compare(rows: Ints, first: Ints, counts: Ints, lived: Ints | None) -> Ints:
 
 
 def _households(mine: Ints, other: Ints, lived: Ints, spans: Ints, many: int) -> Ints:
-    """Count the households of all kinds that go with each of ``many`` kinds."""
+    """Count the households of each kind, for each of ``many`` kinds."""
     width = spans[other + 1] - spans[other]
     at = np.repeat(spans[other] - np.concatenate([[0], np.cumsum(width)[:-1]]), width) + np.arange(
         width.sum()
@@ -143,7 +143,7 @@ def _households(mine: Ints, other: Ints, lived: Ints, spans: Ints, many: int) ->
 
 
 def _whole(name: str, given: ArrayLike) -> Ints:
-    """Return whole numbers, or say that some are none."""
+    """Return whole numbers; raise if some are not."""
     result = np.asarray(given)
     if result.dtype.kind == "f" and not np.isfinite(result).all():
         raise InputError(f"{name} has numbers that are not finite")

@@ -1,4 +1,4 @@
-"""What stands above the rooms of methods: the choice among them, and the way from groups to a masked table.
+"""The choice among methods, and the way from groups to a masked table.
 
 `auto` chooses a method by size and time; `grouped` publishes the centres of groups, whatever method made
 them. The registry itself, which every method joins by a decorator, is `voronym.method`.

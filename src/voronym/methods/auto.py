@@ -1,4 +1,4 @@
-"""The default choice: the best partition for the seconds granted, and what is proven about it."""
+"""The default method: the best partition for the granted seconds, and its proof."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from voronym.refiners.registry import REFINERS
 from voronym.space.published import PublishedPoints
 
 QUICK = 6_000
-"""Records up to which annealing pays within a second or a few."""
+"""Records up to which annealing pays within a few seconds."""
 MIDDLE = 100_000
-"""Records up to which a local search does, in a space without coordinates: its start is quadratic."""
+"""Records up to which a local search pays in a space without coordinates: its start is quadratic."""
 COLUMNS = 5_000
 """Records up to which column generation is tried: it keeps every pair of neighbours in memory."""
 SMALL, LARGEST = 6, 12
@@ -31,16 +31,17 @@ GLANCE, FEW = 100.0, 500
 """Proposals a record by means before groups are searched by what they publish: downhill, and short; and the
 records up to which the whole search by means takes no time that anybody notices."""
 VISITED = 0.5
-"""Share of the visits by means, where the rest of the search is by what groups publish."""
+"""Share of the visits by means, if the rest of the search is by published values."""
 SHOWN = 0.6
-"""The same share where groups publish modes: column generation proves, and finds nothing."""
+"""The same share if groups publish modes: column generation proves, but finds nothing."""
 VISITS, DEAR = 2.5e7, 3e6
-"""Visits to pairs of groups in all, without a time limit, with coordinates and without: some tens of seconds
-on two cores."""
+"""Visits to pairs of groups without a time limit, with coordinates and without: some tens of seconds on two
+cores.
+"""
 SWEEPS, TRIAL = 1000.0, 20.0
-"""Proposals a record without a time limit, and those from which their time is foreseen."""
+"""Proposals per record without a time limit, and the number from which their time is predicted."""
 LONGEST = 64_000.0
-"""Proposals a record beyond which another try is worth more than a longer one, for k above `SMALL`."""
+"""Proposals per record above which another try beats a longer one, for k above `SMALL`."""
 
 
 @algorithm(
@@ -96,7 +97,7 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
 
 
 def _prove(problem: Problem, best: Partition, ctx: Context) -> tuple[Partition, Bound | None]:
-    """Prove how good the groups are, and look for better ones on the way; search only, where it is no use."""
+    """Prove how good the groups are and look for better ones; only search if a proof is useless."""
     if problem.n > COLUMNS or problem.k > LARGEST:
         return REFINERS["exchange"].improve(problem, best, ctx), None
     try:
@@ -136,7 +137,7 @@ def _published(problem: Problem, records: PublishedPoints, ctx: Context) -> tupl
 
 
 def _pairs(problem: Problem, ctx: Context) -> Partition:
-    """Search by pairs; without a time limit for some tens of seconds at most, however many records."""
+    """Search by pairs; without a time limit for some tens of seconds at most."""
     method = METHODS["pairs"]
     options = method.options()
     dear = problem.records.points is None or problem.weights is not None
@@ -157,7 +158,7 @@ def _better(problem: Problem, partition: Partition, other: Partition) -> Partiti
 
 
 def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition, float | None]:
-    """Do what is done without a limit, where there is time for it and half as much again; say how long.
+    """Do the work of an unlimited run, if there is one and a half times the time for it; return the time.
 
     Annealing that is broken off while it is hot has nothing to show; whether it can end is foreseen from a
     few sweeps, which find something by themselves.
@@ -178,7 +179,7 @@ def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition,
 
 
 def _longer(problem: Problem, start: Partition, best: Partition, ctx: Context, seconds: float) -> Partition:
-    """Anneal again, twice as long each time, while there is time for it: more time does more of the same.
+    """Anneal again, twice as long each time, while time remains: more time does more of the same.
 
     From some length on, where column generation will not find the rest, it is tried again, just as long.
     ``seconds`` is what the time before took.

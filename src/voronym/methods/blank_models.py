@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
+from voronym.methods.blanks import combinations
 from voronym.partition import Partition
 from voronym.privacy import Judge
 from voronym.privacy.enforce import choose, enforce
@@ -24,15 +25,17 @@ from voronym.problem import Problem
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 FEW = 0.1
-"""Share of the classes that are joined at a time where a sum over all of them is too large."""
+"""Share of the classes joined at a time if a sum over all of them is too large."""
 NEAR = 8
 """Classes that are tried, the cheapest first, for one to join and obey."""
+SLOW = 1e-4
+"""Seconds for each record that ways other than merging may take: they are not begun with less time left."""
 LEVELS = 64
-"""Values of a key that exchanges tell apart, at most: a column of numbers each."""
+"""Most values of a key that exchanges distinguish: a column of numbers each."""
 
 
 def shared(codes: Ints, labels: Ints, many: int) -> Ints:
-    """Return what all records of a class share, by column; -1 where they differ or one is missing.
+    """Return the values that all records of a class share, by column; -1 if they differ or one is missing.
 
     Examples
     --------
@@ -68,6 +71,8 @@ def obey(
         ways = (how,)
     made: list[Ints] = []
     for number, way in enumerate(ways):
+        if number and ctx.left < SLOW * len(codes):
+            break
         here = ctx.part(number / len(ways), (number + 1) / len(ways))
         if way == "merge":
             made.append(join(codes, part.labels, judges, price, here))
@@ -78,13 +83,13 @@ def obey(
 
 
 def missing(codes: Ints, labels: Ints, price: Floats) -> float:
-    """Return the price of the values that are not told where a class publishes what its records share."""
+    """Return the cost of the blanked values if a class publishes only what its records share."""
     gaps = shared(codes, labels, int(labels.max()) + 1)[labels] < 0
     return float(((codes >= 0) & gaps).sum(axis=0) @ price)
 
 
 def _indicators(codes: Ints, price: Floats) -> Floats:
-    """Return a column of 0 and 1 for each value of each key, so that records are near that share values.
+    """Return a 0/1 column for each value of each key, so that records with equal values are near.
 
     Where a key has many values, several share a column: exchanges then tell them apart less well, and what
     is published does not depend on it.
@@ -96,7 +101,7 @@ def _indicators(codes: Ints, price: Floats) -> Floats:
 
 
 def join(codes: Ints, labels: Ints, judges: Sequence[Judge], price: Floats, ctx: Context) -> Ints:
-    """Join classes until every judge accepts each of them, and return the classes of the records.
+    """Join classes until every judge accepts each of them; return the records' classes.
 
     Parameters
     ----------
@@ -123,12 +128,11 @@ def join(codes: Ints, labels: Ints, judges: Sequence[Judge], price: Floats, ctx:
         labels = _joined(labels, _partners(codes, labels, many, bad, judges, price), many)
     # Classes that publish the same are one, for whoever reads it.
     rows = shared(codes, labels, int(labels.max()) + 1)
-    same = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-    return np.asarray(same[labels], np.int64)
+    return combinations(rows)[1][labels]
 
 
 def _refused(labels: Ints, many: int, judges: Sequence[Judge]) -> Ints:
-    """Return the classes that a judge refuses; of a sum that is too large, those that add most to it."""
+    """Return the classes that a judge refuses; of an excessive sum, those that add most to it."""
     bad = np.zeros(many, bool)
     most = np.zeros(many)
     for judge in judges:
@@ -145,7 +149,7 @@ def _refused(labels: Ints, many: int, judges: Sequence[Judge]) -> Ints:
 def _partners(
     codes: Ints, labels: Ints, many: int, bad: Ints, judges: Sequence[Judge], price: Floats
 ) -> list[tuple[float, int, int]]:
-    """Return for each of some classes which other one it is joined with, and what that costs.
+    """Return the partner with which each class is joined, and the cost.
 
     Of the cheapest few it is the first with which it obeys, or else the cheapest.
     """

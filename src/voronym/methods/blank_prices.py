@@ -19,15 +19,15 @@ from voronym.methods.blanks import Choices
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ROUNDS, FEWEST, WORK = 300, 20, 60_000_000
-"""Steps, at most and at least; and offers that are looked at in all of them."""
+"""Most and fewest steps; and offers examined in all of them."""
 PATIENCE, SHORTER = 8, 0.6
-"""Steps without a gain after which a step is shortened, and to what share."""
+"""Steps without a gain after which a step is shortened, and the factor."""
 
 
 def raised(
     choices: Choices, which: Ints, homes: Ints | None, price: Floats, cost: float, ctx: Context
 ) -> float:
-    """Return what any choice of missing values costs at least, where one is known.
+    """Return a lower bound on the cost of any choice of gaps, if one is known.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def raised(
 
 
 def _offers(c: Choices, which: Ints, homes: Ints | None) -> tuple[Offers, Ints]:
-    """Return who may be published where, and the combination of each unit; -1 for those that help.
+    """Return the classes each unit may be published in, and its combination; -1 for helpers.
 
     A unit is a combination, or one in one household. Those whose combination is common cost nothing where
     they are: their price stays 0, and of all that could help in a class the cheapest alone have k heads.

@@ -1,4 +1,4 @@
-"""Which record is published in which class: a search by annealing, whatever k counts.
+"""Which record is published in which class: a search by annealing, for any unit that k counts.
 
 The state is one class for each record; those who are alike are told apart by their households alone. See
 `voronym._kernels.blanks` for the moves.
@@ -23,7 +23,7 @@ PROPOSALS, FEWEST, MOST = 600, 100_000, 6_000_000
 HOT, COLD = 1.0, 0.15
 """Temperatures, in prices of a usual gap."""
 QUENCH = 60
-"""Proposals for each record at the lowest temperature, where a search is broken off while it is hot."""
+"""Proposals per record at the lowest temperature, if a search is stopped while it is hot."""
 ROOM = 400
 """Records that one proposal may move, at most."""
 PIECE = 4_000
@@ -33,7 +33,7 @@ PIECE = 4_000
 def anneal(
     choices: Choices, which: Ints, homes: Ints | None, ctx: Context, prove: Callable[[float], float]
 ) -> tuple[Ints, float]:
-    """Publish every record in a class, so that each class has k heads or more, with few gaps.
+    """Publish every record in a class of k heads or more, with few gaps.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def anneal(
 def _annealed(
     choices: Choices, which: Ints, homes: Ints | None, each: int, most: int | None, ctx: Context
 ) -> Ints:
-    """Anneal once, from the state in which everybody has as few gaps as those around allow.
+    """Anneal once, from the state in which everybody has as few gaps as their neighbours allow.
 
     Where the time ends before, the last proposals are made at the lowest temperature, within the time.
     """

@@ -1,4 +1,4 @@
-"""How many gaps others need, who let a gap match everything: for comparison, and for nothing else.
+"""The gaps that tools need which let a gap match everything; only for comparison.
 
 A record is safe, as they count, when k records or more match it, itself counted: in every key the two have
 the same value, or one of them has a gap. Fewer gaps do, because every gap made for one record makes it match
@@ -12,11 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.methods.blanks import combinations
+
 Ints = NDArray[np.int64]
 
 
 def matches(codes: Ints, row: Ints, counts: Ints) -> int:
-    """Count the records that match one of them if a gap, -1, matches everything.
+    """Count the matches of a record if a gap, -1, matches everything.
 
     Examples
     --------
@@ -35,14 +37,10 @@ def wildcard_gaps(codes: Ints, k: int, price: Sequence[float], homes: Ints | Non
     sets of their values it is the first that suffices. Where there are households, records of the same one
     count once.
     """
-    rows, which = np.unique(codes, axis=0, return_inverse=True)
-    which = which.reshape(-1)
+    rows, which, many = combinations(codes)
+    heads = many
     if homes is not None:  # one record of each household and combination
-        keep = np.unique(np.column_stack([which, homes]), axis=0)
-        counts = np.bincount(keep[:, 0], minlength=len(rows))
-    else:
-        counts = np.bincount(which, minlength=len(rows))
-    heads, many = counts.copy(), np.bincount(which, minlength=len(rows))
+        heads = np.bincount(combinations(np.column_stack([which, homes]))[0][:, 0], minlength=len(rows))
     # Every record of a combination that is too rare gets the same gaps: then it is a combination again.
     shown, prices = rows.copy(), np.asarray(price, np.float64)
     sets = _cheapest_first(prices)
@@ -66,7 +64,7 @@ def wildcard_gaps(codes: Ints, k: int, price: Sequence[float], homes: Ints | Non
 
 
 def _cheapest_first(prices: NDArray[np.float64]) -> list[NDArray[np.bool_]]:
-    """Return all sets of columns but the empty one, the cheapest first."""
+    """Return all non-empty sets of columns, the cheapest first."""
     d = len(prices)
     numbers = np.arange(1, 2**d)
     sets = ((numbers[:, None] >> np.arange(d)) & 1).astype(bool)

@@ -1,4 +1,4 @@
-"""Which values to make missing, so that records with gaps are alike: the classes there can be, and who is in.
+"""Choose values to blank so that records with gaps are alike: the possible classes and their members.
 
 A record is published with some of its keys and gaps for the others. A *class* is a set of columns that are
 kept and their values; all that are published in it look alike. A gap is a value of its own: a class with a
@@ -23,6 +23,25 @@ MOST = 30_000_000
 """Pairs of a combination of keys and a class that it can be published in, at most."""
 SAME = 1e-9
 """Costs nearer than that are equal."""
+
+
+def combinations(codes: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the distinct rows in order, which of them each row is, and how often each occurs.
+
+    The same as `numpy.unique` by rows, in less time.
+
+    Examples
+    --------
+    >>> rows, which, counts = combinations(np.array([[1, -1], [0, 2], [1, -1]]))
+    >>> rows.tolist(), which.tolist(), counts.tolist()
+    ([[0, 2], [1, -1]], [1, 0, 1], [1, 2])
+    """
+    which = np.zeros(len(codes), np.int64)
+    for column in codes.T:
+        width = int(column.max(initial=0)) + 2
+        which = np.unique(which * width + column + 1, return_inverse=True)[1].reshape(-1)
+    first = np.unique(which, return_index=True)[1]
+    return codes[first], which, np.bincount(which, minlength=len(first))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +143,7 @@ class Choices:
 
 @dataclass(eq=False)
 class Search:
-    """The class in which each record is published: each that is used has k records or more.
+    """The class of each record; every class in use has k records or more.
 
     Parameters
     ----------
@@ -157,11 +176,11 @@ class Search:
         return float(sum(n * self.price(row, item) for item, n in self.held[row].items()))
 
     def price(self, row: int, item: int) -> float:
-        """Return what a record costs in a class that fits it."""
+        """Return the cost of a record in a class that fits it."""
         return self._whole[row] - self._worth[item]
 
     def put(self, row: int, item: int, many: int) -> None:
-        """Publish some more records of a combination in a class; fewer, where many is negative."""
+        """Publish more records of a combination in a class; fewer if ``many`` is negative."""
         for outer, inner in ((self.held[row], item), (self.inside.setdefault(item, {}), row)):
             outer[inner] = outer.get(inner, 0) + many
             if not outer[inner]:
@@ -177,7 +196,7 @@ class Search:
             self.put(row, item, n)
 
     def labels(self, which: Ints, rng: np.random.Generator) -> Ints:
-        """Return the class of each record; which of several equal ones is published how is drawn."""
+        """Return the class of each record; equal records are assigned at random."""
         out = np.empty(len(which), np.int64)
         order = rng.permutation(len(which))
         order = order[np.argsort(which[order], kind="stable")]

@@ -100,7 +100,7 @@ def _written(value: object) -> str:
 
 
 def check_blocks(blocks: Sequence[Block], keys: Sequence[str]) -> None:
-    """Refuse blocks that share a column, name what is no key, or leave a key to nobody."""
+    """Refuse blocks that share a column, name a column that is no key, or omit a key."""
     named = [name for block in blocks for name in block.columns]
     for name in named:
         if name not in keys:
@@ -161,7 +161,7 @@ def blocks(
 
 
 def _choices(choices: ReleaseChoices, block: Block) -> ReleaseChoices:
-    """Return the choices of a run for one of its blocks: what is said of other columns is left out."""
+    """Return the choices of a run for one of its blocks, without those for other columns."""
 
     def only(given: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return {
@@ -179,7 +179,7 @@ def _choices(choices: ReleaseChoices, block: Block) -> ReleaseChoices:
 
 
 def _keyed(table: Table, block: Block) -> Table:
-    """Return the table with the keys of a block; other keys are left as they are."""
+    """Return the table with the keys of a block; other keys stay as they are."""
     columns = tuple(
         replace(column, role="other") if column.role == "key" and column.name not in block.columns else column
         for column in table.schema.columns
@@ -240,7 +240,7 @@ def _released(
     k: int,
     models: Sequence[Model],
 ) -> tuple[Grouped, Ints]:
-    """Mask each class by a method that says itself what its groups publish."""
+    """Mask each class by a method that decides what its groups publish."""
     function = METHODS[choices.method].function
     if not classes.any():
         made: Grouped = function(table, ctx, options, choices=choices, k=k, models=models)
@@ -262,7 +262,7 @@ def _released(
 
 
 def _figures(table: Table, parsed: Sequence[Block], made: Sequence[Grouped]) -> BlocksFigures:
-    """Return what was measured of each part."""
+    """Return the figures of each part."""
     parts = tuple(
         BlockFigures(
             columns=tuple(block.columns),
@@ -299,7 +299,7 @@ def _log(
 
 
 def _schema(table: Table, parsed: Sequence[Block], made: Sequence[Grouped]) -> Any:
-    """Return the schema of what is published, where a part changes kinds."""
+    """Return the published schema, if a part changes kinds."""
     if all(entry.schema is None for entry in made):
         return None
     of = {name: item for block, item in zip(parsed, made, strict=True) for name in block.columns}

@@ -36,12 +36,12 @@ from voronym.table.values import first_rows
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 CHANGING = 0.5
-"""Share of a key's variance inside of people, from where it is said that it is lost."""
+"""Share of a key's variance within people above which its loss is reported."""
 
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """What is grouped, as records of a space.
+    """The units to group, as records of a space.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Crowd:
 
     @classmethod
     def of(cls, table: Table, ctx: Context, choices: ReleaseChoices) -> Crowd:
-        """Find who is to be grouped."""
+        """Determine the units to group."""
         make = KEY_SPACES[choices.space].function
         keys = make(table, ctx, choices)
         units = table.units
@@ -95,11 +95,11 @@ class Crowd:
         check_heads(self.table.units, self.table.n, k)
 
     def demands(self, k: int) -> list[tuple[str, tuple[Judge, ...]]]:
-        """Return what groups must obey so that k counts households."""
+        """Return the demands on groups by which k counts households."""
         return household_demands(self.table.units, k)
 
     def only(self, rows: Ints) -> Crowd:
-        """Return some of the records, to ask what groups of them must obey."""
+        """Return some of the records, to get the demands on groups of them."""
         return Crowd(self.table.rows(rows), self.keys)
 
     def rows_of(self, records: Ints) -> Ints:
@@ -116,11 +116,11 @@ class Crowd:
 
     @property
     def stage(self) -> str:
-        """What is done while groups are made, in words; a search tells the loss of what it groups."""
+        """The stage while groups are made, in words; a search reports the loss of its groups."""
         return "grouping" if self.of_row is None else "grouping people's means"
 
     def loss(self, part: Partition) -> float:
-        """Return what the rows lose in these groups, in percent of what a single group of all rows would.
+        """Return the loss of the rows in these groups, in percent of one group of all rows.
 
         Before centres become values that can occur. The centre of a group is the mean of its people, whatever
         the number of their rows; each row is held against it, so that what changes from row to row of a
@@ -136,7 +136,7 @@ class Crowd:
         return _percent(lost, float(numerics.spread(own.points).sum()))
 
     def published_loss(self, part: Partition, published: Published | None = None) -> float:
-        """Return what the rows lose as published, in percent of their variance: the loss of a release.
+        """Return the loss of the rows as published, in percent of their variance: the loss of a release.
 
         ``published`` is what the groups publish, where it is not what the space says.
         """
@@ -150,7 +150,7 @@ class Crowd:
 def _with_weights(
     table: Table, frame: nw.DataFrame[Any], people: Partition, choices: ReleaseChoices
 ) -> nw.DataFrame[Any]:
-    """Return the keys of people with the mean weight of each one's rows, where records have weights."""
+    """Return the keys of people with the mean weight of their rows, if records have weights."""
     weights = weights_of(table, choices.weights)
     if weights is None or choices.weights is None:
         return frame
@@ -188,7 +188,7 @@ def _percent(cost: float, total: float) -> float:
 
 
 def check_heads(units: Units | None, people: int, k: int) -> None:
-    """Raise where there are fewer people, or households, than k."""
+    """Raise if there are fewer people, or households, than k."""
     homes = None if units is None else units.household
     many = people if homes is None else len(np.unique(homes))
     if many < k:
@@ -197,7 +197,7 @@ def check_heads(units: Units | None, people: int, k: int) -> None:
 
 
 def household_demands(units: Units | None, k: int) -> list[tuple[str, tuple[Judge, ...]]]:
-    """Return what groups of people must obey so that k counts households; nothing without households."""
+    """Return the demands on groups of people by which k counts households; none without households."""
     if units is None or units.household is None:
         return []
     codes = np.unique(units.household, return_inverse=True)[1].reshape(-1).astype(np.int64)
@@ -208,7 +208,7 @@ def household_demands(units: Units | None, k: int) -> list[tuple[str, tuple[Judg
 
 
 def _changing(keys: Keys, person: Ints) -> list[str]:
-    """Say which keys change from row to row of a person more than from person to person: that is lost."""
+    """Name the keys that vary more within people than between them: that variation is lost."""
     if not isinstance(keys, Coordinates):
         return []
     means = Partition(person).centroids(keys.X)

@@ -1,4 +1,4 @@
-"""What groups must obey beyond k, and how they are made to."""
+"""The demands on groups beyond k, and how they are met."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def obey(
     ctx: Context,
     loss: Callable[[Partition], float] | None = None,
 ) -> tuple[Partition, tuple[Cost, ...]]:
-    """Make the groups obey one model after the other, and say what each cost.
+    """Make the groups obey one model after the other, and report the cost of each.
 
     Groups that obey more models are a solution for fewer, too: where the search was luckier with more, that
     is the cost of fewer. ``loss`` is what to say of groups, where it is not that of the problem.
@@ -100,5 +100,5 @@ def make_obey(
     ctx: Context,
     how: str = "merge",
 ) -> Partition:
-    """Return groups that obey what is demanded."""
+    """Return groups that meet the demands."""
     return obey(problem, part, demands, how, ctx)[0] if demands else part

@@ -1,4 +1,4 @@
-"""Releases by differential privacy: public bounds, an insensitive grouping, noise, and what it comes to."""
+"""Releases by differential privacy: public bounds, an insensitive grouping, noise, and their cost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AUTO = "tree"
 
 @dataclass(frozen=True)
 class DifferentialOptions(Options):
-    """Options of the method dp; ε and what it covers are those of the model dp."""
+    """Options of the method dp; ε and its scope are those of the model dp."""
 
     grouping: str = option(
         "auto",
@@ -67,12 +67,12 @@ def dp(table: Table, ctx: Context, options: DifferentialOptions) -> Masked:
 
 
 def private_of(choices: ReleaseChoices) -> DifferentialPrivacy | None:
-    """Return the promise of differential privacy, where one is asked for."""
+    """Return the promise of differential privacy, if one is requested."""
     return private_among(map(parse_model, choices.models))
 
 
 def unit_of(table: Table) -> str:
-    """Return what is protected, in the singular."""
+    """Return the protected unit, in the singular."""
     if table.units is None:
         return "row"
     return "household" if table.units.household is not None else "person"
@@ -110,7 +110,7 @@ def refuse_over(over: int, unit: str, rows: int) -> None:
 
 
 def cost_of(table: Table, model: DifferentialPrivacy) -> dict[str, float]:
-    """Return what a release would cost each unit, before it is made."""
+    """Return the cost of a release for each unit, before it is made."""
     rows = rows_of(table, model)
     budget = Budget(float(model.epsilon or 0.0), model.delta, rows)
     return {"epsilon": budget.epsilon, "delta": budget.delta, "rho": budget.rho, "rows": rows}
@@ -193,7 +193,7 @@ def grouping_of(options: DifferentialOptions) -> str:
 
 
 def budget_of(model: DifferentialPrivacy, rows: int) -> Budget:
-    """Return what a release may cost, by the most rows that a unit may have."""
+    """Return the budget of a release, by the most rows that a unit may have."""
     epsilon = model.epsilon
     assert epsilon is not None  # noqa: S101 - a recipe refuses to be without
     return Budget(epsilon, model.delta, rows)
@@ -227,7 +227,7 @@ def cells_of(
 
 @dataclass(frozen=True)
 class Shown:
-    """The records of which a release is made, and what is left to spend on them.
+    """The records of a release, and the budget left for them.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class Shown:
 
 
 def shown_records(records: Population, model: DifferentialPrivacy, budget: Budget) -> Shown:
-    """Return all records, or as many as a noisy count says where it is private how many there are."""
+    """Return all records, or a noisy number of them if the number is private."""
     if not model.hides_presence:
         return Shown(records, budget)
     many, share = counted(records.n, budget)
@@ -314,7 +314,7 @@ def encode(table: Table, bounds: list[Bounds]) -> tuple[BoundedRecords, list[int
 def published(
     table: Table, bounds: list[Bounds], cells: Cells, of: np.ndarray[Any, np.dtype[np.int64]]
 ) -> nw.DataFrame[Any]:
-    """Return the table with what its cells publish."""
+    """Return the table with the published values of its cells."""
     new: dict[str, nw.Series[Any]] = {}
     place = {Range: 0, Domain: 0}
     for bound in bounds:

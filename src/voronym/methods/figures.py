@@ -1,4 +1,4 @@
-"""What methods measure that publish values of the table, or noise: see `voronym.core.figures`."""
+"""Figures of methods that publish values of the table, or noise: see `voronym.core.figures`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from voronym.core.jsonable import ABSENT, KEY, plain
 
 @dataclass(frozen=True)
 class Recoding:
-    """One level of its hierarchy for each key, and what it costs."""
+    """One level of its hierarchy for each key, and the cost."""
 
     levels: Mapping[str, int]
     loss: float
     """The certainty penalty, in percent."""
     suppressed: int
-    """Records whose keys are not told."""
+    """Number of records whose keys are blanked."""
     chosen: bool
 
 
@@ -29,14 +29,14 @@ class Uniform:
     recodings: int
     looked_at: int
     heights: Mapping[str, int]
-    """The highest level of each key, which tells nothing."""
+    """The highest level of each key, which reveals nothing."""
     frontier: tuple[Recoding, ...]
     """The best recoding for every number of suppressed records."""
 
 
 @dataclass(frozen=True)
 class LatticeFigures(Figures):
-    """What the method lattice measured."""
+    """The figures of the method lattice."""
 
     lattice: Uniform
 
@@ -51,22 +51,22 @@ class Suppressed:
     """Records that lost one at least."""
     cost: float
     least: float
-    """What any choice costs at least."""
+    """Lower bound on the cost of any choice."""
     gap: float
-    """How far the cost is above the least, in percent; infinite where nothing is known."""
+    """How far the cost is above the lower bound, in percent; infinite without a bound."""
     wildcard: int | None = field(default=None, metadata={KEY: "if gaps matched everything", ABSENT: True})
 
 
 @dataclass(frozen=True)
 class SuppressionFigures(Figures):
-    """What the method local-suppression measured."""
+    """The figures of the method local-suppression."""
 
     local_suppression: Suppressed = field(metadata={KEY: "local suppression"})
 
 
 @dataclass(frozen=True)
 class PublicBounds:
-    """Bounds of a column that were said beforehand, and where they come from."""
+    """Bounds of a column that were given beforehand, and their source."""
 
     column: str
     bounds: str
@@ -75,7 +75,7 @@ class PublicBounds:
 
 @dataclass(frozen=True)
 class Private:
-    """What everybody may know about a differentially private release: no more of the data than its noise."""
+    """The public facts about a differentially private release: they reveal no more than its noise."""
 
     epsilon: float
     delta: float
@@ -95,26 +95,26 @@ class Private:
     choice: str
     """The mechanism by which categories are chosen."""
     spent: Mapping[str, float]
-    """What went of ε, or of ρ where δ is not 0."""
+    """The spent part of ε, or of ρ if δ is not 0."""
     cells: Mapping[str, Any]
     bounds: tuple[PublicBounds, ...]
     odds: float
-    """The factor by which anybody's odds move at most."""
+    """The largest factor by which anybody's odds change."""
     caught: float
-    """People whom a test finds at most that errs on 1 % of others, as a share."""
+    """Largest share of people found by a test that errs on 1 % of others."""
     not_private: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class PrivateFigures(Figures):
-    """What the method dp publishes about itself."""
+    """The figures that the method dp publishes about itself."""
 
     private: Private = field(metadata={KEY: "differential privacy"})
 
 
 @dataclass(frozen=True)
 class BlockFigures:
-    """What became of some keys that were masked by a method of their own."""
+    """The result for keys masked by a method of their own."""
 
     columns: tuple[str, ...]
     method: str
@@ -126,11 +126,11 @@ class BlockFigures:
 
 @dataclass(frozen=True)
 class BlocksFigures(Figures):
-    """What the methods of all blocks measured."""
+    """The figures of the methods of all blocks."""
 
     parts: tuple[BlockFigures, ...]
     within: Sequence[Figures] = ()
-    """What the method of each block measured."""
+    """The figures of each block's method."""
 
     def of(self, kind: type[F]) -> F | None:
         """Return the figures of a kind among those of all blocks."""
@@ -138,6 +138,6 @@ class BlocksFigures(Figures):
         return own[-1] if own else super().of(kind)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures of all blocks, and of each method that had some."""
+        """Return the figures of all blocks, and of each method that has some."""
         out = {name: value for figures in self.within for name, value in figures.to_dict().items()}
         return out | Figures(mean_weights=self.mean_weights).to_dict() | {"parts": plain(self.parts)}

@@ -1,4 +1,4 @@
-"""From what groups publish to the rows of a table."""
+"""From published values of groups to the rows of a table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def gather(
 
 
 def _put_back(table: Table, frame: nw.DataFrame[Any], as_is: NDArray[np.bool_]) -> dict[str, nw.Series[Any]]:
-    """Return keys that are published as numbers with the table's own values in some rows."""
+    """Return numeric keys as published, with the table's own values in some rows."""
     rows = np.where(as_is, np.arange(table.n), np.arange(table.n) + table.n)
     made = {}
     for name in table.keys:
@@ -54,7 +54,7 @@ def _put_back(table: Table, frame: nw.DataFrame[Any], as_is: NDArray[np.bool_]) 
 def with_pseudonyms(
     table: Table, frame: nw.DataFrame[Any], bare: NDArray[np.int64] | None = None
 ) -> nw.DataFrame[Any]:
-    """Return a masked table with pseudonyms in front, where asked for; ``bare`` households get none."""
+    """Return a masked table with pseudonyms in front, if requested; ``bare`` households get none."""
     if not table.schema.pseudonyms or table.units is None:
         return frame
     made = {

@@ -40,12 +40,12 @@ from voronym.table.table import Table
 from voronym.table.values import first_rows
 
 PUBLISHED_BY = ("auto", "pairs")
-"""The methods that minimise what groups publish; the others minimise the loss of their means."""
+"""The methods that minimise the loss as published; the others minimise that of means."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Groups that are given, and what those that have published before publish again.
+    """Given groups, and the published values that living ones repeat.
 
     Parameters
     ----------
@@ -158,14 +158,14 @@ def mask_by_groups(
 
 
 def _lost(crowd: Crowd, choices: ReleaseChoices, k: int, part: Partition) -> float:
-    """Return what the rows lose when these groups publish, in percent of their variance."""
+    """Return the loss of the rows in these groups as published, in percent of their variance."""
     return crowd.published_loss(part, _published(crowd, part, None, choices, k))
 
 
 def _published(
     crowd: Crowd, part: Partition, kept: Kept | None, choices: ReleaseChoices, k: int
 ) -> Published:
-    """Return what the groups publish; those that live, what they have published before."""
+    """Return the published values of the groups; living groups repeat their earlier ones."""
     published = crowd.keys.publish(part)
     if published.schema is None:  # else the space publishes ranges itself
         published = published_ranges(crowd.table, crowd.keys, part, published, choices, k)
@@ -181,7 +181,7 @@ def _published(
 def _centred(
     crowd: Crowd, part: Partition, published: Published, choices: ReleaseChoices, names: list[str], k: int
 ) -> Published:
-    """Put the means or medians of groups in place of the ranges of some keys."""
+    """Replace the ranges of some keys by the means or medians of groups."""
     table = crowd.table if crowd.rows is None else crowd.rows
     keys, rows = Coordinates.of(table), crowd.spread(part)
     alone = replace(choices, publish={name: choices.way(name) for name in names}, widths=None)
@@ -211,7 +211,7 @@ def _groups(
     way: str = "",
     loss: Callable[[Partition], float] | None = None,
 ) -> tuple[Partition, Bound | None]:
-    """Divide the records, and say what was proven about the loss on the way.
+    """Divide the records, and report what was proven about the loss.
 
     ``equal`` are classes of records with the same keys: those of k or more stay as they are where that loses
     less. Where models are demanded they do if all classes obey them; but never against an intruder who knows
@@ -243,12 +243,12 @@ def _groups(
 
 
 def searched(problem: Problem, shown: PublishedPoints | None) -> Problem:
-    """Return the problem that a search minimises: what groups publish, where that is not their means."""
+    """Return the problem that a search minimises: the published values, if they are not means."""
     return problem if shown is None else Problem(shown, problem.k)
 
 
 def group(problem: Problem, method: Method, options: Options, ctx: Context) -> Partition:
-    """Divide some records into groups of k or more; all of them are one group where they are few."""
+    """Divide records into groups of k or more; a single group if there are few."""
     if problem.n < 2 * problem.k:
         return problem.one_group()
     half = ctx.part(0.0, 1.0, time=0.5)  # models are enforced in the rest of the time
@@ -256,7 +256,7 @@ def group(problem: Problem, method: Method, options: Options, ctx: Context) -> P
 
 
 def publish_groups(crowd: Crowd, part: Partition, choices: ReleaseChoices, k: int) -> Published:
-    """Return what groups publish."""
+    """Return the published values of groups."""
     return _published(crowd, part, None, choices, k)
 
 
@@ -319,7 +319,7 @@ def _together(
 
 
 def _weightless(choices: ReleaseChoices, method: Method) -> list[str]:
-    """Say where groups are made as if all records counted alike."""
+    """Warn if groups are made as if all records had equal weights."""
     if choices.weights is None:
         return []
     if choices.space != DEFAULT_SPACE:

@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 
 def sizes_together(household: Ints, k: int) -> tuple[dict[int, Ints], Ints]:
-    """Return the households of each size that k or more have, and those of all other sizes.
+    """Return the households by size, for sizes that k or more have, and those of all other sizes.
 
     The others are none, or at least k: the rarest of the shared sizes join them until they are.
     """

@@ -1,4 +1,4 @@
-"""Uniform coding: the same categories for everybody, the best there are, by a search that looks at few.
+"""Uniform coding: the same categories for everybody, chosen optimally by a search of few combinations.
 
 A *recoding* gives every key one level of its ladder. Classes that break k or a model are suppressed: their
 keys are not told. The loss of a recoding is the certainty penalty of what is published; a suppressed record
@@ -103,7 +103,7 @@ class Lattice:
         self._done = np.zeros(self.shape, bool)
 
     def labels(self, node: Sequence[int]) -> tuple[Ints, int]:
-        """Return the class of each record under a recoding, and how many classes there are."""
+        """Return the class of each record under a recoding, and the number of classes."""
         codes = np.stack([column.codes[level] for column, level in zip(self.columns, node, strict=True)])
         sizes = np.array(
             [column.sizes[level] for column, level in zip(self.columns, node, strict=True)], np.int64
@@ -115,7 +115,7 @@ class Lattice:
         return labels.copy(), int(many)
 
     def look(self, node: tuple[int, ...]) -> int:
-        """Find what a recoding suppresses and loses; return the records in classes below k."""
+        """Find the suppression and loss of a recoding; return the records in classes below k."""
         self._done[node] = True
         self.looked += 1
         labels, many = self.labels(node)
@@ -131,7 +131,7 @@ class Lattice:
         return must
 
     def heads(self, labels: Ints, many: int) -> Ints:
-        """Return what k counts in each class: records, or the people or households behind them."""
+        """Return the count of each class for k: records, or the people or households behind them."""
         if self.units is None:
             return np.bincount(labels, minlength=many)
         return self.units.heads(labels, many)
@@ -141,7 +141,7 @@ class Lattice:
         return int(self.heads(np.where(rows, 0, 1), 2)[0]) >= self.k
 
     def suppressed(self, labels: Ints, sizes: Ints, small: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-        """Return which classes are suppressed: those that break k or a model, and more if these need them.
+        """Return the suppressed classes: those that break k or a model, and more if these need them.
 
         Suppressed records are a class of their own, of k or more, that obeys the models, too: where it does
         not, the smallest classes join it, the first to appear among equals. None beyond the limit.
@@ -169,12 +169,12 @@ class Lattice:
         return gone
 
     def _obeys(self, judges: Sequence[Judge], rows: NDArray[np.bool_]) -> bool:
-        """Say whether the suppressed records, as one class, obey the models."""
+        """Return whether the suppressed records, as one class, obey the models."""
         labels = np.where(rows, 0, 1)
         return all(bool(np.atleast_1d(judge.holds(judge.values(labels, 2)))[0]) for judge in judges)
 
     def _enter(self, node: tuple[int, ...], gone: NDArray[np.bool_]) -> None:
-        """Keep a solution, unless another loses no more and suppresses no more."""
+        """Keep a solution, unless another loses and suppresses no more."""
         cost = np.zeros(self.n)
         for column, level, weight in zip(self.columns, node, self.weights, strict=True):
             cost += weight * column.penalty[level]
@@ -193,7 +193,7 @@ class Lattice:
         return min((solution.loss for solution in self.front if solution.suppressed <= least), default=np.inf)
 
     def open(self, node: tuple[int, ...]) -> bool:
-        """Say whether a recoding may still be better than all that were found."""
+        """Return whether a recoding may still be better than all known ones."""
         least = int(self.least[node])
         if self._done[node] or least > self.limit:
             return False
@@ -214,7 +214,7 @@ class Lattice:
                 self.look(node)
 
     def _climb(self, node: tuple[int, ...]) -> None:
-        """Halve a way up from a recoding until the step to those that suppress no more than allowed is found.
+        """Bisect a path up from a recoding to the first one that suppresses no more than allowed.
 
         What is still too fine on the way rules out everything below it at once.
         """
@@ -244,7 +244,7 @@ def _no_worse(solution: Solution, other: Solution) -> bool:
 
 
 def _numbered(codes: Ints) -> tuple[Ints, int]:
-    """Return classes by sorting, where the combinations do not fit a number."""
+    """Return classes by sorting, if the combinations exceed the number type."""
     _, labels = np.unique(codes, axis=1, return_inverse=True)
     return labels.reshape(-1).astype(np.int64), int(labels.max()) + 1
 
@@ -258,7 +258,7 @@ def _numbered(codes: Ints) -> tuple[Ints, int]:
 def lattice(
     table: Table, ctx: Context, options: Options, *, choices: ReleaseChoices, k: int, models: Sequence[Model]
 ) -> Grouped:
-    """Recode every key to one level of its hierarchy for all records, and suppress what breaks k or a model.
+    """Recode each key to one level of its hierarchy for all records; suppress those that break k or a model.
 
     The problem: minimise the certainty penalty of what is published over all combinations of levels with at
     most a share of suppressed records, whose keys are not told. Suppressed records are a class of their own

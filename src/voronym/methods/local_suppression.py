@@ -1,4 +1,4 @@
-"""Local suppression: every published value is true, and some are missing, so that k records look alike."""
+"""Local suppression: every published value is true, and some are blanked so that k records look alike."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voronym.methods.blank_models import obey, shared
 from voronym.methods.blank_prices import raised
 from voronym.methods.blank_search import anneal
 from voronym.methods.blank_wildcard import wildcard_gaps
-from voronym.methods.blanks import SAME, Choices, Search
+from voronym.methods.blanks import SAME, Choices, Search, combinations
 from voronym.methods.crowd import check_heads, household_demands
 from voronym.methods.demands import demands_of
 from voronym.methods.figures import Suppressed, SuppressionFigures
@@ -33,15 +33,15 @@ from voronym.table.values import first_rows
 
 Ints = NDArray[np.int64]
 COLUMNS = 20
-"""Keys, at most: every set of them that k records share is looked at."""
+"""Most keys: every set of them that k records share is examined."""
 FATE = "its own value, or missing"
-"""What is published of a key."""
+"""How a key is published."""
 WILDCARD = (
     "If a gap matched everything, as other tools count, {:,} gaps would do: found by a greedy search, for "
     "comparison; records with gaps in unusual places would then stand alone."
 )
 NEARLY = 0.5
-"""Share of the values of a key from where a data holder is told to recode it first."""
+"""Share of a key's blanked values above which the data holder is advised to recode it first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def suppress_locally(
     enforce: str = "auto",
     lots: np.random.Generator | None = None,
 ) -> Gaps:
-    """Choose values to make missing so that each record looks like k or more, gaps included.
+    """Choose values to blank so that each record looks like k or more, gaps included.
 
     Minimise the price of the values that are made missing, over all ways to publish every record with gaps so
     that k or more records have the same values and the same gaps.
@@ -121,11 +121,12 @@ def suppress_locally(
     lots = np.random.default_rng() if lots is None else lots
     d = codes.shape[1]
     prices = np.ones(d) if price is None else np.asarray(price, np.float64)
-    rows, which, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-    which = which.reshape(-1)
+    rows, which, counts = combinations(codes)
     choices = Choices.find(rows, counts, prices, k, ctx.part(0.0, 0.1))
-    programme = solve and homes is None
-    searching = ctx.part(0.2, 0.8, time=0.4 if exact and programme else 0.85)  # the rest is for the proof
+    pairs = len(choices.row) if homes is None else int(np.diff(choices.start)[which].sum())
+    whole = exact and pairs <= blank_bound.LARGE
+    share = 0.4 if whole else 0.6 if judges else 0.85  # the rest is for the proof, and for models
+    searching = ctx.part(0.2, 0.8, time=share)
     proven, worth = blank_bound.least(choices, ctx.part(0.1, 0.15))
 
     def prove(cost: float) -> float:
@@ -133,12 +134,19 @@ def suppress_locally(
         return _rounded(max(proven, better), prices)
 
     labels, proven = anneal(choices, which, homes, searching, prove)
+    cost = float((choices.whole[which] - choices.worth[labels]).sum())
+    polishing = ctx.part(0.8, 1.0)
+    unsolved = solve and cost > proven * (1.0 + 1e-6) + 1e-6 and not polishing.over
+    bound: float | None = None
     if homes is None:  # records of one combination are alike, and some are solved for better
         search = Search(choices)
         search.publish(which, labels)
-        if programme and search.cost > proven * (1.0 + 1e-6) + 1e-6:
-            proven = max(proven, blank_bound.polish(search, ctx.part(0.8, 1.0), exact=exact) or 0.0)
+        if unsolved:
+            bound = blank_bound.polish(search, polishing, exact=exact)
         labels = scattered(choices, which, search.labels(which, lots), lots)
+    elif unsolved:
+        labels, bound = blank_bound.solve_households(choices, which, homes, labels, polishing, exact)
+    proven = max(proven, 0.0 if bound is None else _rounded(bound, prices))
     if judges:
         obeying = ctx.part(0.95, 1.0, stage="enforcing models")
         labels = obey(codes, labels, k, judges, prices, obeying, how=enforce)
@@ -148,9 +156,9 @@ def suppress_locally(
 
 
 def _rounded(bound: float, prices: NDArray[np.float64]) -> float:
-    """Return a bound of the cost, rounded up where all costs are whole numbers."""
+    """Return a bound of the cost, rounded up if all costs are whole numbers."""
     whole = bool((prices == np.rint(prices)).all())
-    return float(np.ceil(bound - 1e-6)) if whole else bound
+    return max(0.0, float(np.ceil(bound - 1e-6)) if whole else bound)
 
 
 def scattered(choices: Choices, which: Ints, labels: Ints, lots: np.random.Generator) -> Ints:
@@ -178,14 +186,13 @@ def scattered(choices: Choices, which: Ints, labels: Ints, lots: np.random.Gener
 
 
 def unveiled(codes: Ints, labels: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return classes that publish all that their records share, and which keys of each record they publish.
+    """Return classes that publish everything their records share, and each record's published keys.
 
     So every gap stands for several values. Classes that publish the same are one.
     """
     labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
     rows = shared(codes, labels, int(labels.max()) + 1)
-    same = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-    return np.asarray(same[labels], np.int64), rows[labels] >= 0
+    return combinations(rows)[1][labels], rows[labels] >= 0
 
 
 @dataclass(frozen=True)
@@ -219,7 +226,7 @@ def local_suppression(
     k: int,
     models: Sequence[Model],
 ) -> Grouped:
-    """Make as few single values of the keys missing as k allows, and publish all others as they are.
+    """Blank as few single values of the keys as k allows, and publish all others as they are.
 
     A gap counts as a value of its own: k records or more have the same values *and* the same gaps. That is
     more than if a gap matched everything, as others count, and it holds for an intruder of either mind.
@@ -265,7 +272,7 @@ def local_suppression(
 
 
 def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
-    """Return the keys of those who are published, as numbers; whose each row is; and their households.
+    """Return the keys of published people as numbers, the person of each row, and the households.
 
     Where several rows are of one person, a key that is not the same in all of them counts as missing.
     """
@@ -317,17 +324,17 @@ def _masked(
 def _said(
     table: Table, many: Mapping[str, int], touched: int, gaps: Gaps, k: int, *, more: bool
 ) -> tuple[str, ...]:
-    """Say what was made missing; ``more`` was asked for than k."""
+    """Report which values were blanked; ``more`` models than k were requested."""
     n, heads = table.n, "records" if table.units is None else table.units.counted
     listed = ", ".join(f"{name} {count:,} ({100 * count / n:.3g} %)" for name, count in many.items())
     near = (
-        "no choice makes less missing"
+        "no choice blanks less"
         if gaps.gap == 0.0
         else f"without the models, k needs a cost of at least {gaps.least:,.6g}"
         if more
         else f"any other choice would cost {gaps.least:,.6g} at least: a gap of {gaps.gap:.1f} % at most"
         if np.isfinite(gaps.gap)
-        else "how few would do is not known"
+        else "the minimum is not known"
     )
     once = (
         ""

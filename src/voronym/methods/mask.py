@@ -123,7 +123,7 @@ def _whole(
 def _private(
     table: Table, ctx: Context, choices: ReleaseChoices, options: DifferentialOptions, k: int
 ) -> Masked:
-    """Mask a table, or a stratum, by differential privacy; weights are no part of what is private."""
+    """Mask a table, or a stratum, by differential privacy; weights are not covered by it."""
     model = private_of(choices)
     assert model is not None  # noqa: S101 - the method was refused without
     middle = [name for name in table.columns if choices.way(name) == "median"] if choices.publish else []
@@ -141,7 +141,7 @@ def _private(
 
 
 def _kept(table: Table, kept: Kept) -> Grouped:
-    """Publish groups that are given: new ones what the method said, others what they published before."""
+    """Publish given groups: new ones by the method, others as they were published before."""
     frame, publish = kept.frame, kept.publish
     assert frame is not None  # noqa: S101 - the method published something
     assert publish is not None  # noqa: S101 - groups are kept
@@ -167,7 +167,7 @@ def _kept(table: Table, kept: Kept) -> Grouped:
 def _released(
     table: Table, ctx: Context, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
 ) -> Grouped:
-    """Mask a table by a method that makes groups and says itself what they publish."""
+    """Mask a table by a method that makes groups and decides what they publish."""
     function = METHODS[choices.method].function
     made: Grouped = function(table, ctx, options, choices=choices, k=k, models=models)
     made = _in_other_ways(table, made, choices, k)
@@ -183,7 +183,7 @@ def _released(
 
 
 def _in_other_ways(table: Table, made: Grouped, choices: ReleaseChoices, k: int) -> Grouped:
-    """Return what groups publish, with means, medians or ranges in the keys for which these are asked.
+    """Return the published values of groups, with means, medians or ranges in keys that ask for them.
 
     Where local suppression leaves a gap, a group can publish its range instead: all of its records get the
     same one, so that k of them still look alike.
@@ -216,7 +216,7 @@ def _in_other_ways(table: Table, made: Grouped, choices: ReleaseChoices, k: int)
 def _blind(
     table: Table, ctx: Context, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
 ) -> Grouped:
-    """Make groups by keys alone, of a size that is chosen before confidential values are looked at.
+    """Make groups by keys alone, of a size chosen before confidential values are read.
 
     It is the first of a grid at which nearly all worlds pass that have the same values in random order. The
     table passes, too, or nothing is released: an intruder who knows the method learns no more from the groups
@@ -246,7 +246,7 @@ def _blind(
 
 
 def _of_people(labels: NDArray[np.int64], table: Table) -> Partition:
-    """Return the classes of rows as those of people, where these have several."""
+    """Return the classes of rows as those of people, if people have several rows."""
     if table.persons is None:
         return Partition(labels)
     of_person = np.zeros(int(table.persons.max()) + 1, np.int64)
@@ -305,7 +305,7 @@ def _perturbed(table: Table, ctx: Context, choices: ReleaseChoices, options: Opt
 def _by_strata(
     table: Table, ctx: Context, *, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
 ) -> Masked:
-    """Mask each stratum by itself; the columns that tell the strata are published as they are."""
+    """Mask each stratum separately; the columns of the strata are published unchanged."""
     strata = choices.strata
     check_strata(table, strata)
     kinds = {column.name: column for column in table.schema.columns}

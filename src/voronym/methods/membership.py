@@ -1,4 +1,4 @@
-"""An attack on private releases: is a record in the table? Tried on halves, where that is known."""
+"""An attack on private releases: is a record in the table? Tried on halves with known members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What groups publish, as the cost that a search minimises.
+"""The published values of groups, as the cost that a search minimises.
 
 Groups are made of coordinates, where the mean is the best centre. What is published is another value: the
 most frequent category, a whole number, a median where that is chosen. A search that knows it loses less.
@@ -24,12 +24,13 @@ from voronym.table.table import Table
 Floats = NDArray[np.float64]
 
 COARSE = 0.1
-"""Width of a grid, in standard deviations, from which rounding counts: below, it loses less than a thousandth
-of the variance."""
+"""Width of a grid, in standard deviations, above which rounding counts: below it costs less than a thousandth
+of the variance.
+"""
 
 
 def published_points(table: Table, keys: Keys, choices: ReleaseChoices) -> PublishedPoints | None:
-    """Return the keys with the cost of what groups publish; None where means are that, or nearly.
+    """Return the keys with the cost of published values; None if means are nearly the same.
 
     None, too, where records have weights, in spaces other than that of coordinates, and where ranges are
     published, which have no variance.
@@ -61,7 +62,7 @@ def published_points(table: Table, keys: Keys, choices: ReleaseChoices) -> Publi
 
 
 class _Columns:
-    """Sorts the coordinates of a codec by what groups publish of them."""
+    """Sorts the coordinates of a codec by how groups publish them."""
 
     def __init__(self, plain: Coordinates, points: Floats) -> None:
         self.plain, self.points = plain, points
@@ -130,7 +131,7 @@ class _Columns:
 
 
 def grid_of(encoder: Numeric | Ordinal) -> tuple[float, float]:
-    """Return the width of the grid that means are rounded to, and a value of it, in coordinates; or 0, 0."""
+    """Return the width of the rounding grid of means, and a value of it, in coordinates; or 0, 0."""
     if encoder.std <= 0.0:
         return 0.0, 0.0
     if isinstance(encoder, Ordinal):

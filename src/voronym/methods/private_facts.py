@@ -1,4 +1,4 @@
-"""What everybody may know about a private release: figures, sentences, what the promise leaves out."""
+"""The public facts about a private release: figures, sentences, and the limits of the promise."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def public_figures(
     records: int,
     columns: Sequence[str],
 ) -> Private:
-    """Return what everybody may know about such a release: nothing here depends on the data but its noise.
+    """Return the public facts about such a release; they depend on the data only through its noise.
 
     ``rows`` are the most of a unit; ``records`` and ``columns`` are those of the table.
     """
@@ -109,8 +109,8 @@ def _not_private(records: int, model: DifferentialPrivacy, unit: str, kept: list
         out.append(f"the number of rows, {records:,}, and how many of them each {unit} has")
     if kept:
         out.append(
-            f"{', '.join(kept)}: published as they were, row by row, beside the keys; who recognises a row "
-            "by them learns which published keys are that person's"
+            f"{', '.join(kept)}: published as they were, row by row, beside the keys; anybody who "
+            f"recognises a row by them learns that person's published keys"
         )
     out.append("that a release was made, when, and by which choices")
     return out

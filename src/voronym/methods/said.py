@@ -1,4 +1,4 @@
-"""What was done when groups were made, in sentences for the report."""
+"""What was done to make groups, in sentences for the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voronym.table.table import Table
 
 
 def within(strata: Sequence[str], parts: Sequence[Stratum]) -> tuple[str, ...]:
-    """Say that groups do not cross strata."""
+    """State that groups do not cross strata."""
     if not parts:
         return ()
     return (
@@ -56,7 +56,7 @@ def unit_sentences(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, .
 
 
 def against(way: str, part: Partition, obeyed: bool) -> tuple[str, ...]:
-    """Say whom the groups are made against, where they had to obey models."""
+    """State the intruder against whom the groups were made, if they had to obey models."""
     if not obeyed:
         return ()
     if way == "blind":

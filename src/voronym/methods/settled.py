@@ -1,4 +1,4 @@
-"""Records that need no masking: k or more of them have the same keys already.
+"""Records that need no masking: k or more of them have equal keys already.
 
 A group of equal records publishes what they are and loses nothing. Where all records are in such classes the
 table is k-anonymous as it is. Where some are, the others can be grouped among themselves, or join the class
@@ -25,13 +25,13 @@ Ints = NDArray[np.int64]
 Divide = Callable[[Problem, Context], tuple[Partition, Bound | None]]
 
 WORK, BLOCK = 5e9, 256
-"""Coordinates that are compared at most to find the nearest class of each record, some records at once."""
+"""Most coordinates compared at once to find the nearest class of each record."""
 TRIED = 64
 """Classes that are tried as company for fewer than k records that are left over."""
 
 
 def equal_groups(labels: Ints, k: int, judges: Sequence[Judge] = ()) -> Partition | None:
-    """Return the classes of equal records as groups, where all have k or more and obey all models."""
+    """Return the classes of equal records as groups, if all have k or more and obey all models."""
     if np.bincount(labels).min() < k:
         return None
     part = Partition(labels, k=k)
@@ -42,7 +42,7 @@ def equal_groups(labels: Ints, k: int, judges: Sequence[Judge] = ()) -> Partitio
 def groups_of(
     problem: Problem, equal: Ints, ctx: Context, divide: Divide, loss: Callable[[Partition], float]
 ) -> tuple[Partition, Bound | None]:
-    """Group records, and leave those in classes of k or more as they are where that loses less.
+    """Group records, and leave those in classes of k or more unchanged if that loses less.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def groups_of(
 def _others(
     problem: Problem, rest: Ints, equal: Ints, sizes: Ints, ctx: Context, divide: Divide
 ) -> Iterator[Ints]:
-    """Go through groups in which classes of k or more stay together, but for company of the others."""
+    """Iterate over groupings that keep classes of k or more together, except for records lent to others."""
     near = _nearest(problem, rest, equal, sizes)
     if near is not None:
         yield _joined(rest, near, equal)
@@ -93,7 +93,7 @@ def _others(
 
 
 def _nearest(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints | None:
-    """Return the class of k or more that is nearest to each of some records; None where that takes long."""
+    """Return the nearest class of k or more for each record; None if that takes long."""
     points, large = problem.records.points, np.flatnonzero(sizes >= problem.k)
     if points is None or len(rest) * len(large) * points.shape[1] > WORK:
         return None
@@ -108,14 +108,14 @@ def _nearest(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints | N
 
 
 def _joined(rest: Ints, near: Ints, equal: Ints) -> Ints:
-    """Let each record join all of the class that is nearest to it."""
+    """Add each record to the whole of its nearest class."""
     labels = equal.copy()
     labels[rest] = near
     return labels
 
 
 def _beside(k: int, rest: Ints, near: Ints, equal: Ints, sizes: Ints) -> Ints:
-    """Let the records join as few of the nearest class as make k of them, where k of the class stay."""
+    """Add to the records as few of the nearest class as make k, if k of the class remain."""
     labels = _joined(rest, near, equal)
     members = np.argsort(equal, kind="stable")
     start = np.concatenate([[0], np.cumsum(sizes)])
@@ -129,7 +129,7 @@ def _beside(k: int, rest: Ints, near: Ints, equal: Ints, sizes: Ints) -> Ints:
 
 
 def _company(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints:
-    """Return the records that join fewer than k that are left over: of the class with which that costs least.
+    """Return the records that complete fewer than k leftovers, from the class where that costs least.
 
     As few of a class as are needed, where k of it stay; else all of it.
     """
@@ -153,13 +153,13 @@ def _company(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints:
 
 
 def pure_groups(part: Partition, equal: Ints) -> NDArray[np.bool_]:
-    """Return which groups have equal records only."""
+    """Return the groups whose records are all equal."""
     pairs = np.unique(np.stack([part.labels, equal]), axis=1)
     return np.asarray(np.bincount(pairs[0], minlength=part.n_cells) == 1)
 
 
 def said_of(part: Partition, equal: Ints, k: int, counted: str) -> tuple[str, ...]:
-    """Say which records were left as they are; ``counted`` is what was grouped, in the plural."""
+    """Report which records were left unchanged; ``counted`` is the plural noun for the units."""
     sizes = np.bincount(equal)
     pure = pure_groups(part, equal)
     if sizes.min() >= k and pure.all():

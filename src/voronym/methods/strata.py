@@ -31,7 +31,7 @@ def check_strata(table: Table, strata: Sequence[str]) -> None:
 
 
 def strata_of(table: Table, strata: Sequence[str], k: int) -> tuple[Ints, list[str]]:
-    """Return the stratum of each record, and what each is called; refuse strata with fewer records than k."""
+    """Return the stratum of each record and its name; refuse strata with fewer records than k."""
     of = equivalence_classes(table.frame, strata).labels
     many = np.bincount(of)
     small = int((many < k).sum())

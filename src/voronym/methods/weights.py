@@ -1,4 +1,4 @@
-"""What is published of sampling weights: they themselves or, where they would tell who it is, group means.
+"""Published sampling weights: unchanged or, if they would identify somebody, group means.
 
 A weight that nearly nobody shares is a fingerprint: whoever has seen the file of the sample, or can compute
 the weight from what it was made of, finds the record. The mean weight of a group tells no more than the group
@@ -25,7 +25,7 @@ def rare(table: Table, name: str, k: int) -> int:
 
 
 def averaged(table: Table, choices: ReleaseChoices, k: int) -> str | None:
-    """Return the column of weights, where groups publish their mean; None where they stay as they are."""
+    """Return the column of weights, if groups publish its mean; None if it stays unchanged."""
     name, way = choices.weights, choices.publish_weights
     if name is None or name not in table.columns or name in table.keys or way == "own":
         return None
@@ -35,7 +35,7 @@ def averaged(table: Table, choices: ReleaseChoices, k: int) -> str | None:
 def publish_weights(
     table: Table, frame: nw.DataFrame[Any], choices: ReleaseChoices, k: int
 ) -> tuple[nw.DataFrame[Any], str | None, tuple[str, ...], tuple[str, ...]]:
-    """Return a masked table with its weights averaged in each group, where they are to be; and what to say.
+    """Return a masked table with its weights averaged in each group, if required; and a remark.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What methods do to groups they have made: attach leftovers, dissolve, split."""
+"""Operations on finished groups: attach leftovers, dissolve, split."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def by_falling_loss(problem: Problem, part: Partition) -> NDArray[np.int64]:
 
 
 def dissolve_cells(problem: Problem, part: Partition, order: NDArray[np.int64], ctx: Context) -> Partition:
-    """Visit the groups in an order, and dissolve each where that lowers the loss.
+    """Visit the groups in an order, and dissolve each one if that lowers the loss.
 
     The records of a group, lowest index first, move to the groups with the nearest centroids, which move with
     them. If the sum of squares falls the group is gone, and groups that reached 2k records are split by MDAV;

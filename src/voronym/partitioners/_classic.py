@@ -1,4 +1,4 @@
-"""What the classic methods have in common: the promise about sizes."""
+"""Shared parts of the classic methods: the promise about sizes."""
 
 from __future__ import annotations
 

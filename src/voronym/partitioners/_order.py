@@ -1,4 +1,4 @@
-"""Orders of records, and their best cuts: what the methods that follow a path share."""
+"""Orders of records, and their best cuts: shared by the methods that follow a path."""
 
 from __future__ import annotations
 

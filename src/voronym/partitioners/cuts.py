@@ -1,4 +1,4 @@
-"""Cuts: as Mondrian, but where a cut narrows the ranges of both sides most, not at the median."""
+"""Cuts: like Mondrian, but each cut is placed to narrow the ranges of both sides most."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FINE = 512
     model_free=True,
 )
 def cuts(problem: Problem, ctx: Context) -> Partition:
-    """Cut the records in two where that narrows the ranges of the two groups most, again and again.
+    """Cut the records in two, repeatedly, at the place that narrows the ranges of both groups most.
 
     The start of searches in the space of ranges. Of every column all cuts between two values are looked at,
     and in a hierarchy those between children of the common ancestor, and of one child from the others; of

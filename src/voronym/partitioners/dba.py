@@ -26,7 +26,7 @@ REFERENCE = "Lin, Wen, Hsieh, Chang: Density-based microaggregation, 2010"
     reference=REFERENCE,
 )
 def dba_1(problem: Problem, ctx: Context) -> Partition:
-    """Build groups where records crowd: the densest remaining record and its k-1 nearest.
+    """Build groups in dense regions: the densest remaining record and its k-1 nearest.
 
     A record is the denser, the smaller the sum of squares of the group it forms with its k-1 nearest
     remaining records. The fewer than k records left at the end each join the group whose mean is nearest.
@@ -62,7 +62,7 @@ class Sparsest(Options):
     options=Sparsest,
 )
 def dba_2(problem: Problem, ctx: Context, options: Sparsest) -> Partition:
-    """Build groups as "dba-1" does, then dissolve, last made first, those better off in others.
+    """Build groups as "dba-1" does, then dissolve, last made first, those whose records fit better elsewhere.
 
     The groups made last are of what the dense regions left over, so they come first. With ``p`` above 0, the
     variant called DBA-2P, the p sparsest records form groups with their k-1 nearest before all others.

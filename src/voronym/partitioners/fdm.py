@@ -20,7 +20,7 @@ NEAR = 10
 """Near records that a record's edges are compared with."""
 
 LEAST = 8
-"""Records from which on a tour has room for the moves."""
+"""Smallest number of records for which a tour has room for the moves."""
 
 
 @classic(

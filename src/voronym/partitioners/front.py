@@ -18,7 +18,7 @@ from voronym.space import Space
 
 
 class OneGroupWarning(UserWarning):
-    """There are fewer than 2k records, so all of them become one and the same published record."""
+    """There are fewer than 2k records, so all of them become the same published record."""
 
 
 @checked
@@ -106,7 +106,7 @@ def check_time_limit(method: Method, time_limit: object) -> None:
 
 
 def one_group_note(n: int, k: int) -> OneGroupWarning | None:
-    """Return a warning where n records are too few for two groups of k."""
+    """Return a warning if n records are too few for two groups of k."""
     if n >= 2 * k:
         return None
     return OneGroupWarning(

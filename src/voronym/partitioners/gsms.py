@@ -51,7 +51,7 @@ def gsms(problem: Problem, ctx: Context) -> Partition:
     reference=REFERENCE,
 )
 def gsms_t2(problem: Problem, ctx: Context) -> Partition:
-    """Build groups as "gsms" does, then dissolve those whose records are better off in others.
+    """Build groups as "gsms" does, then dissolve those whose records fit better elsewhere.
 
     The second phase is that of `voronym.partitioners.tfrp.tfrp_2`.
     """

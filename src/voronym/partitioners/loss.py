@@ -1,4 +1,4 @@
-"""Information loss, and the scaling it is measured on."""
+"""Information loss, and its scaling."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from voronym.problem import Problem
 from voronym.space.points import Points
 
 FAST_FROM = 2_000
-"""Records from which on the tree pays."""
+"""Number of records above which the tree pays."""
 
 
 @classic(

@@ -23,10 +23,10 @@ from voronym.space.records import Records
 Ints = NDArray[np.int64]
 
 FAST_FROM = 20_000_000
-"""``n² / k`` from which on the tree pays: below, scans take a fraction of a second, and compile faster."""
+"""``n² / k`` above which the tree pays: below, scans take a fraction of a second and compile faster."""
 
 COLUMNS = 8
-"""Columns from which on a search of the tree takes long enough to be made ahead, on all cores."""
+"""Number of columns above which searches are slow enough to be made ahead, on all cores."""
 LISTED = 100
 """Largest k for which lists are made: they take memory in proportion to it, and larger groups are few."""
 
@@ -44,7 +44,7 @@ SHELL = 256
     weighted=True,
 )
 def mdav(problem: Problem, ctx: Context) -> Partition:
-    """Build cells at the far ends of what remains: r farthest from the mean, then s farthest from r.
+    """Build cells at the far ends of the rest: r farthest from the mean, then s farthest from r.
 
     While 3k records or more remain: the k nearest to r (itself included) form a cell, then the k nearest to s
     among the others. With 2k to 3k-1 left, one more cell around the record farthest from the mean, and

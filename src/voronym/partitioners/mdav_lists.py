@@ -18,19 +18,21 @@ Ints = NDArray[np.int64]
 NEAR, FAR = 3, 16
 """Records in a list of the nearest, as a multiple of k; records in a list of the farthest."""
 AHEAD = (128, 2048)
-"""Records for which lists are made at a time, at least and at most."""
+"""Fewest and most records for which lists are made at a time."""
 OUTER, LEAST, RENEWED = 0.3, 4096, 0.8
-"""Share of what remains in which the farthest are looked for, records at least, and when it is made again."""
+"""Share of the remaining records searched for the farthest, their least number, and when to renew it."""
 STEP = 512
 """Records of the pool that are looked at together."""
 ROWS = 65_536
-"""Lists that are kept, and some more."""
+"""Number of lists kept, with some spare."""
 CHUNK = 128
 """Records whose lists one thread makes at a time."""
 REACH, LEAST_RANK = 4, 3
-"""Records to look for, as a multiple of k, and the least rank in a sample that says how far they are."""
+"""Number of records to search, as a multiple of k, and the least rank in a sample that estimates their
+distance.
+"""
 ROOM = 16
-"""Room for what is found, as a multiple of k."""
+"""Room for results, as a multiple of k."""
 
 
 class Ahead:
@@ -60,7 +62,7 @@ class Ahead:
         self._pool, self._pooled = self._outer(n), n
 
     def refill(self, shell: shells.Shell, ctx: Context) -> None:
-        """Make the lists that the next part of the walk is likely to need, and those it needs for certain."""
+        """Make the lists that the next part of the walk needs, for certain or probably."""
         left = int(self.work.state[0])
         want = min(max(left // 256, AHEAD[0]), AHEAD[1])
         if left < RENEWED * self._pooled:
@@ -78,7 +80,7 @@ class Ahead:
         self._make(np.unique(room[:result]), False, ctx)
 
     def _make(self, ids: Ints, far: bool, ctx: Context) -> None:
-        """Make the lists of those records that have none, or none that tells enough any more."""
+        """Make the lists of records that have none, or an exhausted one."""
         room = np.empty(len(ids), np.int64)
         lacking = room[: kernels.lacking(ids, self.work, self.lists, self.k, room)]
         if not len(lacking):
@@ -110,7 +112,7 @@ class Ahead:
         self.lists.row[lacking] = np.arange(first, self._used)
 
     def _outer(self, left: int) -> kernels.Pool:
-        """Return the outer part of what remains."""
+        """Return the outer part of the remaining records."""
         squares, index = np.empty(left), np.empty(left, np.int64)
         self.tree.query[:] = self.tree.center
         search.all_distances(self.tree, squares, index)

@@ -62,7 +62,7 @@ def mondrian(problem: Problem, ctx: Context) -> Partition:
 def _cut(
     codes: NDArray[np.generic], points: NDArray[np.float64], rows: Ints, k: int, trees: dict[int, Axis]
 ) -> list[Ints] | None:
-    """Return the parts of the widest column that can be cut; None where none can."""
+    """Return the parts of the widest column that can be cut; None if none can."""
     if len(rows) < 2 * k:
         return None
     widths = np.ptp(points[rows], axis=0)

@@ -23,7 +23,7 @@ from voronym.problem import Problem
     "microaggregation, 2008",
 )
 def mu_approx(problem: Problem, ctx: Context) -> Partition:
-    """Join near records to trees of at least k, and cut those that are too large.
+    """Join near records to trees of at least k, and cut trees that are too large.
 
     A component of fewer than k records is joined, from its root, to the nearest record outside, which is one
     of the root's k-1 nearest; the shortest such edge of all components comes first. Trees of more than

@@ -43,7 +43,7 @@ def tfrp_1(problem: Problem, ctx: Context) -> Partition:
     reference=REFERENCE,
 )
 def tfrp_2(problem: Problem, ctx: Context) -> Partition:
-    """Build groups as "tfrp-1" does, then dissolve those whose records are better off in others.
+    """Build groups as "tfrp-1" does, then dissolve those whose records fit better elsewhere.
 
     The groups are visited once, by falling sum of squares; `voronym.partitioners._cells.dissolve_cells`
     says how.

@@ -24,10 +24,10 @@ from voronym.space.records import Records
 Ints = NDArray[np.int64]
 
 GAMMAS = tuple(round(0.1 * step, 1) for step in range(21))
-"""What gamma="best" tries: 0 to 2 in steps of 0.1."""
+"""The values that gamma="best" tries: 0 to 2 in steps of 0.1."""
 
 FAST_FROM = 5_000
-"""Records from which on the tree pays."""
+"""Number of records above which the tree pays."""
 
 
 def _check_gamma(name: str, gamma: Any) -> float | str:

@@ -1,4 +1,4 @@
-"""What the author of a plug-in imports: decorators that register things, and what these things are made of.
+"""The imports of plug-in authors: decorators that register entries, and the types of those.
 
 A plug-in is a distribution with an entry point of the group ``voronym.plugins``, which names a module whose
 import registers things, or a function without arguments that does. Verbs have an entry point of their own,

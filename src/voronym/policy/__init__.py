@@ -1,4 +1,4 @@
-"""Policies: what some guidance demands of a release, as a file, checked demand by demand.
+"""Policies: the demands of a guidance on a release, as a file, checked one by one.
 
 ``policy``     `Policy`: a file of demands, read strictly; those that are shipped
 ``base``       what a demand is, and the registry of demands

@@ -64,7 +64,7 @@ class Alternative(Plain):
 
 @dataclass(frozen=True)
 class Advice(Plain):
-    """Alternatives that satisfy a policy, beside the plain run.
+    """Alternatives that satisfy a policy, and the plain run.
 
     Parameters
     ----------

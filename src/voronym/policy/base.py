@@ -1,4 +1,4 @@
-"""What a demand is, what becomes of it, and the registry of demands."""
+"""Demands, their verdicts, and the registry of demands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voronym.policy.complete import Draft
 
 SECTIONS = ("columns", "groups", "attacks", "loss", "process")
-"""What demands are about, in the order of a policy and of a checklist."""
+"""The subjects of demands, in the order of a policy and of a checklist."""
 
 Verdict = Literal["holds", "fails", "open", "person", "nothing"]
 SPOKEN: dict[str, str] = {
@@ -26,7 +26,7 @@ SPOKEN: dict[str, str] = {
     "person": "a person decides",
     "nothing": "does not apply",
 }
-"""Verdicts in the words of a checklist. Open is what cannot be judged with what was given."""
+"""Verdicts in the words of a checklist. Open means: not decidable with the given data."""
 
 
 def text(name: str, value: Any) -> str:
@@ -38,7 +38,7 @@ def text(name: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class Item(Plain):
-    """A line of a checklist: a demand, and what became of it.
+    """A line of a checklist: a demand and its verdict.
 
     Parameters
     ----------
@@ -130,11 +130,11 @@ class Demand(Options):
         return (self.section, self.name)
 
     def judge(self, case: Case) -> Item:
-        """Say what became of it in a table."""
+        """Return the verdict on a table."""
         raise NotImplementedError
 
     def complete(self, draft: Draft) -> None:
-        """Add to a run what it demands and nobody chose."""
+        """Add demands that nobody's choice covers to a run."""
 
     def item(self, verdict: Verdict, figure: str = "", **more: Any) -> Item:
         """Return a line of the checklist."""

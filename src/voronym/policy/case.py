@@ -1,4 +1,4 @@
-"""What is judged: a published table, ours or not, and what lies beside it."""
+"""The subject of a judgement: a published table of any tool, and its companions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROPOSED = "that these columns are all that an intruder may know, and no others:
 
 @dataclass(frozen=True)
 class Facts:
-    """Tables that a policy needs, by name: how many people live under a code, say."""
+    """Tables that a policy needs, by name, such as the number of people per postcode."""
 
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ class Facts:
         return {}
 
     def people(self, name: str) -> Mapping[str, float]:
-        """Return how many people live under each code; nothing where the table was not given."""
+        """Return the number of people under each code; nothing without the table."""
         if name not in self.files:
             return {}
         if name not in self._tables:
@@ -149,7 +149,7 @@ class Case:
         original: Any = None,
         **about: Any,
     ) -> Case:
-        """Lay out any table; where no keys are named, they are proposed."""
+        """Build a case from any table; keys are proposed unless named."""
         frame = as_frame(table)
         if len(frame) == 0:
             raise InputError("the table has no rows; there is nothing to judge")
@@ -203,7 +203,7 @@ class Case:
     def of_folder(
         cls, release: Release, policy: Policy, facts: Facts, counted: Counted, **about: Any
     ) -> Case:
-        """Lay out a release of many files that was just made, by what is counted in them."""
+        """Build a case from a new release of many files, by the counts in them."""
         schema = release.recipe.schema
         return cls(
             as_frame(counted.sample),
@@ -223,7 +223,7 @@ class Case:
 
     @cached_property
     def seen(self) -> dict[str, Seen]:
-        """What each column holds."""
+        """The content of each column."""
         result = {name: what for name, what in self.policy.recognise.items() if name in self.frame.columns}
         words = {**result, **self.words}
         if self.counted is not None:
@@ -241,7 +241,7 @@ class Case:
 
     @cached_property
     def plain(self) -> nw.DataFrame[Any]:
-        """The table with suppressed cells of keys as what they are: missing."""
+        """The table with suppressed cells of keys as missing values."""
         made = {}
         for name in self.keys:
             column = self.frame[name]
@@ -275,7 +275,7 @@ class Case:
 
     @cached_property
     def exposure(self) -> Exposure:
-        """What the attacks that the policy names achieve."""
+        """The success of the attacks that the policy names."""
         names = [item.attack for item in self.policy.of("attacks")]  # type: ignore[attr-defined]
         schema = self.schema
         source = self.original
@@ -301,12 +301,12 @@ class Case:
 
     @property
     def keys_decide(self) -> str:
-        """What a person has to confirm about keys that were proposed."""
+        """What a person has to confirm about proposed keys."""
         return PROPOSED.format(keys=", ".join(self.keys) or "none") if self.proposed else ""
 
 
 def _proposed(frame: nw.DataFrame[Any], units: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Propose keys and confidential columns of a table that nobody said anything about."""
+    """Propose keys and confidential columns of a table without any declared column."""
     rest = frame.select([name for name in frame.columns if name not in units])
     proposal = Schema.infer(rest)
     return proposal.schema.keys, proposal.schema.confidential

@@ -1,4 +1,4 @@
-"""A published cell as its meaning: a number, a range, a date, a masked code, or nothing at all.
+"""The meaning of a published cell: a number, a range, a date, a masked code, or nothing at all.
 
 Tables of other tools are read, too: ``*`` is suppressed, ``08***`` shows two digits of a code, ``[20, 40[``
 is a range without its upper end, ``90+`` is open above.
@@ -41,7 +41,7 @@ _TAILS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell tells.
+    """The content of a cell.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ class Cell:
 
     @property
     def single(self) -> bool:
-        """Whether it is one value, not a range."""
+        """Whether it is a single value, no range."""
         return self.low is not None and self.low == self.high
 
     @property
     def top(self) -> float:
-        """The largest whole number it may stand for; infinite where it is open above."""
+        """The largest whole number it may stand for; infinite if it is open above."""
         if self.high is None:
             return math.inf
         value = float(self.high)
@@ -80,7 +80,7 @@ class Cell:
 
     @property
     def bottom(self) -> float:
-        """The smallest number it may stand for; minus infinity where it is open below."""
+        """The smallest number it may stand for; minus infinity if it is open below."""
         return -math.inf if self.low is None else float(self.low)
 
 
@@ -102,7 +102,7 @@ def cells_of(series: nw.Series[Any]) -> list[Held]:
 
 
 def read_cell(value: Any) -> Cell:
-    """Return what a cell tells.
+    """Return the content of a cell.
 
     Examples
     --------

@@ -16,7 +16,7 @@ _MARKS = {"holds": "+", "fails": "x", "open": "?", "person": ".", "nothing": "-"
 
 @dataclass(frozen=True)
 class Added(Plain):
-    """A choice that a policy made, because nobody else did.
+    """A choice that a policy made, because the user did not.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Added(Plain):
 
 @dataclass(frozen=True)
 class Checklist(Plain):
-    """What a policy demands of a table, and what became of each demand.
+    """The demands of a policy on a table, with verdicts.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Checklist(Plain):
 
     @property
     def passes(self) -> bool:
-        """Whether no demand fails. Open ones are left to be judged, and some a person decides."""
+        """Whether no demand fails. Open demands remain to be judged, and some are decided by a person."""
         return not self.of("fails")
 
     @property

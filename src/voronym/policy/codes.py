@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 @demand("columns", "digits", needed=("digits",))
 @dataclass(frozen=True)
 class Digits(ColumnDemand):
-    """Codes of places are told by their first digits, where enough people live under them."""
+    """Codes of places are cut to their first digits, which enough people must share."""
 
-    digits: int = option(3, "how many of the first characters may be told", check=whole(1))
+    digits: int = option(3, "how many first characters may be published", check=whole(1))
     people: int | None = option(None, "more people than that must live under them", check=whole(1))
     facts: str = option("", "the name of the table that tells how many people live there", check=text)
     instead: str = option("000", "what stands for codes under which too few people live", check=text)
 
     def check(self) -> None:
-        """Refuse a number of people without the table that tells it."""
+        """Refuse a number of people without the table behind it."""
         super().check()
         if (self.people is None) != (not self.facts):
             raise InputError("people and facts go together: how many, and the table that tells")
 
     def shown(self, cell: Cell) -> str:
-        """Return the signs of a code that a cell tells."""
+        """Return the visible characters of a code in a cell."""
         if cell.sort == "code":
             return cell.text
         if cell.sort == "number" and not cell.single:
@@ -44,7 +44,7 @@ class Digits(ColumnDemand):
         return cell.text.replace(" ", "")
 
     def reason(self, cell: Cell, case: Any) -> str:
-        """Return why a cell breaks the demand; nothing where it does not."""
+        """Return why a cell breaks the demand; empty if it does not."""
         result = self.shown(cell)
         if set(result) <= {"0"} and len(result) >= min(self.digits, len(self.instead)):
             return ""
@@ -56,7 +56,7 @@ class Digits(ColumnDemand):
         return "" if living.get(result, 0) > self.people else "small"
 
     def broken(self, cell: Cell, case: Any) -> bool:
-        """Whether a cell tells too many digits, or those of a small place."""
+        """Whether a cell shows too many digits, or those of a small place."""
         return bool(self.reason(cell, case))
 
     def judge(self, case: Case) -> Item:
@@ -79,7 +79,7 @@ class Digits(ColumnDemand):
         return item
 
     def complete(self, draft: Draft) -> None:
-        """Mask the last digits, and all digits of small places; without the table the column goes."""
+        """Mask the last digits, and all digits of small places; without the table, drop the column."""
         for item in self.mine(draft.seen):
             if not draft.has(item.name) or draft.touched(item.name) or not self.count(item, draft):
                 continue
@@ -106,7 +106,7 @@ class Digits(ColumnDemand):
             draft.declare(seen.name, "nominal", self, "its values are codes")
         if longest > self.digits:
             draft.step(
-                f"recode {name} level={longest - self.digits}", self, f"{self.digits} digits may be told"
+                f"recode {name} level={longest - self.digits}", self, f"{self.digits} digits may be published"
             )
         if self.people is None:
             return
@@ -184,7 +184,7 @@ class Frequent(ColumnDemand):
         )
 
     def complete(self, draft: Draft) -> None:
-        """Suppress rare values of columns that are kept as they are; keys share theirs by k."""
+        """Suppress rare values of unmasked columns; keys share theirs by k."""
         for item in self.mine(draft.seen):
             if not draft.has(item.name) or draft.touched(item.name) or draft.role(item.name) == "key":
                 continue
@@ -207,7 +207,7 @@ def _rarest(
     sentence: str,
     change: Callable[[str], str],
 ) -> Item:
-    """Judge the column of which the fewest records are counted."""
+    """Judge the column with the fewest counted records."""
     counts = {entry.name: count(entry) for entry in demand.mine(case.seen) if not entry.empty}
     if not counts:
         return demand.item("nothing", "no such column", evidence=f"looked for {demand.sought}")

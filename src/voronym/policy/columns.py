@@ -1,4 +1,4 @@
-"""Demands on columns: which kinds must go, how coarse the others must be."""
+"""Demands on columns: which kinds are removed, and how coarse the others are."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ColumnDemand(Demand):
     column: str = option("", "the name of a column, instead", check=text)
 
     def check(self) -> None:
-        """Refuse none and both."""
+        """Refuse neither and both."""
         if bool(self.holds) == bool(self.column):
             raise InputError(
                 f"the demand {self.name!r} needs either holds (what columns hold) or column (a name)"
@@ -45,11 +45,11 @@ class ColumnDemand(Demand):
 
     @property
     def whose(self) -> tuple[str, str]:
-        """What the columns hold, or the name of one."""
+        """The content of the columns, or the name of one."""
         return self.holds, self.column
 
     def mine(self, seen: Mapping[str, Seen]) -> list[Seen]:
-        """Return the columns of a table that it is about; a column that is named has to be there."""
+        """Return the columns it applies to; a named column must exist."""
         if self.column:
             if self.column not in seen:
                 raise InputError(
@@ -70,7 +70,7 @@ class ColumnDemand(Demand):
         )
 
     def _judge(self, case: Case, what: str, change: str) -> Item:
-        """Count what breaks it in its columns."""
+        """Count the violations in its columns."""
         mine = [item for item in self.mine(case.seen) if not item.empty]
         if not mine:
             return self.item("nothing", "no such column", evidence=f"looked for {self.sought}")
@@ -90,7 +90,7 @@ class ColumnDemand(Demand):
 
     @property
     def sought(self) -> str:
-        """What was looked for, in words."""
+        """The subject of the search, in words."""
         return WHAT[self.holds][0] if self.holds else f"the column {self.column!r}"
 
 
@@ -141,10 +141,10 @@ class Top(ColumnDemand):
     Of dates and years of birth, the limit is an age in years.
     """
 
-    most: float = option(0.0, "the largest value that may be told", check=number(above=0.0))
+    most: float = option(0.0, "the largest value that may be published", check=number(above=0.0))
 
     def broken(self, cell: Cell, case: Case) -> bool:
-        """Whether a cell tells a value above the limit."""
+        """Whether a cell shows a value above the limit."""
         if self.holds == "birth":
             first, last = years(cell)
             oldest = case.year - self.most  # born before this year, somebody is older, or will be this year
@@ -176,7 +176,7 @@ class Top(ColumnDemand):
         for item in self.mine(draft.seen):
             if not draft.has(item.name) or not self.count(item, draft) or draft.touched(item.name):
                 continue
-            kind, why = draft.kind(item.name), f"{self.sought} above {self.most:g} must not be told"
+            kind, why = draft.kind(item.name), f"{self.sought} above {self.most:g} must not be published"
             if self.holds == "birth":
                 born = int(draft.year - self.most)
                 draft.oldest[item.name] = born
@@ -194,12 +194,14 @@ class Top(ColumnDemand):
 @demand("columns", "period", needed=("unit",))
 @dataclass(frozen=True)
 class Period(ColumnDemand):
-    """Dates are told by their year, quarter or month, and no finer."""
+    """Dates show their year, quarter or month, and nothing finer."""
 
-    unit: str = option("year", "the finest that may be told", check=one_of("year", "quarter", "month"))
+    unit: str = option(
+        "year", "the finest period that may be published", check=one_of("year", "quarter", "month")
+    )
 
     def broken(self, cell: Cell, case: Case) -> bool:
-        """Whether a cell tells more than the period."""
+        """Whether a cell shows more than the period."""
         if cell.sort == "number":
             return not _is_year(cell) and _is_day(cell)
         if cell.sort != "date":
@@ -217,7 +219,7 @@ class Period(ColumnDemand):
         return day.day == 1 and (day.month - 1) % MONTHS[self.unit] == 0
 
     def judge(self, case: Case) -> Item:
-        """Count the dates that are told more finely; those in columns of other things count, too."""
+        """Count the dates that are too fine, in columns of other content, too."""
         change = (
             f"recode dates: {hint('steps', 'recode COLUMN cuts=...')} at the first day of each {self.unit}"
         )
@@ -264,7 +266,7 @@ class Period(ColumnDemand):
             draft.step(
                 f"recode {quoted(item.name)} cuts={cuts}",
                 self,
-                f"{self.sought} must be told by the {self.unit}",
+                f"{self.sought} must be published by the {self.unit}",
             )
 
     def _starts(self, first: dt.date, last: dt.date) -> Iterator[dt.date]:
@@ -283,14 +285,14 @@ MONTHS = {"year": 12, "quarter": 3, "month": 1}
 
 
 def quoted(name: str) -> str:
-    """Return a name as it can stand in a step."""
+    """Return a name as it is written in a step."""
     from voronym.core.grammar import quoted as written
 
     return written(name)
 
 
 def years(cell: Cell) -> tuple[int | None, int | None]:
-    """Return the first and the last year that a cell tells, of a date or a year; None where it is open."""
+    """Return the first and the last year of a date or year in a cell; None if it is open."""
     if cell.sort == "date":
         last = cell.high
         if last is not None and cell.excludes:

@@ -1,4 +1,4 @@
-"""What a policy demands of a run and nobody chose: roles, steps, k and models, each with its reason."""
+"""What a policy adds to a run that nobody chose: roles, steps, k and models, each with its reason."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from voronym.table.schema import Schema
 __all__ = ["Completed", "Draft", "complete"]
 
 USUAL = 5
-"""k where nobody and no demand names one."""
+"""Default k if neither user nor policy names one."""
 PROPOSED = "proposed by voronym"
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A request with what a policy added, and why.
+    """A request with a policy's additions, and their reasons.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Completed:
 
 @dataclass(eq=False)
 class Draft:
-    """A run that is being completed. Demands look at it, and add to it.
+    """A run being completed. Demands look at it, and add to it.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Draft:
         return self.facts.people(name)
 
     def role(self, name: str) -> str:
-        """Return the role of a column: as somebody said, or as proposed."""
+        """Return the role of a column: as declared, or as proposed."""
         if name in self.roles:
             return self.roles[name]
         if self.request.columns.drop_undeclared:
@@ -121,7 +121,7 @@ class Draft:
         return self.role(name) != "identifier"
 
     def touched(self, name: str) -> bool:
-        """Whether somebody chose a step for a column: then what it leaves is judged, and none is added."""
+        """Whether the user chose a step for a column: then its result is judged, and no step is added."""
         return name in self._touched
 
     def kind(self, name: str) -> str:
@@ -135,7 +135,7 @@ class Draft:
     # -- what demands add ---------------------------------------------------------------------------------
 
     def drop(self, name: str, why: Demand, reason: str) -> None:
-        """Leave a column out; refuse where somebody wants it in."""
+        """Drop a column; refuse if the user wants to keep it."""
         if self.given.get(name, "identifier") != "identifier":
             self.refuse(
                 why,
@@ -171,7 +171,7 @@ class Draft:
         self._least.append((least, why, False))
 
     def add(self, choice: str, value: str, reason: str, why: Demand | None = None) -> None:
-        """Write down what was chosen, and why."""
+        """Record a choice and its reason."""
         self.added.append(Added(DECLARED[choice].flag, value, reason, "" if why is None else why.source))
 
     def refuse(self, why: Demand, figure: str, change: str) -> NoReturn:
@@ -264,7 +264,7 @@ class Draft:
 
 
 def complete(request: Request, frame: Any, policy: Policy, facts: Facts) -> Completed:
-    """Complete a request by what a policy demands and nobody chose.
+    """Add to a request what a policy demands and the user did not choose.
 
     Parameters
     ----------

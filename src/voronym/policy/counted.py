@@ -1,4 +1,4 @@
-"""Tables of many files, as policies see them: distinct cells with their counts, which add up over files."""
+"""Tables of many files for policies: distinct cells with counts that add up over files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from voronym.table.read import read
 __all__ = ["Counted", "count_files"]
 
 LOOK = 20_000
-"""Rows in which kinds and roles of columns are looked for."""
+"""Number of rows examined for kinds and roles of columns."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What was counted in all files.
+    """The counts of all files.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Demands on groups: how many share their keys, what risk is left, which models hold."""
+"""Demands on groups: how many share their keys, the remaining risk, and the models that hold."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class K(Demand):
 @demand("groups", "risk", needed=("most",))
 @dataclass(frozen=True)
 class GroupRisk(Demand):
-    """The risk that somebody is found stays below a threshold."""
+    """The risk of re-identification stays below a threshold."""
 
     most: float = option(0.2, "the largest probability", check=_chance)
     intruder: str = option("prosecutor", "who looks", check=one_of("prosecutor", "journalist", "marketer"))
@@ -173,7 +173,7 @@ class Guarantee(Demand):
         return finding.model == model.name and finding.required == model.required
 
     def complete(self, draft: Draft) -> None:
-        """Ask for the model, where there is something confidential and nobody chose another value of it."""
+        """Require the model, if there is a confidential column and the user chose no other value."""
         name = parse_model(self.model).name
         given = [parse_model(model).name for model in draft.models]
         if draft.of("confidential") and name not in given:
@@ -188,7 +188,7 @@ class Sample(Demand):
     most: float = option(0.1, "the largest share of the population", check=_chance)
 
     def judge(self, case: Case) -> Item:
-        """Compare the sampling fraction, where it is known."""
+        """Compare the sampling fraction, if it is known."""
         share = case.sampling_fraction
         if share is None:
             return self.item(

@@ -144,7 +144,7 @@ def judge(case: Case, label: str, added: Sequence[Added] = ()) -> Checklist:
 def judge_release(
     release: Release, policy: Policy, facts: Facts, added: Sequence[Added] = (), **about: Any
 ) -> Checklist:
-    """Judge a release that was just made; raise where a demand fails, so that nothing is released."""
+    """Judge a new release; raise if a demand fails, so that nothing is released."""
     made = judge(Case.of_release(release, policy, facts, **about), "the release", added)
     if failed := made.of("fails"):
         raise GuaranteeError(f"{refusal(policy, failed[0])}{_more(len(failed) - 1)}. Nothing was released.")
@@ -159,7 +159,7 @@ def judge_folder(
     added: Sequence[Added] = (),
     **about: Any,
 ) -> Checklist:
-    """Judge a release of many files before it gets its name; raise where a demand fails."""
+    """Judge a release of many files before it gets its name; raise if a demand fails."""
     case = Case.of_folder(release, policy, facts, count_files(files), **about)
     made = judge(case, "the release", added)
     if failed := made.of("fails"):
@@ -168,7 +168,7 @@ def judge_folder(
 
 
 def refusal(policy: Policy, item: Any) -> str:
-    """Return a sentence about a demand that fails: which, the figure and what to change."""
+    """Return a sentence about a failed demand: its name, the figure and what to change."""
     where = f", {item.source}" if item.source else ""
     change = f". To change: {item.change}" if item.change else ""
     named = f"policy {policy.name}: “{item.says}” ({item.section}: {item.demand}{where})"

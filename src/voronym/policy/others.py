@@ -1,4 +1,4 @@
-"""Demands on attacks, on what is lost, and on what people have to do."""
+"""Demands on attacks, on the loss, and on what people have to do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @demand("attacks", "attack", needed=("attack", "most"))
 @dataclass(frozen=True)
 class Attacked(Demand):
-    """An attack achieves no more than so much."""
+    """An attack stays below a limit."""
 
     attack: str = option("", "the name of the attack", check=entry_of("attack"))
     most: float = option(0.0, "the largest share", check=_chance)
@@ -32,7 +32,7 @@ class Attacked(Demand):
         return (self.section, self.name, self.attack, self.figure)
 
     def judge(self, case: Case) -> Item:
-        """Make the attack, where the original is there."""
+        """Run the attack, if the original is available."""
         what = ATTACKS[self.attack].knows
         if not case.keys:
             return self.item(
@@ -74,18 +74,18 @@ class Attacked(Demand):
 @demand("loss", "information-loss", needed=("most",))
 @dataclass(frozen=True)
 class InformationLoss(Demand):
-    """The table is still of use: no more of the keys' variance is lost than that."""
+    """The table stays useful: the loss of the keys' variance is limited."""
 
     most: float = option(100.0, "percent of the keys' variance", check=number(0.0))
 
     def judge(self, case: Case) -> Item:
-        """Compare the loss, where it is known."""
+        """Compare the loss, if it is known."""
         loss = case.loss
         if loss is None:
             return self.item(
                 "open",
                 "not known",
-                change=f"it is known of a release when it is made: {hint('policy')}",
+                change=f"it is measured when a release is made: {hint('policy')}",
             )
         fine = bool(meets(loss, self.most))
         return self.item(
@@ -101,7 +101,7 @@ class InformationLoss(Demand):
 @demand("loss", "records-lost", needed=("most",))
 @dataclass(frozen=True)
 class RecordsLost(Demand):
-    """No more records are left out than that."""
+    """The number of records left out is limited."""
 
     most: float = option(0.05, "share of the records", check=_chance)
 
@@ -124,12 +124,12 @@ class RecordsLost(Demand):
 @demand("loss", "cells-suppressed", needed=("most",))
 @dataclass(frozen=True)
 class CellsSuppressed(Demand):
-    """No more cells of the keys are suppressed or missing than that."""
+    """The number of suppressed or missing cells of the keys is limited."""
 
     most: float = option(0.1, "share of the cells of the keys", check=_chance)
 
     def judge(self, case: Case) -> Item:
-        """Count the cells that tell nothing."""
+        """Count the empty cells."""
         if not case.keys or not case.rows:
             return self.item(
                 "open", "no keys are named", change=f"name them: {hint('keys')}", decide=case.keys_decide
@@ -152,10 +152,10 @@ class CellsSuppressed(Demand):
 @demand("process", "ledger")
 @dataclass(frozen=True)
 class WithLedger(Demand):
-    """Releases are entered in a ledger, so that several of them tell nobody apart."""
+    """Releases are entered in a ledger, so that several of them together expose nobody."""
 
     def judge(self, case: Case) -> Item:
-        """Look whether the run has a ledger; of a file alone a person has to know."""
+        """Check whether the run has a ledger; for a file alone, a person decides."""
         if case.ledger is None:
             return self.item("person", decide="whether the release is in the ledger of its table")
         if case.ledger:
@@ -197,7 +197,7 @@ class Signature(Demand):
 @demand("process", "decision", needed=("question",))
 @dataclass(frozen=True)
 class Decision(Demand):
-    """Somebody decides what no program can."""
+    """A person decides what no program can."""
 
     question: str = option("", "what is to be decided", check=text)
 

@@ -29,7 +29,7 @@ _NEEDED = ("format", "name", "title", "version", "date", "source", "note")
 
 @dataclass(frozen=True)
 class Policy:
-    """What some guidance demands of a release.
+    """The demands of a guidance on a release.
 
     Read one with `Policy.load`: by the name of a shipped one, or from a file.
 
@@ -123,7 +123,7 @@ def shipped() -> dict[str, str]:
 
 
 class _Lines:
-    """Where the entries of a TOML text stand: tomllib does not tell."""
+    """The lines of the entries of a TOML text, which tomllib does not report."""
 
     def __init__(self, source: str) -> None:
         self._at: dict[tuple[str, int, str], int] = {}
@@ -146,13 +146,13 @@ class _Lines:
                 quotes = next((q for q in ('"""', "'''") if rest.count(q) == 1), "")
 
     def of(self, entry: str = "", table: str = "", number: int = 0) -> int:
-        """Return the line of an entry of a table, or of its head; 1 where none is found."""
+        """Return the line of an entry of a table, or of its head; 1 if neither is found."""
         here = self._at.get((table, number, entry))
         return here or self._heads.get((table, number)) or self._heads.get((entry, 0)) or 1
 
 
 class _Reader:
-    """Makes a policy of what a file holds, and says in which line it cannot."""
+    """Builds a policy from a file's content; errors name the line."""
 
     def __init__(self, data: Mapping[str, Any], lines: _Lines, label: str, source: str) -> None:
         self.data, self.lines, self.label, self.source = data, lines, label, source

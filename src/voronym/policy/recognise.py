@@ -1,4 +1,4 @@
-"""What a column holds: names, ages, dates, places, numbers that name somebody.
+"""The content of a column: names, ages, dates, places, identifying numbers.
 
 Columns are told by their names, in English, German, French and Spanish, and by their cells. A program cannot
 see everything: what is not recognised is listed for a person to look at.
@@ -22,7 +22,7 @@ from voronym.table.frame import as_frame
 __all__ = ["WHAT", "Seen", "recognise", "strays"]
 
 NOTHING = "none"
-"""What somebody says of a column that holds nothing of what there are words for."""
+"""The declaration that a column holds none of the known contents."""
 
 WHAT: dict[str, tuple[str, str]] = {
     "name": (
@@ -125,7 +125,7 @@ _UNIQUE, _ROWS, _LONG, _APART = 0.95, 20, 40, 0.3
 
 @dataclass(frozen=True)
 class Seen:
-    """A column: what it holds, why that is thought, and its distinct cells.
+    """A column: its content, the evidence for it, and its distinct cells.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class Seen:
 
 
 def recognise(frame: Any, given: Mapping[str, str] | None = None) -> dict[str, Seen]:
-    """Say what each column of a table holds.
+    """Return the content of each column of a table.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def recognise(frame: Any, given: Mapping[str, str] | None = None) -> dict[str, S
 def recognise_cells(
     cells: Mapping[str, tuple[Held, ...]], rows: int, given: Mapping[str, str] | None = None
 ) -> dict[str, Seen]:
-    """Say what columns hold whose distinct cells are counted, such as those of many files."""
+    """Return the content of columns from counted distinct cells, such as those of many files."""
     words = dict(given or {})
     return {name: _seen(name, own, rows, words.get(name)) for name, own in cells.items()}
 
@@ -211,7 +211,7 @@ def _called(name: str) -> str:
 
 
 def _fits(what: str, cells: tuple[Held, ...]) -> bool:
-    """Whether cells may be what the name of their column says: ages, dates and incomes have numbers."""
+    """Whether cells fit the name of their column: ages, dates and incomes contain numbers."""
     shown = [item.cell for item in cells if item.cell.sort != "gone"]
     if not shown:
         return True
@@ -255,7 +255,7 @@ def _by_cells(cells: tuple[Held, ...], rows: int) -> tuple[str | None, str]:
 
 
 def strays(seen: Seen, what: str) -> int:
-    """Count the rows of a column whose cells hold something by the look of it: an e-mail address, a date."""
+    """Count the rows of a column whose cells look like something else: an e-mail address, a date."""
     if what == "date":
         return sum(
             item.rows

@@ -1,4 +1,4 @@
-"""Privacy models: what a table promises, measured on the table itself.
+"""Privacy models: the promises of a table, measured on the table itself.
 
 ``base``           `Finding`, the `Model` protocol, the registry and the parser of ``"k-anonymity=5"``
 ``classes``        records that share all their keys: the count that every model starts from

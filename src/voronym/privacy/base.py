@@ -1,4 +1,4 @@
-"""A privacy model, what it finds, and the registry of models."""
+"""Privacy models, their findings, and the registry of models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a privacy model found in a table.
+    """The result of a privacy model on a table.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Finding:
 
     @property
     def columns(self) -> dict[str, dict[str, Any]] | None:
-        """The figures of each confidential column; None where the model looks at none."""
+        """The figures of each confidential column; None if the model uses none."""
         given = self.detail.get("columns")
         return given if isinstance(given, dict) else None
 
@@ -78,7 +78,7 @@ class Finding:
 
     @property
     def counted(self) -> str | None:
-        """What was counted, where it is not records: people or households."""
+        """The counted unit, if it is not records: people or households."""
         given = self.detail.get("counted")
         return given if isinstance(given, str) else None
 
@@ -104,7 +104,7 @@ class Finding:
 
 
 def _finite(data: Any) -> Any:
-    """Return the data with None for every float that is not finite."""
+    """Return the data with None for every infinite or NaN float."""
     if isinstance(data, Mapping):
         return {key: _finite(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
@@ -113,7 +113,7 @@ def _finite(data: Any) -> Any:
 
 
 Needs = Literal["sizes", "groups", "whole", "method"]
-"""What a model must see: the sizes of groups; each group; the table as a whole; or how it was made."""
+"""What a model must see: the sizes of groups; each group; the whole table; or how it was made."""
 
 
 @runtime_checkable
@@ -129,7 +129,7 @@ class Model(Protocol):
     """
 
     unasked: ClassVar[bool]
-    """Whether the table alone is enough to measure, so that it is measured where nobody asked for it."""
+    """Whether the table alone suffices, so that it is measured even if not requested."""
 
     @property
     def name(self) -> str:
@@ -138,7 +138,7 @@ class Model(Protocol):
 
     @property
     def required(self) -> float | None:
-        """What is asked of the table; None to measure only."""
+        """The requirement on the table; None to measure only."""
         ...
 
     def measure(self, table: Table) -> Finding:
@@ -147,27 +147,27 @@ class Model(Protocol):
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
-        """Build the model from the text behind ``=``; None where there was none."""
+        """Build the model from the text behind ``=``; None without such a text."""
         ...
 
     @property
     def needs(self) -> Needs:
-        """What it must see of a table."""
+        """The parts of a table it must see."""
         ...
 
     @property
     def additive(self) -> bool:
-        """Whether its value is a sum over groups, so that no group keeps it by itself."""
+        """Whether its value is a sum over groups, so that no group can satisfy it by itself."""
         ...
 
     @property
     def confidential(self) -> bool:
-        """Whether it is about confidential columns, and compares groups with the whole table."""
+        """Whether it concerns confidential columns, and compares groups with the whole table."""
         ...
 
     @property
     def column(self) -> str | None:
-        """The confidential column that it is about; None for all, or for a model about none."""
+        """The confidential column it applies to; None for all, or for a model without one."""
         ...
 
     @property
@@ -177,7 +177,7 @@ class Model(Protocol):
 
     @property
     def group_size(self) -> int | None:
-        """The size of groups that it asks for, where that is all it asks."""
+        """The group size it demands, if that is its only demand."""
         ...
 
     @property
@@ -187,7 +187,7 @@ class Model(Protocol):
 
     @property
     def strength(self) -> int:
-        """Where models are listed, the weaker promises come first."""
+        """The rank in listings: weaker promises come first."""
         ...
 
     def of_sizes(
@@ -198,15 +198,15 @@ class Model(Protocol):
         keys: Sequence[str],
         counted: str | None = None,
     ) -> Finding:
-        """Return the finding from how many groups there are of each size; of models that need no more."""
+        """Return the finding from the number of groups of each size, for models that need no more."""
         ...
 
     def judges(self, table: Table) -> tuple[Judge, ...]:
-        """Return what enforcement asks of groups of people, or of rows where these are people."""
+        """Return the demands of enforcement on groups of people, or of rows if these are people."""
         ...
 
     def row_judges(self, table: Table) -> tuple[Judge, ...]:
-        """Return what enforcement asks of groups of rows."""
+        """Return the demands of enforcement on groups of rows."""
         ...
 
 
@@ -229,7 +229,7 @@ DEFAULTS: Mapping[str, object] = {
     "group_size": None, "merging": False, "unasked": True, "strength": 9,
     "judges": _none, "row_judges": _none, "of_sizes": _unsized,
 }  # fmt: skip
-"""What is taken for granted of a model that says nothing else."""
+"""Defaults of a model that does not declare otherwise."""
 
 
 def register(name: str) -> Callable[[M], M]:
@@ -274,7 +274,7 @@ def parse_model(text: str) -> Model:
 
 
 def beyond_sizes(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the promises for which groups were changed: those that look at what is in them."""
+    """Return the promises for which groups were changed: those that look into the groups."""
     return [
         finding
         for finding in findings

@@ -30,7 +30,7 @@ def gain(runs: Runs, levels: Levels) -> Floats:
 
 
 def limited_gain(runs: Runs, levels: Levels) -> Floats:
-    """Return the greatest relative gain of each cell; infinite where one is above ``-ln q``."""
+    """Return the greatest relative gain of each cell; infinite if one exceeds ``-ln q``."""
     if not len(runs.cell):
         return np.zeros(len(runs.sizes))
     gains = ratio(runs, levels) - 1.0
@@ -94,7 +94,7 @@ class BetaLikeness(ConfidentialModel):
             raise InputError(f"{self.name}: no kind is called {self.kind!r}; there are: {', '.join(KINDS)}")
 
     def judge(self, levels: Levels) -> Judge:
-        """Return what measures the cells of a partition of one column.
+        """Return the measure of cells of a partition of one column.
 
         The share of a value in a merged cell lies between those in its parts, and its limit stays: the gain
         is at most the greater one, and within the limit where both are.
@@ -103,7 +103,7 @@ class BetaLikeness(ConfidentialModel):
         return Judge(levels, measure, self.beta, name=self.name)
 
     def about(self, judge: Judge) -> str:
-        """Return a few words on what the value is, for the printed finding."""
+        """Return a few words on the value, for the printed finding."""
         return f"{judge.levels.column}, {self.kind}"
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:

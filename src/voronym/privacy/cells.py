@@ -90,7 +90,7 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """What enforcement asks of a model about one confidential column: a measure of cells, and its threshold.
+    """The demand of a model on one confidential column: a measure of cells, and its threshold.
 
     A threshold met exactly counts as met, unless the model's definition is strict. Measures
     that differ from the threshold by rounding count as equal to it: see `voronym.core.promise`. An empty cell
@@ -186,7 +186,7 @@ class Judge:
         return bool(good) if np.ndim(good) == 0 else good
 
     def severity(self, values: float | Floats) -> Any:
-        """How far each measure is from the threshold: 0 where it holds, larger is worse.
+        """How far each measure is from the threshold: 0 if it holds, larger is worse.
 
         For an additive judge the contributions themselves while the sum is too large: the greatest
         contribution is the first to reduce.

@@ -1,4 +1,4 @@
-"""What the models of confidential columns share: which columns, every class, the worst of them."""
+"""Shared parts of the models of confidential columns: the columns, every class, the worst of them."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class ConfidentialModel(TextModel):
             raise InputError(f"{self.name}: column must be the name of a column, a text, not {self.column!r}")
 
     def judge(self, levels: Levels) -> Judge:
-        """Return what measures the cells of a partition of one column."""
+        """Return the measure of cells of a partition of one column."""
         raise NotImplementedError
 
     def judges(self, table: Table) -> tuple[Judge, ...]:
-        """Return a judge for every column that the model is about; of people, where rows are not people."""
+        """Return a judge for every column of the model; for people, if rows are not people."""
         if table.persons is None:
             return tuple(self.judge(column) for column in self.levels(table))
         made = [pairs(column, table.persons) for column in self.levels(table)]
@@ -118,7 +118,7 @@ class ConfidentialModel(TextModel):
         return judge, classes, values
 
     def about(self, judge: Judge) -> str:
-        """Return a few words on what the value is, for the printed finding."""
+        """Return a few words on the value, for the printed finding."""
         return judge.levels.column
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
@@ -151,7 +151,7 @@ def _all_hold(judge: Judge, values: Floats) -> bool:
 def _places(
     judges: Sequence[Judge], classes: Classes, floatss: Sequence[Floats]
 ) -> tuple[dict[str, object], ...]:
-    """Return the worst classes over all columns: column, size and value, and nothing that a person has."""
+    """Return the worst classes over all columns: column, size and value, without anybody's values."""
     rows = []
     for order, (judge, values) in enumerate(zip(judges, floatss, strict=True)):
         if judge.required is not None:

@@ -20,7 +20,7 @@ from voronym.table.classes import Classes
 
 
 def surprise(runs: Runs, levels: Levels) -> Floats:
-    """Return the greatest ``|ln p/q|`` of each cell, over all m levels; infinite where a level is absent."""
+    """Return the greatest ``|ln p/q|`` of each cell, over all m levels; infinite if a level is absent."""
     if not len(runs.cell):
         return np.zeros(len(runs.sizes))
     most = np.maximum.reduceat(np.abs(np.log(ratio(runs, levels))), runs.start)
@@ -77,7 +77,7 @@ class DeltaDisclosure(ConfidentialModel):
         self._set(delta=number(self.name, "delta", self.delta, above=True))
 
     def judge(self, levels: Levels) -> Judge:
-        """Return what measures the cells of a partition of one column."""
+        """Return the measure of cells of a partition of one column."""
         rule = Rule(verdict.DELTA, self.required or 0.0)
         return Judge(levels, surprise, self.delta, name=self.name, rule=rule)
 

@@ -1,4 +1,4 @@
-"""delta-presence: nobody of a known population can be said to be in the table, or not to be, too surely."""
+"""delta-presence: nobody of a known population is in the table, or absent, with too much certainty."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from voronym.table.table import Table
 
 SCOPES = ("keys", "all")
 REPLACE = "replace"
-"""Two tables are neighbours where the values of one unit differ; the number of rows is public."""
+"""Two tables are neighbours if the values of one unit differ; the number of rows is public."""
 ADD_REMOVE = "add-remove"
-"""Two tables are neighbours where one has a unit more; the number of rows is private."""
+"""Two tables are neighbours if one has an additional unit; the number of rows is private."""
 RELATIONS = (REPLACE, ADD_REMOVE)
 
 
@@ -89,17 +89,17 @@ class DifferentialPrivacy(TextModel):
 
     @property
     def hides_presence(self) -> bool:
-        """Whether it is private that somebody is in the table at all."""
+        """Whether membership in the table is private."""
         return self.neighbours == ADD_REMOVE
 
     def measure(self, table: Table) -> Finding:
-        """Find that a table by itself promises nothing: ε is a property of how it was made."""
+        """Report that a table by itself promises nothing: ε is a property of how it was made."""
         about = "no table shows it: it is a property of how a table was made"
         detail: dict[str, object] = {"records": table.n}
         return Finding(self.name, math.inf, self.required, self.epsilon is None, (), detail, about)
 
     def kept(self) -> Finding:
-        """Return the finding of a release that was made so."""
+        """Return the finding of a release made with this promise."""
         about = f"δ = {self.delta:g}, " if self.delta else ""
         return Finding(
             self.name,

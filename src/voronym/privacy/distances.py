@@ -18,7 +18,7 @@ from voronym.privacy.level import Floats, Levels
 
 
 def ordered(runs: Runs, levels: Levels) -> Floats:
-    """Earth mover's distance where levels i and j are ``|i - j| / (m - 1)`` apart.
+    """Earth mover's distance with levels i and j ``|i - j| / (m - 1)`` apart.
 
     On a line the cheapest transport moves the difference of the cumulative distributions from each level
     to the next: EMD = 1/(m - 1) sum_i ``|P_i - Q_i|``. P is constant between the levels of a cell and Q
@@ -51,7 +51,7 @@ def ordered(runs: Runs, levels: Levels) -> Floats:
 
 
 def equal(runs: Runs, levels: Levels) -> Floats:
-    """Earth mover's distance where all levels are 1 apart: the total variation, 1/2 sum_i ``|p_i - q_i|``.
+    """Earth mover's distance with all levels 1 apart: the total variation, 1/2 sum_i ``|p_i - q_i|``.
 
     Equal to the sum of p_i - q_i over the levels where it is positive, all of which occur in the cell.
     Between 0 and 1.
@@ -62,7 +62,7 @@ def equal(runs: Runs, levels: Levels) -> Floats:
 
 
 def hierarchical(runs: Runs, levels: Levels, ancestors: NDArray[np.int64]) -> Floats:
-    """Earth mover's distance where levels are as far apart as their lowest common ancestor is high.
+    """Earth mover's distance with levels as far apart as their lowest common ancestor is high.
 
     ``ancestors`` has a row per height 0..H-1 of the taxonomy (row 0 the levels themselves) and gives the node
     above each level. The distance of two leaves is height / H, the root being at height H. In a tree the
@@ -102,7 +102,7 @@ def kullback_leibler(runs: Runs, levels: Levels) -> Floats:
 
 
 def ratio(runs: Runs, levels: Levels) -> Floats:
-    """Return p / q of every level that occurs in a cell; exactly 1 where the two are equal."""
+    """Return p / q of every level that occurs in a cell; exactly 1 if the two are equal."""
     expected = runs.sizes[runs.cell] * levels.counts[runs.level].astype(np.float64)
     return np.asarray(runs.count * float(levels.n) / expected)
 

@@ -100,7 +100,7 @@ def household_risk(risks: Floats, households: Ints) -> Floats:
 
 
 def weights_of(column: Values) -> Floats:
-    """Return sampling weights: how many people each record stands for; refused where that is impossible."""
+    """Return sampling weights (people per record); raise if they are impossible."""
     name = column.name
     if column.form not in ("integer", "float", "decimal"):
         raise InputError(f"the weights {listing([name])} are no numbers; name the column of sampling weights")

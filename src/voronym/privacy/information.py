@@ -16,9 +16,9 @@ gammaln = later.called("scipy.special", "gammaln")
 ndtri = later.called("scipy.special", "ndtri")
 
 _MANY = 50
-"""Records of a level in a class, on average, above which an expansion replaces the sum over all numbers."""
+"""Mean records of a level in a class above which an expansion replaces the sum over all numbers."""
 _WHOLE = 1.25
-"""Nats by which the likelihood may fall more than a chi-square law says, because counts are whole numbers."""
+"""Extra nats that the likelihood may fall beyond a chi-square law, because counts are whole numbers."""
 _RANGE = 192
 """Numbers summed up below that: twenty standard deviations above the mean."""
 
@@ -30,7 +30,7 @@ def contributions(runs: Runs, levels: Levels, *, unit: float = 1.0) -> Floats:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known about I(W; class), in nats.
+    """The estimate of I(W; class), in nats.
 
     Parameters
     ----------

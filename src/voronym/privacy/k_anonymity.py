@@ -80,7 +80,7 @@ class KAnonymity(TextModel):
         keys: Sequence[str],
         counted: str | None = None,
     ) -> Finding:
-        """Return the finding from how many classes there are of each size, the smallest size first."""
+        """Return the finding from the number of classes of each size, the smallest size first."""
         result = int(size[0])
         below = size < self.k if self.k is not None else size == result
         worst: tuple[dict[str, object], ...] = tuple(

@@ -26,7 +26,7 @@ _WORST = 5
 
 
 def people(runs: Runs, levels: Levels) -> Floats:
-    """Return the sum of the weights, which are the levels' values, in each cell; infinite without records."""
+    """Return the sum of the weights (the levels' values) in each cell; infinite without records."""
     return _sums(runs, runs.count, levels)
 
 
@@ -101,7 +101,7 @@ class KMap(TextModel):
         return self.population is None
 
     def judges(self, table: Table) -> tuple[Judge, ...]:
-        """Return what enforcement asks: the people of a group, of which a merged one has more.
+        """Return the demands of enforcement: the people of a group, which merging increases.
 
         By a population they are at least those with the keys of some record of the group.
         """
@@ -161,7 +161,7 @@ class KMap(TextModel):
         return Levels("keys", table.classes.labels, False, tuple(sizes.tolist()))
 
     def _people(self, table: Table) -> tuple[Floats, str]:
-        """Return the people behind each class, and what they were counted by."""
+        """Return the people behind each class, and how they were counted."""
         classes = table.classes
         if self.population is not None:
             return np.array(self._counted(table).values, np.float64), "in the population"

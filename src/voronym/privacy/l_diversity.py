@@ -121,7 +121,7 @@ class LDiversity(ConfidentialModel):
         return None if wanted is None else float(wanted)
 
     def judge(self, levels: Levels) -> Judge:
-        """Return what measures the cells of a partition of one column."""
+        """Return the measure of cells of a partition of one column."""
         if self.kind == "recursive":
             least = int(self.l or 2)
             rule = Rule(verdict.RECURSIVE, float(least), (self.required or 0.0) * (1 - 2 * RELATIVE))
@@ -134,7 +134,7 @@ class LDiversity(ConfidentialModel):
         return Judge(levels, measure, self.required, at_most=False, name=self.name, rule=rule)
 
     def about(self, judge: Judge) -> str:
-        """Return a few words on what the value is, for the printed finding."""
+        """Return a few words on the value, for the printed finding."""
         kind = f"recursive with l = {self.l}" if self.kind == "recursive" else self.kind
         return f"{judge.levels.column}, {kind}"
 

@@ -55,7 +55,7 @@ class Levels:
 
     @property
     def n(self) -> int:
-        """Number of records, of the whole data set where these are a part of it."""
+        """Number of records; of the whole data set if these are a part of it."""
         return len(self.codes) if self.total is None else int(self.total.sum())
 
     @property
@@ -70,7 +70,7 @@ class Levels:
 
     @cached_property
     def counts(self) -> Ints:
-        """Records of each level, shape (m,); of the whole data set where these are a part of it."""
+        """Records of each level, shape (m,); of the whole data set if these are a part of it."""
         if self.total is not None:
             return self.total
         return np.bincount(self.codes, minlength=self.size).astype(np.int64)
@@ -178,7 +178,7 @@ def _of_part(table: Table, name: str, totals: Totals) -> Levels:
 
 
 def _codes(records: Columns, column: Values) -> tuple[Ints, list[Any]]:
-    """Return codes in ascending order of value, -1 where missing, and the values."""
+    """Return codes in ascending order of value, -1 if missing, and the values."""
     held, gone = column.form, column.missing
     if held in ("mixed", "other"):  # nothing to order by: numbered by first appearance, compared by equality
         classes = equivalence_classes(records.frame, [column.name])

@@ -1,4 +1,4 @@
-"""Mutual information: how much the published keys tell about the confidential values, on average."""
+"""Mutual information: what the published keys reveal about the confidential values, on average."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def default_bins(n: int) -> int:
 @register("mutual-information")
 @dataclass(frozen=True)
 class MutualInformation(ConfidentialModel):
-    """The published keys tell little about a confidential column on average: I(W; class) at most a bound.
+    """The published keys reveal little about a confidential column on average: I(W; class) is bounded.
 
     I(W; class) = sum over classes of (size / n) KL(p || q), p the distribution of W in the class and q that
     in the table: the average of what t-closeness with ``distance=kl`` limits in the worst class. It is the
@@ -109,11 +109,11 @@ class MutualInformation(ConfidentialModel):
 
     @property
     def needs(self) -> Needs:  # type: ignore[override]
-        """What it must see: columns that are taken together have levels that no part knows alone."""
+        """The parts of a table it must see: joint columns have levels that no part knows alone."""
         return "whole" if self.joint else "groups"
 
     def levels(self, table: Table) -> tuple[Levels, ...]:
-        """Return the columns as levels, binned where there are many, together where ``joint``."""
+        """Return the columns as levels, binned if there are many, joined if ``joint``."""
         result = super().levels(table)
         if self.bins != "distinct":
             at_most = default_bins(len(table)) if self.bins is None else int(self.bins)
@@ -121,19 +121,19 @@ class MutualInformation(ConfidentialModel):
         return (joint(result),) if self.joint else result
 
     def judge(self, levels: Levels) -> Judge:
-        """Return what measures the cells of one column: contributions, whose sum is limited."""
+        """Return the measure of cells of one column: contributions to a limited sum."""
         unit = UNITS[self.unit]
         rule = Rule(verdict.INFORMATION, (self.required or 0.0) * unit)  # kernels count in nats
         measure = partial(contributions, unit=unit)
         return Judge(levels, measure, self.bound, additive=True, name=self.name, rule=rule)
 
     def about(self, judge: Judge) -> str:
-        """Return a few words on what the value is, for the printed finding."""
+        """Return a few words on the value, for the printed finding."""
         cut = "" if judge.levels.how == "distinct values" or self.joint else f", {judge.levels.how}"
         return f"{judge.levels.column}, {self.unit}{cut}"
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
-        """Return the figures of one column, JSON-able; all in nats but ``value`` and ``bits``."""
+        """Return the figures of one column, JSON-able; all in nats except ``value`` and ``bits``."""
         result = estimate(
             count_runs(classes.labels, judge.levels.codes, len(classes.sizes), judge.levels.size),
             judge.levels,

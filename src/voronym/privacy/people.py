@@ -1,4 +1,4 @@
-"""Models where a person has several rows: everybody counts once for each different value they have.
+"""Models for people with several rows: each person counts once for each of their distinct values.
 
 A class is a bag of pairs (person, value), each of which counts once, however many rows of the person show it.
 Distances, entropies and informations are those of this bag. Two things follow that rows do not give:
@@ -43,7 +43,7 @@ def once(levels: Levels, classes: Classes, persons: Ints) -> tuple[Levels, Class
 
 
 def held_by_all(levels: Levels, labels: Ints, persons: Ints, n_cells: int) -> Any:
-    """Say of each cell whether there is a value that every person in it has; pairs come once each."""
+    """Return for each cell whether all its people share a value; pairs come once each."""
     people = distinct(labels, persons, n_cells)
     pair, often = np.unique(labels * np.int64(levels.size) + levels.codes, return_counts=True)
     most = np.zeros(n_cells, np.int64)
@@ -52,7 +52,7 @@ def held_by_all(levels: Levels, labels: Ints, persons: Ints, n_cells: int) -> An
 
 
 def with_known(judge: Judge, values: Floats, known: Any) -> Floats:
-    """Return the measures, as of a single value where a cell tells one about everybody in it."""
+    """Return the measures; a cell that reveals a value about everybody counts as a single value."""
     return np.where(known, np.inf if judge.at_most else 1.0, values)
 
 
@@ -81,7 +81,7 @@ class OfPeople(Judge):
     knows: bool = False
 
     def subset(self, records: Ints) -> OfPeople:
-        """Return the judge of partitions of some people; it compares them with the whole table as before."""
+        """Return the judge of partitions of some people, still compared with the whole table."""
         place = np.full(len(self.levels.codes), -1, np.int64)
         place[records] = np.arange(len(records))
         kept = np.flatnonzero(place[self.owner] >= 0)
@@ -113,14 +113,14 @@ class OfPeople(Judge):
 
 
 def pairs(levels: Levels, persons: Ints) -> tuple[Levels, Ints]:
-    """Return the column with each person's different values once, and whose they are, by person."""
+    """Return the column with each person's distinct values once, and their owners, by person."""
     kept = first_of_each(persons, levels.codes)
     kept = kept[np.lexsort((levels.codes[kept], persons[kept]))]
     return replace(levels, codes=levels.codes[kept]), persons[kept]
 
 
 def of_people(judge: Judge, owner: Ints, *, knows: bool) -> Judge:
-    """Return a judge of partitions of people from one of their pairs.
+    """Return a judge of partitions of people from a judge of pairs.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def of_people(judge: Judge, owner: Ints, *, knows: bool) -> Judge:
 
 @dataclass(frozen=True, eq=False)
 class OfRows(Judge):
-    """A judge of partitions of rows, of which each person's different values count once in a cell.
+    """A judge of partitions of rows that counts each person's distinct values once per cell.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def replace_levels(judge: Judge, levels: Levels) -> Judge:
 
 
 def of_rows(judge: Judge, persons: Ints, *, knows: bool) -> Judge:
-    """Return a judge of partitions of the rows of people from one of rows."""
+    """Return a judge of partitions of the rows of people from a judge of rows."""
     return OfRows(
         judge.levels,
         judge.measure,

@@ -103,7 +103,7 @@ class TCloseness(ConfidentialModel):
         return self.distance or ("ordered" if levels.ordered else "equal")
 
     def judge(self, levels: Levels) -> Judge:
-        """Return what measures the cells of a partition of one column."""
+        """Return the measure of cells of a partition of one column."""
         if isinstance(self.taxonomy, Hierarchy):
             tree = _ancestors(self.taxonomy, levels)
             return Judge(levels, partial(distances.hierarchical, ancestors=tree), self.t, name=self.name)
@@ -113,7 +113,7 @@ class TCloseness(ConfidentialModel):
         return Judge(levels, measure, self.t, name=self.name, rule=Rule(kind, self.required or 0.0))
 
     def about(self, judge: Judge) -> str:
-        """Return a few words on what the value is, for the printed finding."""
+        """Return a few words on the value, for the printed finding."""
         return f"{judge.levels.column}, {self.distance_of(judge.levels)} distance"
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
@@ -121,7 +121,7 @@ class TCloseness(ConfidentialModel):
         return super().describe(judge, classes, values) | {"distance": self.distance_of(judge.levels)}
 
     def options(self) -> dict[str, object]:
-        """Return what differs from the default; a taxonomy implies its distance, which is left out."""
+        """Return the non-default options; a taxonomy implies its distance, which is left out."""
         given = super().options()
         return {name: given[name] for name in given if name != "distance" or self.taxonomy is None}
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def listed_models(given: object) -> list[Model | str]:
-    """Return models as a list: one of them, several, or a mapping from names to what they require.
+    """Return models as a list, from one of them, several, or a mapping from names to requirements.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def write_options(name: str, value: str | None, **options: object) -> str:
 
 
 def number(name: str, symbol: str, given: Any, *, least: float = 0.0, above: bool = False) -> float | None:
-    """Return a finite number of at least (or above) a limit; None stays None, anything else is refused."""
+    """Return a finite number of at least (or above) a limit; None stays None, others are refused."""
     if given is None:
         return None
     try:
@@ -127,7 +127,7 @@ def number(name: str, symbol: str, given: Any, *, least: float = 0.0, above: boo
 
 
 def whole(name: str, symbol: str, given: Any, *, least: int) -> int | None:
-    """Return a whole number of at least a limit; None stays None, anything else is refused."""
+    """Return a whole number of at least a limit; None stays None, others are refused."""
     if given is None:
         return None
     try:
@@ -185,7 +185,7 @@ class TextModel:
 
     @property
     def required(self) -> float | None:
-        """What is asked of the table; None to measure only."""
+        """The requirement on the table; None to measure only."""
         wanted = getattr(self, _fields(self)[0].name)
         return None if wanted is None else float(wanted)
 

@@ -1,4 +1,4 @@
-"""Models that nobody asked for: what is measured of every table."""
+"""Models that are measured on every table without being requested."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from voronym.privacy.base import MODELS, Model
 
 
 def unasked(asked: Sequence[Model], *, confidential: bool, notes: list[str]) -> list[Model]:
-    """Return the models that were not asked for and need the table alone, the weaker promises first.
+    """Return the unrequested models that need the table alone, the weaker promises first.
 
     Parameters
     ----------

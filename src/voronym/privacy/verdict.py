@@ -1,4 +1,4 @@
-"""One verdict from what a model found in several parts of a table.
+"""Join the findings of a model in several parts of a table.
 
 A class lies whole in one part. What is measured class by class is the worst of the parts; what is a sum over
 classes is the sum of theirs. A table in memory is one part.
@@ -19,7 +19,7 @@ _SUMS = ("records", "classes", "classes_below", "records_below", "classes_failin
 
 
 def verdict(findings: Sequence[Finding]) -> Finding:
-    """Return what a model found in all parts together.
+    """Return the finding of a model over all parts.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _rank(place: Mapping[str, Any], first: Finding) -> tuple[float, float]:
 
 
 def _joined(places: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return places of equal size as one, where they count classes."""
+    """Return places of equal size as one, if they count classes."""
     out: list[dict[str, Any]] = []
     for place in places:
         if out and "classes" in place and out[-1].get("size") == place["size"]:

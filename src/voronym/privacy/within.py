@@ -1,4 +1,4 @@
-"""Models within strata: each part of a table is judged by itself, and the worst of them counts."""
+"""Models within strata: each stratum is judged separately, and the worst counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voronym.table.table import Table
 
 
 def measure_within(model: Model, table: Table, strata: Sequence[str]) -> Finding:
-    """Measure a model in each stratum of a table, and return the worst finding; without strata, in all of it.
+    """Measure a model in each stratum of a table, and return the worst finding.
 
     What a class reveals is judged against the distribution in its stratum: whoever looks at a release knows
     which stratum a class is in.
@@ -26,7 +26,7 @@ def measure_within(model: Model, table: Table, strata: Sequence[str]) -> Finding
 
 
 def worst_of(findings: Sequence[Finding]) -> Finding:
-    """Return the worst of what a model found in several strata."""
+    """Return the worst finding of a model among several strata."""
     pick = max if findings[0].at_most else min
     worst = pick(findings, key=lambda finding: finding.value)
     about = ", ".join(part for part in (worst.about, f"the worst of {len(findings)} strata") if part)

@@ -12,7 +12,7 @@ BLOCK = 1 << 20
 """Costs, rows by cells, that are held at a time."""
 
 CANDIDATES = 4
-"""Cells that the tree returns for each point; the scan decides where they are not sure to be enough."""
+"""Cells that the tree returns for each point; a scan decides if they may not suffice."""
 
 
 def assign(X: Floats, centroids: Floats, costs: Floats, space: Space) -> Integers:

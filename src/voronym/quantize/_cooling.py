@@ -10,13 +10,13 @@ from voronym.quantize.costs.base import Floats, Integers
 from voronym.space import Space
 
 COLD = 0.02
-"""The last heat, as a share of the first one of a whole cooling: a point then has one cell, nearly."""
+"""The last heat, as a share of the first of a whole cooling: a point then has nearly one cell."""
 
 BALANCE = 6
 """How often costs are balanced in a round."""
 
 TINY = 1e-9
-"""A smooth count below which a cell has nothing to move to, in points."""
+"""A smooth count, in points, below which a cell does not move."""
 
 
 def cooled(

@@ -67,7 +67,7 @@ def _cell(
 
 
 def _clip(corners: NDArray[np.float64], side: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the part of a convex polygon where an affine function, given at its corners, is not positive."""
+    """Return the part of a convex polygon on which an affine function (given at its corners) is <= 0."""
     out = []
     for i in range(len(corners)):
         j = (i + 1) % len(corners)

@@ -1,4 +1,4 @@
-"""Two designs of the same points, and the better of them in each place."""
+"""Two designs of the same points, and the better of them in each region."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def mixed(
     slack: float = 0.0,
     rng: np.random.Generator | None = None,
 ) -> Integers:
-    """Return a grouping that costs no more than either, made of parts of both; the first where nothing gains.
+    """Return a grouping from parts of both that costs no more than either; the first if nothing gains.
 
     Call two cells, one of each grouping, linked where they share a point. Cells that are linked directly or
     over others divide the same points, in two ways, and no others: so each such part can be chosen by itself.
@@ -69,7 +69,7 @@ def mixed(
 
 
 class _Way:
-    """A grouping: the sizes and costs of its cells, which part each is in, and their order."""
+    """A grouping: the sizes and costs of its cells, the part of each, and their order."""
 
     def __init__(self, X: Floats, labels: Integers, part: Integers, space: Space) -> None:
         cells = len(part)

@@ -1,4 +1,4 @@
-"""What plans with divided points have in common: those that move their places, and those that do not."""
+"""Shared parts of plans with divided points, whether their places move or not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voronym.space import Space
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Planned:
-    """Who goes where, in which shares, and the costs that prove it."""
+    """The shares of each point in each place, and the costs that prove it."""
 
     labels: Integers
     points: Integers
@@ -36,7 +36,7 @@ class Planned:
         return np.flatnonzero(np.bincount(self.points, minlength=len(self.labels)) > 1)
 
     def quantizer(self) -> Quantizer:
-        """Return the rule for points that are yet to come; only where it depends on the point alone.
+        """Return the rule for future points, if it depends on the point alone.
 
         Nothing is promised about loads.
         """
@@ -71,5 +71,5 @@ def in_order(plan: Plan, n: int) -> tuple[Integers, Integers, Integers, Floats]:
 
 
 def carried(task: Task, i: Integers, q: Integers, share: Floats) -> Floats:
-    """Return what each place bears by a plan."""
+    """Return the load of each place by a plan."""
     return np.asarray(np.bincount(q, task.loads[i] * share, len(task.C)), np.float64)

@@ -1,4 +1,4 @@
-"""The transportation problem with any weights, as a linear programme that grows where prices ask for it.
+"""The transportation problem with any weights, as a linear programme that grows by prices.
 
 With loads ``b_i > 0`` and flows ``f_iq = b_i z_iq`` even two measures are a transportation problem, of unit
 costs ``a_i / b_i * d_iq``: its basic solutions are forests over points and places, which have at most m - 1
@@ -32,7 +32,7 @@ SOME = 4
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Points with weights and loads, and places with bounds on what they bear.
+    """Points with weights and loads, and places with bounds on their load.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Task:
         )
 
     def tables(self, costs: Floats, loads: Floats | None = None) -> Iterator[tuple[slice, Floats]]:
-        """Yield blocks of rows with ``weight * d + load * cost``; loads are 1 where none are given."""
+        """Yield blocks of rows with ``weight * d + load * cost``; loads default to 1."""
         for rows in blocks(len(self.X), len(self.C)):
             paid = costs if loads is None else loads[rows, None] * costs
             table = self.weights[rows, None] * self.space.cost(self.X[rows], self.C) + paid
@@ -80,7 +80,7 @@ class Task:
             yield rows, table
 
     def prices(self, i: Integers, q: Integers) -> Floats:
-        """Return ``weight * d`` of pairs of points and places, and what moving costs."""
+        """Return ``weight * d`` of pairs of points and places, and the cost of moving."""
         prices = np.asarray(self.weights[i] * self.space.paired(self.X[i], self.C, q))
         if self.old is not None and self.moving is not None:
             prices = prices + np.where((self.old[i] != q) & (self.old[i] >= 0), self.moving[i], 0.0)
@@ -144,7 +144,7 @@ class _Answer(NamedTuple):
 
 
 def _grow(task: Task, ctx: Context) -> tuple[Integers, Integers, _Answer]:
-    """Solve over some pairs, add those that the prices show to be missing, until there are none.
+    """Solve over some pairs, and add those that the prices show to be missing, until there are none.
 
     The first pairs of a large programme are those that the prices of a sample make nearly the best.
     """
@@ -176,7 +176,7 @@ def _grow(task: Task, ctx: Context) -> tuple[Integers, Integers, _Answer]:
 
 
 class _Pairs:
-    """The programme over some pairs of points and places; what finds no room stays nowhere, at a penalty.
+    """The programme over some pairs of points and places; points without room stay unassigned at a penalty.
 
     Costs are divided by ``scale``, for the solver's tolerances.
     """
@@ -214,7 +214,7 @@ class _Pairs:
 
 
 def _likely(task: Task, costs: Floats) -> tuple[Integers, Integers]:
-    """Return each point's best place at these costs, and as many pairs again that come next to being best."""
+    """Return each point's best place at these costs, and as many next-best pairs."""
     n, some = len(task.X), min(SOME, len(task.C))
     best, slack = np.empty((n, some), np.int64), np.empty((n, some))
     for rows, table in task.tables(costs):
@@ -226,7 +226,7 @@ def _likely(task: Task, costs: Floats) -> tuple[Integers, Integers]:
 
 
 def _missing(task: Task, answer: _Answer, tiny: float, known: Integers) -> tuple[Integers, Integers]:
-    """Return pairs, up to four for each point, that the prices show to be cheaper than what the point has."""
+    """Return pairs, up to four per point, that the prices show to be cheaper than the present ones."""
     n, m = len(task.X), len(task.C)
     if len(known) == n * m:
         return np.empty(0, np.int64), np.empty(0, np.int64)

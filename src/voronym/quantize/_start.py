@@ -1,4 +1,4 @@
-"""Where a design starts: how large cells are to be, and the first centroids."""
+"""The start of a design: the sizes of cells, and the first centroids."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SHAKEN = (0.4, 0.8)
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Centroids and costs to start from, and labels where there are."""
+    """Centroids and costs to start from, and labels if there are any."""
 
     centroids: Floats
     costs: Floats
@@ -44,7 +44,7 @@ class Start:
 
 
 def bounds(n: int, cells: int | None, probabilities: Any, sizes: Any, init: Any) -> Bounds:
-    """Return the bounds on the sizes of the cells, from whichever of the arguments says them."""
+    """Return the bounds on the sizes of the cells, from whichever argument gives them."""
     if probabilities is not None and sizes is not None:
         raise InputError("give probabilities or sizes, not both")
     if sizes is not None:
@@ -74,7 +74,7 @@ def bounds(n: int, cells: int | None, probabilities: Any, sizes: Any, init: Any)
 
 
 def start(X: Floats, limits: Bounds, init: Init, space: Space, ctx: Context) -> Start:
-    """Return centroids and costs to start from, as many as there are cells."""
+    """Return centroids and costs to start from, one per cell."""
     m = len(limits.low)
     if isinstance(init, Quantizer):
         C = check_centroids(init.centroids, X.shape[1])

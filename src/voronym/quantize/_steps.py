@@ -20,7 +20,7 @@ TINY = 0.05
 
 
 def hurry(ctx: Context) -> None:
-    """Give up an assignment when the time is over, where there is another to return."""
+    """Give up an assignment when time is over, if there is another to return."""
     ctx.tell(0.0, whole=True)
     if ctx.over:
         raise Unfinished("the time was over before the assignment was made")
@@ -47,7 +47,7 @@ class Exact:
         self.distances: float | None = None
 
     def step(self) -> Turn:
-        """Move the centroids, but for the first time, and assign the points again."""
+        """Move the centroids, except the first time, and assign the points again."""
         if self.distances is not None and self.labels is not None:
             means = centroids(self.X, self.labels, self.C, self.space)
             self.C = move(self.C, means, self.speed, self.space)
@@ -88,7 +88,7 @@ class Near:
         self.rng = np.random.default_rng(len(X))  # for places where nothing better is known
 
     def step(self) -> Turn:
-        """Move the centroids, but for the first time, and assign the points again."""
+        """Move the centroids, except the first time, and assign the points again."""
         if self.answer is not None:
             means = centroids(self.X, self.answer.labels, self.C, self.space)
             self.C = move(self.C, means, self.speed, self.space)
@@ -100,7 +100,7 @@ class Near:
         return Turn(np.array(answer.labels), self.C, self.c, answer.cost / len(self.X))
 
     def settle(self, turn: Turn, ctx: Context) -> Turn:  # noqa: ARG002 - nothing is proven here
-        """Return the turn: there is nothing to prove."""
+        """Return the turn; there is nothing to prove."""
         return turn
 
     def divide(self, answer: Assignment) -> None:
@@ -120,7 +120,7 @@ class Near:
 
 
 def move(C: Floats, means: Floats, speed: float, space: Space) -> Floats:
-    """Return centroids part of the way to others, or beyond; all the way where nothing is in between."""
+    """Return centroids part of the way to others, or beyond; all the way if nothing lies between."""
     return C + speed * (means - C) if space.linear else means
 
 

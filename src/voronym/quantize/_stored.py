@@ -59,7 +59,7 @@ def _write(path: Path, form: str, numbers: dict[str, Any], space: Space) -> None
 
 
 def load(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64], Space]:
-    """Return centroids, costs and space of a file, or say why it is no quantizer."""
+    """Return centroids, costs and space of a file; raise if it is no quantizer."""
     content = _read(path, FORMAT)
     _check_keys(path, content, KEYS)
     centroids, costs = _numbers(path, content)
@@ -67,7 +67,7 @@ def load(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64], Space]:
 
 
 def load_levels(path: Path) -> tuple[dict[str, Any], Space]:
-    """Return centroids and costs of all levels of a file, and their space, or say why it has none."""
+    """Return centroids and costs of all levels of a file, and their space; raise if it has none."""
     content = _read(path, LEVELS)
     _check_keys(path, content, (*KEYS, "below"))
     space = _space(path, content["space"], _numbers(path, content)[0])
@@ -75,12 +75,12 @@ def load_levels(path: Path) -> tuple[dict[str, Any], Space]:
 
 
 def has_levels(path: Path) -> bool:
-    """Whether a file says that it is a quantizer of several levels."""
+    """Whether a file declares a quantizer of several levels."""
     return bool(_read(path, FORMAT, LEVELS)["format"] == LEVELS)
 
 
 def _below(path: Path, content: Any, space: Space) -> dict[str, Any]:
-    """Return a level and those below it with arrays for their numbers."""
+    """Return a level and those below it, with arrays for their numbers."""
     if not isinstance(content, dict):
         raise InputError(f"{path} is no quantizer: what is below a cell must be an object")
     _check_keys(path, content, ("centroids", "costs", *(("below",) if "below" in content else ())))
@@ -148,7 +148,7 @@ class _TwiceError(ValueError):
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of which no key is read over another."""
+    """Return an object; raise if a key occurs twice."""
     content: dict[str, Any] = {}
     for key, value in pairs:
         if key in content:

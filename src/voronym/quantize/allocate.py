@@ -26,7 +26,7 @@ COPIES = 2_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Allocation(Planned):
-    """Who goes where, what it costs, and the costs per place that prove it.
+    """The place of each point, the cost, and the costs per place that prove it.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def _by_transport(task: Task, ctx: Context) -> Plan:
 
 
 def _lawful(task: Task, costs: Floats, loads: Floats) -> Floats:
-    """Return the costs without what rounding left of them: positive where not full, negative above a minimum.
+    """Return the costs without rounding errors: positive if not full, negative above a minimum.
 
     Complementary slackness has them 0. Where both bounds are the same, both signs are right.
     """
@@ -186,7 +186,7 @@ def _bounds(what: str, given: ArrayLike | None, m: int, default: float) -> Float
 
 
 def check_measure(what: str, given: ArrayLike | None, n: int) -> Floats:
-    """Return weights or loads of n points, or say what is wrong; 1 each where none are given."""
+    """Return weights or loads of n points, 1 each by default; raise if they are invalid."""
     if given is None:
         return np.ones(n)
     measure = numbers(given, f"{what} must be numbers, one for each point")

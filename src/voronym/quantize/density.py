@@ -23,7 +23,7 @@ Source = Callable[..., ArrayLike]
 """A sampler ``(n, rng) -> points``, a density ``points -> values``, or an object with scipy's ``rvs``."""
 
 PER_CELL = 1000
-"""Points drawn for each cell, where their number is not given."""
+"""Default number of points drawn for each cell."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,7 +218,7 @@ def draw(
 
 
 def _takes(source: Source, *arguments: object) -> bool:
-    """Tell whether a call with these arguments fits the signature; True without a signature."""
+    """Return whether a call with these arguments fits the signature; True without a signature."""
     try:
         inspect.signature(source).bind(*arguments)
     except TypeError:

@@ -1,4 +1,4 @@
-"""The door to designing quantizers, and the methods that come of it."""
+"""The entry to designing quantizers, and the methods based on it."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def integrate_cells(
 def _cell(
     corners: Floats, density: Density, derivative: tuple[int, float] | None, tolerance: float
 ) -> tuple[float, Floats, float]:
-    """Integrate the density and its first moments over a polygon, halving triangles until it is enough."""
+    """Integrate the density and its first moments over a polygon, halving triangles until exact enough."""
     middle = corners.mean(axis=0)
     triangles = np.stack([np.broadcast_to(middle, corners.shape), corners, np.roll(corners, -1, axis=0)], 1)
     mass, moment = _rule(triangles, density)
@@ -157,7 +157,7 @@ def _area(triangles: Floats) -> Floats:
 
 
 def _bound(triangles: Floats, order: int, most: float) -> float:
-    """Return what the rule is off at most, all triangles together."""
+    """Return the error bound of the rule, over all triangles."""
     away = np.sqrt(np.square(triangles - triangles.mean(axis=1, keepdims=True)).sum(axis=2).max(axis=1))
     return float(2.0 * most / factorial(order) * (_area(triangles) * away**order).sum())
 
@@ -253,7 +253,7 @@ def _first(density: Density, cells: int, bounds: Frame, seed: int | np.random.Ge
 def _balanced(
     centroids: Floats, costs: Floats, density: Density, bounds: Frame, target: Floats, tolerance: float
 ) -> tuple[Floats, Masses]:
-    """Find costs for which every cell has its share: Newton's method, damped so that none gets empty."""
+    """Find costs that give every cell its share: Newton's method, damped so that no cell gets empty."""
 
     def look(c: Floats) -> tuple[Masses, Floats]:
         masses = integrate_cells(Quantizer(centroids, c), density, bounds, tolerance=tolerance / 10)

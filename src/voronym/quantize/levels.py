@@ -24,7 +24,7 @@ Below = tuple["Quantizer | LevelQuantizer", ...]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LevelQuantizer:
-    """Cells that are divided into cells: a quantizer on top, and one for each of its cells.
+    """Cells divided into cells: a quantizer on top, and one for each of its cells.
 
     A point goes down level by level, so that 100 times 100 cells are found by looking at 200. Cells of the
     last level are numbered through, first those of the first cell above. Like a `Quantizer` it promises
@@ -130,7 +130,7 @@ class LevelQuantizer:
     @classmethod
     @checked
     def load(cls, path: str | Path) -> LevelQuantizer:
-        """Read a quantizer of several levels from a file, or say why it is none."""
+        """Read a quantizer of several levels from a file; raise if it is none."""
         content, space = _stored.load_levels(Path(path))
         made = _made(content, space)
         assert isinstance(made, LevelQuantizer)  # noqa: S101 - its reader has seen to that
@@ -165,7 +165,7 @@ def _counts(quantizer: Quantizer | LevelQuantizer) -> tuple[int, ...]:
 
 
 def _content(quantizer: Quantizer | LevelQuantizer) -> dict[str, Any]:
-    """Return what is written of a quantizer and those below it."""
+    """Return the file content of a quantizer and those below it."""
     if isinstance(quantizer, Quantizer):
         return {"centroids": quantizer.centroids.tolist(), "costs": quantizer.costs.tolist()}
     return {**_content(quantizer.top), "below": [_content(each) for each in quantizer.below]}
@@ -180,7 +180,7 @@ def _made(content: dict[str, Any], space: Space) -> Quantizer | LevelQuantizer:
 
 @checked
 def design_levels(X: ArrayLike, cells: Sequence[int], **options: Any) -> LevelQuantizer:
-    """Design cells within cells: each level of equal sizes, designed by `pcl` within those above.
+    """Design cells within cells: each level of equal sizes, designed by `pcl` within the level above.
 
     Where cells are many, this is much faster to design and to search than one level, and loses a little: no
     cell crosses the border of the one above.

@@ -1,4 +1,4 @@
-"""Cells for points with weights, for two measures at once, and for people who would rather stay."""
+"""Cells for points with weights, for two measures at once, and for people who prefer to stay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Init = str | ArrayLike | Partition | Quantizer
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measured(Planned):
-    """Cells whose loads are those asked for, by the plan; and by whole points, nearly.
+    """Cells with the requested loads, by the plan; and nearly so by whole points.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Measured(Planned):
 
     @property
     def objective(self) -> float:
-        """``sum of weight * d`` over the plan, and what moving costs."""
+        """``sum of weight * d`` over the plan, plus the cost of moving."""
         return self.trace[-1]
 
     def _words(self) -> str:
@@ -77,7 +77,7 @@ def design_measures(
     iterations: int = 50,
     progress: ProgressCallback | None = None,
 ) -> Measured:
-    """Design cells where one measure counts in the distance and another one fills the cells.
+    """Design cells in which one measure counts in the distance and another one fills the cells.
 
     The problem: minimise ``sum_iq weight_i z_iq d(x_i, centroid_q)``, plus the price of moving, over
     centroids and shares z, with ``sum_q z_iq = 1`` and ``sum_i load_i z_iq`` as prescribed for each cell. So
@@ -170,7 +170,7 @@ def _alternate(
 
 
 def _centroids(task: Task, plan: Plan) -> Floats:
-    """Return weighted centroids of the plan; a cell that nothing counts in keeps its own."""
+    """Return weighted centroids of the plan; a cell without weight keeps its own."""
     C = task.C.copy()
     for cell in range(len(C)):
         here = plan.places == cell
@@ -204,7 +204,7 @@ def _measured(task: Task, plan: Plan, trace: tuple[float, ...], item: bool) -> M
 def _limits(
     total: float, cells: int | None, probabilities: ArrayLike | None, bounds: object, n: int
 ) -> tuple[Floats, Floats]:
-    """Return the least and the most load of each cell, from whichever argument says it."""
+    """Return the least and the most load of each cell, from whichever argument gives it."""
     if (probabilities is not None) + (bounds is not None) > 1:
         raise InputError("give probabilities or bounds, not both")
     if bounds is not None:

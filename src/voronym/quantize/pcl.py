@@ -25,7 +25,7 @@ from voronym.quantize.settings import Settings, thorough
 from voronym.space import Space
 
 LARGE, FINE = 100_000, 2_000
-"""Points in all, and in a cell, from which on a design starts with samples."""
+"""Total points, and points per cell, above which a design starts with samples."""
 
 SAMPLES = (200, 1_000)
 """Points in a cell of these samples."""
@@ -35,7 +35,7 @@ WALK, SLACK, HOME = 20, 0.5, 5
 of mean cost, and at how many of its last designs no place may be worse: docs/decisions/quantizers.md."""
 
 HOT, WARM = 1.0, 0.3
-"""Heat at which cooling begins, in units of the distortion: at first, and after a design was shaken."""
+"""Heat at which cooling begins, in units of the distortion: at first, and after a shake."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def pcl(
     time_limit: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> Design:
-    """Design a quantizer whose cells have prescribed sizes, at a small mean distance, and tell how it went.
+    """Design a quantizer with prescribed cell sizes and a small mean distance; return a record of the run.
 
     The problem: minimise ``sum_i d(x_i, centroid of i's cell)`` over centroids and assignments with
     prescribed sizes. It is hard; this is Lloyd's alternation for it. With the centroids fixed, the
@@ -196,7 +196,7 @@ def pcl(
 def alternate(
     X: Floats, bounds: Bounds, init: _start.Init, space: Space, settings: Settings, ctx: Context
 ) -> Design:
-    """Design from a start and then, as often as asked for, from the best so far, shaken; return the best.
+    """Design from a start, then repeatedly from the best so far, shaken; return the best.
 
     Of a new design and the best so far the better is kept in each place (`mixed`). Where there are many, that
     soon gains nothing more; so they go for walks, on which places may become a little worse, and come home
@@ -248,7 +248,7 @@ def alternate(
 def _onward(
     best: Design, here: Design, design: Design, turn: int, settings: Settings, join: Callable[..., Design]
 ) -> tuple[Design, Design]:
-    """Return the best so far, and the design to be shaken next: the best, or one on a walk away from it."""
+    """Return the best so far, and the design to shake next: the best, or one on a walk away from it."""
     if settings.restarts <= WALK:
         best = _better(best, join(best, design))
         return best, best
@@ -272,7 +272,7 @@ def _joined(
     other: Design,
     slack: float = 0.0,
 ) -> Design:
-    """Return a design from the better of two in each place, where they differ; else the better one."""
+    """Return a design from the better of two in each region, if they differ; else the better one."""
     labels = mixed(X, design.labels, other.labels, len(bounds.low), engine.space, slack=slack, rng=ctx.rng)
     for whole in (design, other):
         if (labels == whole.labels).all():
@@ -299,7 +299,7 @@ def _ended(X: Floats, near: Design, bounds: Bounds, space: Space, settings: Sett
 def _again(
     X: Floats, best: Design, bounds: Bounds, space: Space, settings: Settings, ctx: Context, *, first: bool
 ) -> _start.Start:
-    """Return where another design starts: the best so far, shaken, or cooled, or both in turn."""
+    """Return the start of another design: the best so far, shaken, or cooled, or both in turn."""
     if not settings.cooling:
         return _start.shake(X, best.quantizer, best.distortion, space.linear, ctx.rng)
     begin = _start.Start(np.array(best.quantizer.centroids), np.array(best.quantizer.costs))
@@ -316,7 +316,7 @@ def _large(X: Floats, bounds: Bounds) -> bool:
 def _coarse(
     X: Floats, bounds: Bounds, init: str, space: Space, settings: Settings, ctx: Context
 ) -> Quantizer:
-    """Design on samples, the second of which starts from the first: most rounds are spent on few points."""
+    """Design on two samples in sequence, so that most rounds are spent on few points."""
     m = len(bounds.low)
     begin: str | Quantizer = init
     for number, each in enumerate(SAMPLES):

@@ -87,7 +87,7 @@ def cell_map(
 
 
 def _bar(across: float, tall: float, latitude: float | None) -> str:
-    """Return a bar of a round length at the lower left, with the length beside it."""
+    """Return a scale bar of a round length at the lower left, labelled."""
     if latitude is not None:
         across *= METRES * max(0.1, float(np.cos(np.radians(latitude))))
     room = across / 5

@@ -18,7 +18,7 @@ from voronym.problem import Problem
 from voronym.quantize.costs.transport import transport
 
 ROUNDS = 10
-"""Rounds of PCL for the macrocells: their borders cost little, so they need not be the best."""
+"""Rounds of PCL for the macrocells: their borders cost little, so they need not be optimal."""
 
 SAMPLE = 100
 """Records per macrocell in the sample that their first centroids come from."""

@@ -158,7 +158,7 @@ class Quantizer:
     @classmethod
     @checked
     def load(cls, path: str | Path) -> Quantizer:
-        """Read a quantizer from a file, or say why it is none."""
+        """Read a quantizer from a file; raise if it is none."""
         return cls(*_stored.load(Path(path)))
 
     def _points(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -187,7 +187,7 @@ class Quantizer:
 
 
 def _finite(what: str, values: object) -> Floats:
-    """Return values as finite float64, or say that they are not."""
+    """Return values as finite float64; raise if they are not."""
     array = numbers(values, f"{what} must be numbers, as many in every row")
     if not np.isfinite(array).all():
         raise InputError(f"{what} have {int((~np.isfinite(array)).sum())} missing or infinite values")

@@ -1,4 +1,4 @@
-"""How `pcl` works: its settings, and how many designs and rounds of cooling are made where nobody says."""
+"""The settings of `pcl`, and the default numbers of restarts and cooling rounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voronym.quantize.costs.base import Bounds
 from voronym.space import Space
 
 SMALL = 500_000
-"""Pairs of points and cells up to which several designs, cooled, take seconds: then they are the default."""
+"""Pairs of points and cells up to which several cooled designs take seconds, and are the default."""
 
 ROUNDS, DESIGNS, BUDGET = 50, 8, 800_000
 """How long each is cooled, how many there are at most, and pairs over all of them, roughly.

@@ -1,4 +1,4 @@
-"""What MDAV would lose with groups of the same size: the yardstick for clusters that are shuffled."""
+"""The loss of MDAV with groups of the same size: the yardstick for shuffled clusters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voronym.records.figures import Alternative
 from voronym.table.table import Table
 
 _WHOLE = 200_000
-"""Records that MDAV groups at once, at most: some 15 seconds. More are cut into macrocells first."""
+"""Most records that MDAV groups at once: about 15 seconds. More are cut into macrocells first."""
 
 
 def alternative(table: Table, masked: nw.DataFrame[Any], m: int, ctx: Context) -> Alternative | None:

@@ -1,4 +1,4 @@
-"""Nearest-record linkage by mixed distance: what an intruder who knows the original keys gets right."""
+"""Nearest-record linkage by mixed distance: the success of an intruder who knows the original keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 def credits_of(
     space: Mixed, original: Ints, masked: Ints, rows: Ints, *, ctx: Context | None = None
 ) -> NDArray[np.float64]:
-    """Return the credit of an attack on each of the rows: 1/f if its own is among the f nearest, else 0.
+    """Return the credit of an attack on each row: 1/f if its own is among the f nearest, else 0.
 
     A wish to finish ends the attack after some of the rows.
     """

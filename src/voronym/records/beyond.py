@@ -1,4 +1,4 @@
-"""An intruder who knows more than the keys: how confidential columns go with them.
+"""An intruder who knows more than the keys: how confidential columns depend on them.
 
 Shuffling unties a person's keys from the rest of their record. Where the rest says what the keys were, such
 as years insured and age, it ties them again: this is how often.

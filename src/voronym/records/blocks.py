@@ -30,7 +30,7 @@ Place = tuple[NDArray[np.float64], float]
 
 
 def in_blocks(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -> Ints:
-    """Return labels of clusters of which no two members differ by more than the limit in any column."""
+    """Return labels of clusters whose members differ by at most the limit in every column."""
     n = len(space.fields[0].codes)
     same = np.zeros(n, np.int64)  # numbers the records that could be in one cluster
     blocks = np.zeros(n, np.int64)  # numbers those that will be cut further, and never put together
@@ -63,7 +63,7 @@ def refined(blocks: Ints, classes: Ints) -> Ints:
 
 
 def _classes(field: Field, limit: float) -> Ints:
-    """Return classes of levels that are within the limit of each other; a missing value is one of its own."""
+    """Return classes of levels within the limit of each other; a missing value is a class of its own."""
     if field.geometry.shape == TREE:
         step = 0
         while (step + 1) / field.geometry.size <= limit:
@@ -79,7 +79,7 @@ def _classes(field: Field, limit: float) -> Ints:
 
 
 def _cliques(table: NDArray[np.float64], limit: float) -> Ints:
-    """Return groups of values of which no two are farther apart than the limit."""
+    """Return groups of values within the limit of each other."""
     if len(table) < 2:
         return np.zeros(len(table), np.int64)
     far = np.where(
@@ -175,7 +175,7 @@ def _join(
 def _summaries(
     space: Mixed, other: Ints, limits: NDArray[np.float64], shape: tuple[int, int]
 ) -> tuple[kernels.Others, kernels.Cells]:
-    """Return the columns that are no lines, and room for what will be known of the cells and lines."""
+    """Return the columns that are no lines, and memory for facts about cells and lines."""
     cells, q = shape
     few = np.array([_is_few(space.fields[k]) for k in other], dtype=np.int64)
     widths = np.where(few == 1, [space.fields[k].levels for k in other], 0).astype(np.int64)

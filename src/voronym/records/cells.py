@@ -83,7 +83,7 @@ class MixedKeys(Keys):
         return cls(records, Mixed.fit(fields, weights=weights, rng=rng), notes)
 
     def publish(self, part: Partition) -> Published:
-        """Return the centroids as values of the table: real ones, that some record has in that column.
+        """Return the centroids as real values, each of which some record has in that column.
 
         All records of a group get the very same row, so that a group of k records is k equal ones.
         """
@@ -110,7 +110,7 @@ class MixedKeys(Keys):
         )
 
     def _log(self, loss: float) -> tuple[str, ...]:
-        """Say what was done, a sentence each."""
+        """Describe what was done, a sentence each."""
         return (
             "Groups were made by mixed distances, without turning categories into numbers: "
             + ", ".join(f"{field.name} {field.metric}" for field in self.space.fields)
@@ -119,7 +119,7 @@ class MixedKeys(Keys):
         )
 
     def _published_as(self) -> dict[str, str]:
-        """Say of each key how it is published."""
+        """Describe how each key is published."""
         words = "{}; published is the value with the least sum of mapped distances to the group’s"
         return {
             name: words.format(f"metric {field.metric}")

@@ -31,7 +31,7 @@ _TRIED = (0.0, 0.05, 0.1, 0.2, 0.4)
 """Shares of all pairs that are tried as a limit in a column, the narrowest first; 0 is equal values."""
 
 EXACT = 1000
-"""Most records of which all pairs are compared, by complete linkage."""
+"""Most records for complete linkage, which compares all pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def clusters(
     *,
     others: Sequence[Field] = (),
 ) -> Clusters:
-    """Group the records so that no two of a cluster are farther apart than epsilon_k in any column k.
+    """Group the records so that two of a cluster are at most epsilon_k apart in each column k.
 
     Guarantee: ``d_k(x_k, y_k) <= epsilon_k`` for all x, y of a cluster and all k, by exact comparisons. How
     many clusters there are is not minimised: that is NP-hard. Up to 1000 records are grouped by complete
@@ -134,7 +134,7 @@ def distances_to(
     *,
     bent: bool = False,
 ) -> NDArray[np.float64]:
-    """Return each record's distance to its centroid in column k; mapped and weighted where ``bent``."""
+    """Return each record's distance to its centroid in column k; mapped and weighted if ``bent``."""
     out = np.empty(len(codes))
     column, centers = np.ascontiguousarray(codes[:, k]), np.ascontiguousarray(centroids[:, k])
     kernels.to_centroids(space.tables, k, column, centers, labels, out, bent)
@@ -161,7 +161,7 @@ def group(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -> ND
 
 
 class _Search:
-    """The choice of epsilon: telling keys first, each alone; then one share of pairs for the rest."""
+    """The choice of epsilon: informative keys first, one by one; then one share of pairs for the rest."""
 
     def __init__(self, space: Mixed, options: RecordsOptions, ctx: Context) -> None:
         self.space, self.options, self.ctx = space, options, ctx
@@ -171,7 +171,7 @@ class _Search:
         self.curve: list[Point] = []
 
     def holds(self, columns: Sequence[int], name: str, q: float, share: float) -> bool:
-        """Try a share of the pairs as the limit of columns; keep it where few enough records are lonely."""
+        """Try a share of the pairs as the limit of columns; keep it if few enough records are isolated."""
         tried = self.limits.copy()
         for k in columns:
             limit = self.space.spreads[k].quantile(q) if q > 0.0 else 0.0
@@ -188,7 +188,7 @@ class _Search:
         return fits
 
     def narrow(self, telling: Sequence[int]) -> None:
-        """Keep narrow what explains most, as narrow as half of the share of lonely records allows."""
+        """Keep the most informative columns narrow, using up to half of the allowed isolated records."""
         for k in telling:
             name = self.space.fields[k].name
             next((q for q in _TRIED if self.holds([k], name, q, 0.5 * self.options.share)), None)
@@ -206,7 +206,7 @@ class _Search:
 
 
 def _choose(space: Mixed, options: RecordsOptions, ctx: Context, weight: NDArray[np.float64]) -> Clusters:
-    """Choose epsilon for each column by what it explains."""
+    """Choose epsilon for each column by how much the column explains."""
     search = _Search(space, options, ctx)
     telling = [int(k) for k in np.argsort(-weight, kind="stable") if weight[k] >= TOLD]
     search.narrow(telling)

@@ -1,4 +1,4 @@
-"""Which keys say much about the other columns, and which keys depend on each other."""
+"""Find the keys that explain other columns, and the keys that depend on each other."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 TOLD = 0.05
-"""Share of what there is to know about the other columns, on average, from which on a key is kept narrow."""
+"""Mean share of the other columns' information above which a key is kept narrow."""
 
 TIED = 0.25
-"""Share of what there is to know about a key that another tells, from which on both are shuffled together."""
+"""Share of a key's information in another key above which both are shuffled together."""
 
 _BINS = 8
 
@@ -41,7 +41,7 @@ def coarse(field: Field) -> Ints:
 
 
 def share_explained(item: Ints, other: Ints) -> float:
-    """Return the share of what there is to know about the second column that the first one tells.
+    """Return the share of the second column's information that the first one explains.
 
     Their mutual information less what chance shows, over the entropy of the second.
 
@@ -64,7 +64,7 @@ def share_explained(item: Ints, other: Ints) -> float:
 
 
 def explained(keys: Sequence[Field], others: Sequence[Field]) -> Floats:
-    """Return for each key what it tells about the other columns, on average, 0 to 1."""
+    """Return how much each key explains of the other columns, on average, 0 to 1."""
     every = [coarse(key) for key in (*keys, *others)]
     return np.array(
         [
@@ -77,7 +77,7 @@ def explained(keys: Sequence[Field], others: Sequence[Field]) -> Floats:
 
 
 def blocks(keys: Sequence[Field], chosen: Sequence[int]) -> list[list[int]]:
-    """Return the chosen keys in blocks: those that depend on each other stand in one."""
+    """Return the chosen keys in blocks; keys that depend on each other share a block."""
     classes = {k: coarse(keys[k]) for k in chosen}
     made: list[list[int]] = []
     for k in chosen:

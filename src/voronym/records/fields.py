@@ -21,8 +21,9 @@ from voronym.table.table import Table
 from voronym.table.values import Values
 
 Choice = str | Metric | Callable[[Any, Any], float] | tuple[Sequence[Any], Any] | Mapping[str, Sequence[str]]
-"""A metric's name, also with what it needs ("taxonomy=tree.csv", "circular=24", "overlap=,"); a metric; a
-function of two values; labels and their matrix; or a hierarchy, from values to their ancestors."""
+"""A metric's name, alone or with its argument ("taxonomy=tree.csv", "circular=24", "overlap=,"); a metric; a
+function of two values; labels and their matrix; or a hierarchy, from values to their ancestors.
+"""
 
 DEFAULTS: Mapping[str, str] = {
     "numeric": "absolute",
@@ -94,7 +95,7 @@ def _metric(column: Column, choice: Choice | None) -> Metric:
 
 
 def _named(column: Column, choice: str) -> Metric:
-    """Return a metric from its name, or from its name and what it needs: ``taxonomy=tree.csv``."""
+    """Return a metric from its name, alone or with its argument: ``taxonomy=tree.csv``."""
     name, text = pair(choice)
     made = metrics()[name]
     if name == "rank":
@@ -112,7 +113,7 @@ def _named(column: Column, choice: str) -> Metric:
 
 
 def _number(text: str) -> str | float:
-    """Return a number where the text is one: a period, not a file or a separator."""
+    """Return a number if the text is one: a period, as opposed to a file or a separator."""
     try:
         return float(text)
     except ValueError:
@@ -120,7 +121,7 @@ def _number(text: str) -> str | float:
 
 
 def _levels(values: Values, column: Column) -> tuple[NDArray[np.int64], Any]:
-    """Return codes (-1 where missing) and the distinct values: numbers, times as days, or texts."""
+    """Return codes (-1 if missing) and the distinct values: numbers, times as days, or texts."""
     held = values.form
     if held in ("mixed", "other"):
         raise InputError(
@@ -139,7 +140,7 @@ def _levels(values: Values, column: Column) -> tuple[NDArray[np.int64], Any]:
 
 
 def _pairs(table: Table, columns: tuple[str, str]) -> tuple[NDArray[np.int64], Any]:
-    """Return codes and distinct places of a location; it is missing where either coordinate is."""
+    """Return codes and distinct places of a location, missing if either coordinate is."""
     pair = [table[name] for name in columns]
     gone = pair[0].missing | pair[1].missing
     degrees = np.zeros((len(gone), 2))

@@ -1,4 +1,4 @@
-"""What is measured of a table that was blended and stirred, and of groups in a mixed space."""
+"""The figures of a blended and shuffled table, and of groups in a mixed space."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voronym.core.rate import Rate
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many clusters there are, and how large they are."""
+    """The number of clusters and their sizes."""
 
     count: int
     smallest: int
@@ -21,7 +21,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class ColumnFigures:
-    """What became of a column that was stirred."""
+    """The result for a shuffled column."""
 
     metric: str
     unchanged: int
@@ -32,12 +32,12 @@ class ColumnFigures:
 
 @dataclass(frozen=True)
 class KeyFigures(ColumnFigures):
-    """What became of a key, which makes clusters, too."""
+    """The result for a key, which also makes clusters."""
 
     weight: float
     distinct: int
     epsilon: float
-    """The largest distance of two members of a cluster; infinite where it is not limited."""
+    """The largest distance of two members of a cluster; infinite without a limit."""
     blended: int
     """Records that got another value to join a larger cluster."""
     blend_divergence: float
@@ -63,20 +63,20 @@ class DivergenceFigures:
 
 @dataclass(frozen=True)
 class Beyond(Rate):
-    """How often somebody is right who knows how other columns go with the keys."""
+    """The success of somebody who knows how other columns depend on the keys."""
 
     columns: tuple[str, ...] = ()
-    """Those that explain much of a key."""
+    """The columns that explain much of a key."""
 
     @property
     def rate(self) -> Rate:
-        """The rate alone."""
+        """Only the rate."""
         return Rate(**{part.name: getattr(self, part.name) for part in fields(Rate)})
 
 
 @dataclass(frozen=True)
 class LinkageFigures:
-    """What nearest-record linkage gets right."""
+    """The success of nearest-record linkage."""
 
     before: Rate
     after: Rate
@@ -93,7 +93,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Point:
-    """One epsilon that was tried on a column: the share of its pairs that it allows, and what came of it."""
+    """A tried epsilon of a column: the share of its pairs within it, and the result."""
 
     column: str
     pairs: float
@@ -105,7 +105,7 @@ class Point:
 
 @dataclass(frozen=True)
 class RecordsFigures(Figures):
-    """What the method records measured."""
+    """The figures of the method records."""
 
     m: int
     records: int
@@ -117,7 +117,7 @@ class RecordsFigures(Figures):
     """Records that were in them."""
     blend: str
     share: float
-    """Records that may be in small clusters where epsilon is chosen, as a share."""
+    """Share of the records that may be in small clusters when epsilon is chosen."""
     columns: Mapping[str, ColumnFigures | KeyFigures]  # both are named, so that both can be stored
     divergence: DivergenceFigures
     centroid_shift: Mapping[str, float]
@@ -127,32 +127,32 @@ class RecordsFigures(Figures):
     together: tuple[tuple[str, ...], ...]
     """Keys that were shuffled as one."""
     curve: tuple[Point, ...]
-    """How epsilon was chosen; empty where it was given."""
+    """How epsilon was chosen; empty if it was given."""
     alternative: Alternative | None
     linkage: LinkageFigures
 
 
 @dataclass(frozen=True)
 class MixedColumn:
-    """What a key loses whose groups publish a centre by its metric."""
+    """The loss of a key whose groups publish a centre by its metric."""
 
     metric: str
     loss: float
-    """In percent of what one centre for all would cost."""
+    """In percent of the cost of one centre for all."""
     kept: float
     """Share of the records that publish their own value."""
 
 
 @dataclass(frozen=True)
 class MixedFigures(Figures):
-    """What groups in a mixed space lose; of several leaves it is not known."""
+    """The loss of groups in a mixed space; unknown for several leaves."""
 
     space: str = "mixed"
     mixed_loss: float | None = None
-    """In percent of what one centre for all would cost."""
+    """In percent of the cost of one centre for all."""
     columns: Mapping[str, MixedColumn] = field(default_factory=dict)
 
     @property
     def of_leaf(self) -> Figures:
-        """What holds of all leaves: the space."""
+        """What holds for all leaves: the space."""
         return replace(self, mixed_loss=None, columns={})

@@ -62,7 +62,7 @@ class Stirred(Masked):
 
     @property
     def measured(self) -> RecordsFigures:
-        """What the method measured."""
+        """The figures of the method."""
         assert isinstance(self.figures, RecordsFigures)  # noqa: S101 - it was made with them
         return self.figures
 
@@ -160,7 +160,7 @@ def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
 
 
 def stirred(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
-    """Mask a table; there is one to finish with once only the attack on it is left."""
+    """Mask a table; a request to finish is possible once only the attack on it is left."""
     check_size(options.m, table.n)
     plan = _Plan.of(table, options)
     space = Mixed.fit(plan.keys, weights=options.importance, reference=options.reference, rng=ctx.rng)
@@ -203,7 +203,7 @@ def stirred(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
 def _attacks(
     stages: Stages, plan: _Plan, beside: Sequence[Field], ctx: Context
 ) -> tuple[LinkageFigures, tuple[str, ...]]:
-    """Attack the masked table by its keys, and by what other columns say about them."""
+    """Attack the masked table by its keys, and by other columns that depend on them."""
     space, options, part = stages.space, stages.options, stages.middle.partition
     original = space.codes
     before, more = linkage(space, original, original), None
@@ -229,7 +229,7 @@ def _attacks(
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which columns are flattened and which shuffled; the keys and the other columns among them as fields."""
+    """Which columns are flattened and which shuffled, and the keys and other columns among them as fields."""
 
     flattened: list[str]
     shuffled: list[str]
@@ -239,7 +239,7 @@ class _Plan:
 
     @classmethod
     def of(cls, table: Table, options: RecordsOptions) -> _Plan:
-        """Make a plan from what was asked for."""
+        """Make a plan from the request."""
         flattened = _with_partners(options.flatten, table.schema, "flatten")
         asked = [name for name in table.keys if name not in flattened]
         if options.shuffle != "keys":

@@ -14,7 +14,7 @@ from voronym.space.mixed import Mixed
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """The nearest rows: cost, the first of them, how many there are, whether the wanted one is among them."""
+    """The nearest rows: their cost, the first one, their number, and whether the wanted one is among them."""
 
     cost: NDArray[np.float64]
     index: NDArray[np.int64]
@@ -63,6 +63,6 @@ def nearest(
 
 
 def _equal(codes: NDArray[np.int64], levels: int) -> float:
-    """Return the share of pairs with equal values: columns with few of them are looked at first."""
+    """Return the share of pairs with equal values: columns with few of them are compared first."""
     share = np.bincount(codes, minlength=levels) / len(codes)
     return float(np.square(share).sum())

@@ -94,7 +94,7 @@ class Noise:
         borders: NDArray[np.float64],
         picked: Ints,
     ) -> Ints:
-        """Return levels at about the picked members' distances; a member's own where none is in its bin."""
+        """Return levels at about the picked members' distances; a member's own if its bin is empty."""
         field = self.space.fields[k]
         wanted = away[picked]
         if centre == field.missing:

@@ -1,4 +1,4 @@
-"""The options of the method, which its stages share."""
+"""The options of the method, shared by its stages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voronym.errors import InputError
 from voronym.records.fields import Choice
 
 SHARE = 0.05
-"""Share of the records that may be in small clusters where epsilon is chosen from the data."""
+"""Share of the records that may be in small clusters when epsilon is chosen from the data."""
 
 TARGETS = 2000
 """Originals to attack; more are sampled without replacement."""

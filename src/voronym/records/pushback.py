@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Blended:
-    """What became of the records of small clusters.
+    """The result for the records of small clusters.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def check_size(m: int, n: int) -> None:
 
 
 def _by_record(space: Mixed, codes: Ints, clusters: Clusters, m: int, ctx: Context) -> Ints:
-    """Return the cluster of each record once those of small clusters went to the nearest large one."""
+    """Return the cluster of each record after those of small clusters moved to the nearest large one."""
     target, sizes = clusters.partition.labels.copy(), clusters.partition.sizes.copy()
     if sizes.max() <= m:
         _fill(space, codes, clusters, m, target, sizes, ctx)

@@ -1,4 +1,4 @@
-"""Large clusters, cut into the smallest that the promise allows: what is shuffled in less is moved less."""
+"""Large clusters are cut into the smallest allowed ones: shuffling within fewer records moves values less."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def split(space: Mixed, codes: Ints, part: Partition, m: int, ctx: Context) -> P
 
 
 def _halved(space: Mixed, codes: Ints, rows: Ints, m: int) -> list[Ints]:
-    """Return a cluster in parts of a size that can be compared; each half lies on one side of the other."""
+    """Return a cluster in parts small enough to compare; each half lies on one side of the other."""
     if len(rows) <= max(_LARGEST, 4 * (m + 1)):
         return [rows]
     first = space.cost(codes[rows], codes[rows[:1]])[:, 0]

@@ -1,4 +1,4 @@
-"""A table on its way through blending and stirring, and what is reported of it: figures, notes and log."""
+"""A table on its way through blending and shuffling, with its figures, notes and log."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Stages:
         return intact(self.middle.partition.labels, self.blended.codes, self.shuffled.codes)
 
     def _columns(self) -> dict[str, ColumnFigures | KeyFigures]:
-        """Return what happened to each column."""
+        """Return the change of each column."""
         out: dict[str, ColumnFigures | KeyFigures] = {}
         for k, entry in enumerate(self.space.fields):
             spread = self.space.maps[k]
@@ -148,7 +148,7 @@ class Stages:
         return out
 
     def notes(self, table: Table, flattened: Sequence[int], shuffled: Sequence[int]) -> tuple[str, ...]:
-        """Return warnings: what the method did not do for some records."""
+        """Return warnings about records that the method could not protect fully."""
         fields, sizes, m = self.space.fields, self.middle.partition.sizes, self.options.m
         touched = [*flattened, *shuffled]
         out = []

@@ -63,7 +63,7 @@ def flatten(codes: Ints, clusters: Clusters, columns: Sequence[int]) -> Ints:
 
 
 def single_valued(clusters: Clusters, columns: Sequence[int]) -> NDArray[np.bool_]:
-    """Say which clusters have a single value in each of the columns, shape (m, columns).
+    """Return which clusters have a single value in each of the columns, shape (m, columns).
 
     Neither flattening nor shuffling does anything there: everybody known to be in the cluster has that value.
     """
@@ -167,7 +167,7 @@ def shuffle(
 def _one(
     D: NDArray[np.float64], base: NDArray[np.float64], options: RecordsOptions, ctx: Context
 ) -> tuple[Ints, float, float, int]:
-    """Shuffle one cluster: who gets whose value, the divergence reached and at first, columns put back."""
+    """Shuffle one cluster: the assignment of values, the divergence before and after, restored columns."""
     d, size = D.shape
     measure, bound = options.divergence, options.bound
     total = base + D.sum(axis=0)

@@ -19,17 +19,17 @@ from voronym.refiners.registry import refiner
 from voronym.refiners.work import Ints
 
 BLOCK = 6_000
-"""Records annealed together: what the chain touches at random fits a core's cache."""
+"""Records annealed together: their data fit a core's cache."""
 ROUNDS = 3
 """Cuts into blocks; the borders of one are inside the blocks of the next."""
 WARM = 0.3
-"""First temperature of later rounds: hot enough for the borders, not so hot that the inside is undone."""
+"""First temperature of later rounds: hot enough for the borders, without undoing the interior."""
 POLISH = 0.15
 """Share of the time for `exchange` after annealing, on a table of a single block."""
 EFFORT = 2.5e7
-"""Perturbations without a time limit, times k² coordinates, which one of them takes: a few seconds."""
+"""Perturbations without a time limit, times k² coordinates, the cost of one: a few seconds."""
 LIGHT = 6
-"""Largest k for which more annealing ends with more perturbations: one takes k² times as long as a move."""
+"""Largest k for which longer annealing ends with more perturbations: one costs k² moves."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class AnnealOptions(Options):
 
     sweeps: float = option(
         1000.0,
-        "proposals a record, where no time limit is given; below 300 the search only goes downhill",
+        "proposals per record, without a time limit; below 300 the search only goes downhill",
         check=number(above=0.0),
     )
     candidates: int = option(20, "nearest neighbours that a record may follow", check=whole(1))
@@ -58,7 +58,7 @@ class AnnealOptions(Options):
     options=AnnealOptions,
 )
 def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptions) -> Partition:
-    """Shift, swap and rotate records between neighbouring cells, uphill by chance and ever less so.
+    """Shift, swap and rotate records between neighbouring cells, uphill with falling probability.
 
     The problem is that of `voronym.microaggregate`. A proposal takes a random record and the cell of one of
     its nearest neighbours, and shifts the record there, swaps it with one of that cell, or pushes
@@ -153,7 +153,7 @@ def _rows(part: Partition, blocks: list[NDArray[np.int64]]) -> list[NDArray[np.i
 
 
 def _join(chains: list[Chain], rows: list[NDArray[np.int64]], n: int) -> NDArray[np.int64]:
-    """Return the labels of all records from those of the blocks."""
+    """Return the labels of all records from the labels in blocks."""
     labels = np.empty(n, np.int64)
     top = 0
     for chain, own in zip(chains, rows, strict=True):

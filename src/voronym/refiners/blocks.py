@@ -1,4 +1,4 @@
-"""A large partition cut into blocks of whole cells, so that work on each is independent of the others."""
+"""A large partition cut into blocks of whole cells, so that each can be worked on independently."""
 
 from __future__ import annotations
 

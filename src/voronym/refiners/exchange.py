@@ -16,7 +16,7 @@ from voronym.refiners.registry import refiner
 from voronym.refiners.work import Work
 
 KICKS = 10_000
-"""Perturbations, at most, where their number is not given."""
+"""Default for the most perturbations."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def exchange(problem: Problem, part: Partition, ctx: Context, options: ExchangeO
 
 
 def run(work: Work, search: kernels.Search, kicks: int | None, ctx: Context) -> None:
-    """Search, in pieces after which the groups are whole."""
+    """Search in pieces, after each of which the groups are complete."""
     state, k, tiny = (work.model, work.cells, search), work.k, work.tiny
     n, room = len(work.records), len(work.cells.sizes)
     gained, cell, done = -np.inf, 0, 0

@@ -32,7 +32,7 @@ def refine(
     device: str = "cpu",
     **options: object,
 ) -> Partition:
-    """Improve a partition: the same records, groups of at least k, no more loss than before.
+    """Improve a partition: the same records, groups of at least k, no greater loss.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ PERTURBED = 20
 
 
 class _TimeUpError(Exception):
-    """The time limit is reached: what is there is returned."""
+    """The time limit is reached: the present state is returned."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class IcsmOptions(Options):
     squares=True,
 )
 def icsm(problem: Problem, part: Partition, ctx: Context, options: IcsmOptions) -> Partition:
-    """Satisfy what the optimum satisfies: no shift, swap or chain of moves between cells may lose less.
+    """Satisfy conditions of the optimum: no shift, swap or chain of moves between cells lowers the loss.
 
     The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` over partitions with cells of k to 2k-1
     records. A round strings the cells on a path (nearest point next), closes it to a tour and takes the
@@ -106,7 +106,7 @@ def icsm(problem: Problem, part: Partition, ctx: Context, options: IcsmOptions) 
 
 
 class Run:
-    """One run of ICSM: the cells, and what is known about the moves between them."""
+    """One run of ICSM: the cells, and the known moves between them."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class Run:
         self._kept = np.empty(room, np.int64)
 
     def finish(self) -> bool:
-        """Run to the end; return False where the time was up before."""
+        """Run to the end; return False if time ran out before."""
         try:
             while True:
                 while self.simple():
@@ -144,7 +144,7 @@ class Run:
         return self.limit is not None and self.rounds >= self.limit
 
     def _pause(self) -> None:
-        """Let others speak; stop where the time is up. The cells are whole at every pause."""
+        """Report progress, and stop if time is up. The cells are complete at every pause."""
         number, count = self.turn
         share = (number + self.rounds / (self.rounds + 50.0)) / count
         self.ctx.tell(share, self.work.loss)
@@ -204,13 +204,13 @@ class Run:
             self.changed[cell] = 1
 
     def complex(self) -> bool:
-        """Apply a chain of replacements through one of the cells of lowest score, where one gains."""
+        """Apply a chain of replacements through one of the cells of lowest score, if one gains."""
         alive = np.flatnonzero(self.work.cells.sizes)
         lowest = alive[np.argsort(scores(self.work)[alive], kind="stable")]
         return any(self.chain(int(source)) for source in lowest[: self.sources])
 
     def chain(self, source: int) -> bool:
-        """Apply the best chain of replacements that begins and ends in a cell, where it gains."""
+        """Apply the best chain of replacements that begins and ends in a cell, if it gains."""
         work, cells = self.work, self.work.cells
         means, n, alive = work.model.centroids, len(work.records), np.flatnonzero(cells.sizes)
         away = np.square(means[alive] - means[source]).sum(axis=1)

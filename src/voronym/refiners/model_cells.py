@@ -22,15 +22,15 @@ Ints = NDArray[np.int64]
 LEAST, BLOCK = 300, 1500
 """Cells below which a block is not cut further, and the most in one: all of them are compared."""
 JUMPS = 0.3
-"""Share of the turns in which a cell may be dissolved or founded: where values repeat, sizes matter more."""
+"""Share of the turns in which a cell may be dissolved or opened; sizes matter more if values repeat."""
 WIDER = 2
-"""How many times as many near cells are looked at as where there are coordinates: centroids say less."""
+"""Factor for the number of near cells without coordinates, because centroids say less there."""
 KICKS = 1.0 / 600
 """Perturbations of the local search at the end, for each record and each visit a cell before."""
 
 
 class Block:
-    """Some cells with their records, and what a search among them knows.
+    """Some cells with their records, and the state of a search among them.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Block:
             states.refresh_all(self.model, self.cells, first, min(room, first + 64))
 
     def look(self, width: int, seed: int, ctx: Context) -> bool:
-        """Find out who is near whom; say whether there was time for it."""
+        """Find the near cells of each cell; return whether there was time for it."""
         # Among distinct centroids: in a table of categories the nearest ones would all be the same.
         near = self.records.like(self.records.stand_ins(self.model, self.cells)[: self.taken]).neighbours(
             WIDER * width, ctx
@@ -134,7 +134,7 @@ class ModelCells:
         self._among_near(lambda block: block.thin(share), width, ctx)
 
     def polish(self, visits: float, ctx: Context) -> None:
-        """End with `exchange` in each block, which finds what is left to gain.
+        """End with `exchange` in each block, which finds the remaining gains.
 
         For the time that is left, or for the perturbations that belong to a number of visits a cell.
         """
@@ -154,7 +154,7 @@ class ModelCells:
         self._in_blocks(work, ctx)
 
     def _among_near(self, action: Callable[[Block], int], width: int, ctx: Context) -> list[int]:
-        """Do something in blocks of cells that know who is near whom; return the answers."""
+        """Run a function in blocks of cells that know their near cells; return the results."""
 
         def work(problem: Problem, labels: Ints, seed: int) -> tuple[Ints, int]:
             block = Block(problem.records, labels, self.k)

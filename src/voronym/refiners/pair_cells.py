@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 BLOCK = 3000
 """Most cells worked on together."""
 LEAST = 300
-"""Cells below which a block is not cut further, whatever the number of threads."""
+"""Cells below which a block is not cut further, for any number of threads."""
 NUMBERS = 1_000_000
 """Most coordinates worked on together: more do not fit the cache of a core."""
 PIECE = 20_000
@@ -27,11 +27,11 @@ PIECE = 20_000
 
 
 JUMPS = 0.03
-"""Share of the turns in which a cell may be dissolved or founded."""
+"""Share of the turns in which a cell may be dissolved or opened."""
 
 
 class Heat(NamedTuple):
-    """What is done in a block: visits a cell, and the temperatures between which they go on."""
+    """The work in a block: visits per cell, and the range of temperatures."""
 
     visits: float
     first: float

@@ -24,30 +24,30 @@ STAY = 30
 EPOCHS = (6, 64)
 """Cuts into blocks, at least and at most."""
 HOT, COLD = 2.5, 0.25
-"""First and last temperature, in terms of what a record costs in one column, for 600 visits a cell."""
+"""First and last temperature, relative to the cost of a record in one column, for 600 visits per cell."""
 MODEL_COLD = 0.5
 """The last one in a space without coordinates."""
 HOTTER, COOLEST, HOTTEST = 0.25, 1.0, 6.0
-"""The power of the visits by which more of them begin hotter, and the limits of the first temperature."""
+"""The power by which more visits begin hotter, and the limits of the first temperature."""
 QUENCH = 0.05
 """Share of the work, at the end, that only goes downhill."""
 ROOM = 0.025
-"""Share by which cells exceed k on average before the search begins: a shift needs a cell of more than k."""
+"""Share by which cells exceed k on average before the search begins: a shift needs a cell above k."""
 TRIAL = 4.0
-"""Visits a cell that say how fast this goes, where there is a time limit."""
+"""Visits per cell that estimate the speed, if there is a time limit."""
 POLISH = 0.3
 """Share of the work for `exchange` at the end, in a space without coordinates."""
 RETOUCH = 0.1
-"""The same on the sphere, where squares about the mean are nearly the cost, and not quite."""
+"""The same on the sphere, where squares about the mean are nearly the cost."""
 LEAF = 10_000
-"""Records among which MDAV makes the start in such a space, where halving alone makes a poor one."""
+"""Records per MDAV start in such a space, in which halving alone starts poorly."""
 
 
 @dataclass(frozen=True)
 class PairsOptions(Options):
     """Options of the pair search."""
 
-    sweeps: float = option(600.0, "visits a group, where no time limit is given", check=number(above=0.0))
+    sweeps: float = option(600.0, "visits per group, without a time limit", check=number(above=0.0))
     candidates: int = option(
         16, "nearest groups that a group may deal with, among those of its block", check=whole(1)
     )

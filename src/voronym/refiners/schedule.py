@@ -1,4 +1,4 @@
-"""When to be hot: temperatures for annealing, and how long to stay at each.
+"""Temperatures for annealing, and how long to stay at each.
 
 Most of what annealing achieves, it achieves while the loss falls fastest with the temperature, and where that
 is differs from table to table. A short pilot run over the whole range records the loss at every

@@ -11,7 +11,7 @@ from voronym._kernels import icsm as kernels
 from voronym.refiners.work import Work
 
 PIECE = 5_000_000
-"""Distances in a piece of kernel work: some tenths of a second at most."""
+"""Distances in a piece of kernel work: at most some tenths of a second."""
 
 Pause = Callable[[], None]
 

@@ -1,4 +1,4 @@
-"""What the refiners share: records, the groups that they move between, and what these cost."""
+"""Shared parts of the refiners: records, the groups they move between, and their costs."""
 
 from __future__ import annotations
 

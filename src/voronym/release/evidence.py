@@ -1,4 +1,4 @@
-"""What the data holder knows of a release and the public does not."""
+"""The data holder's private knowledge of a release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from voronym.table.table import Table
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the data holder knows and the public does not: originals, groups and where each row came from.
+    """The data holder's private knowledge: originals, groups and the origin of each row.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Evidence:
 
     @property
     def partition(self) -> Partition | None:
-        """The groups, where the method made some."""
+        """The groups, if the method made some."""
         return None if self.grouped is None else self.grouped.partition
 
     @property
@@ -89,10 +89,10 @@ class Evidence:
 
     @property
     def published_as(self) -> Mapping[str, str]:
-        """How each key is published, where it is not as the codec says."""
+        """How each key is published, if not by the codec."""
         return {} if self.grouped is None else self.grouped.published_as
 
     @property
     def grouped(self) -> Grouped | None:
-        """What the method made, where it made groups."""
+        """The result of the method, if it made groups."""
         return self.masked if isinstance(self.masked, Grouped) else None

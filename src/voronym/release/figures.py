@@ -35,41 +35,44 @@ if TYPE_CHECKING:
 
 
 class ReleaseFigures:
-    """What is known of a release; it is built by `voronym.Release`."""
+    """The known facts about a release; built by `voronym.Release`."""
 
     recipe: Recipe
     schema: Schema
-    """Of what is published: ranges are texts there."""
+    """The published schema, in which ranges are texts."""
     warnings: tuple[str, ...]
     public_warnings: tuple[str, ...]
     folder: Folder | None
-    """Where the release lies, where it is not in memory."""
+    """The folder of the release, if it is not in memory."""
     checklist: Any
-    """What became of the demands of its policy, where it was made with one: a `voronym.policy.Checklist`."""
+    """The verdicts on the demands of its policy, if it was made with one: a `voronym.policy.Checklist`."""
     booking: Booking | None
-    """What the ledger knows of its people, where it was made with one; `write` enters it."""
+    """The ledger's knowledge of its people, if it was made with one; `write` enters it."""
     findings: tuple[Finding, ...]
-    """What each required model measured."""
+    """The measurement of each required model."""
     information_loss: float | None
-    """Percent of the keys' variance that is lost in what is published: 100 SSE / SST over the standardised
-    keys, centres rounded to values that can occur. None where a key is text and has no variance."""
+    """Percent of the keys' variance that the published table lost: 100 SSE / SST over the standardised keys,
+    with centres rounded to possible values. None if a key is text and has no variance.
+    """
     group_loss: float | None
-    """Percent that the groups lost, before their centres were rounded to values that can occur: what methods
-    minimise and bounds are about. In another space than the Euclidean one, of that space's cost."""
+    """Percent that the groups lost before their centres were rounded to possible values; methods minimise it
+    and bounds apply to it. In a space other than the Euclidean one, it is of that space's cost.
+    """
     costs: tuple[Cost, ...]
-    """What each guarantee cost, in the order given; k-anonymity first."""
+    """The cost of each guarantee, in the order given; k-anonymity first."""
     figures: Figures
-    """What the method measured, such as distortion and risk of a channel; in a mixed space the cost by
-    metric. Each method has its own class of them."""
+    """The figures of the method, such as distortion and risk of a channel; in a mixed space the cost by
+    metric. Each method has its own class.
+    """
     log: tuple[str, ...]
     """What the method did, a sentence each."""
     effects: tuple[Effect, ...]
-    """What each step on columns changed, and what it bought; for the data holder."""
+    """The change by each step on columns, and its benefit; for the data holder."""
     changes: tuple[KeyChange, ...]
     """For each key, how many records kept their value and how far the others moved; for the data holder. Over
     several leaves of many files, of keys that no step changed."""
     exposure: Exposure | None
-    """What intruders got out of it in the attacks that were made; for the data holder."""
+    """The success of intruders in the attacks that were run; for the data holder."""
     _table: Table | None
     _mark: tuple[Any, ...]
     _evidence: Evidence | None
@@ -77,14 +80,14 @@ class ReleaseFigures:
 
     @property
     def _held(self) -> Table:
-        """The masked table, where it is in memory."""
+        """The masked table, if it is in memory."""
         if self._table is None:
             raise InputError("the release lies in a folder of files: read them, or write it elsewhere")
         return self._table
 
     @property
     def table(self) -> Any:
-        """The masked table, in the dataframe library that the original came in; or the folder it lies in."""
+        """The masked table, in the dataframe library of the original; or the folder that holds it."""
         return self.folder.path if self.folder is not None else self._held.frame.to_native()
 
     def frame(self, engine: str = "polars", **options: Any) -> Any:
@@ -120,12 +123,12 @@ class ReleaseFigures:
 
     @property
     def source(self) -> Source | None:
-        """The file that the original was read from: its dialect, in which the release is written."""
+        """The file of the original: its dialect, in which the release is written."""
         return None if self._table is None else self._table.source
 
     @property
     def unnamed(self) -> Table:
-        """The masked table without pseudonyms, which the originals do not have."""
+        """The masked table without pseudonyms, which the originals lack."""
         names = [name for name in self._held.columns if name not in self.schema.identifiers]
         if len(names) == len(self._held.columns):
             return self._held  # with what was counted of it
@@ -159,13 +162,13 @@ class ReleaseFigures:
 
     @property
     def by_published(self) -> bool:
-        """Whether groups were made by what is published, and the gap is of that; else of their means."""
+        """Whether groups were made by published values and the gap refers to these; otherwise to means."""
         grouped = None if self._evidence is None else self._evidence.grouped
         return grouped is not None and isinstance(grouped.records, PublishedPoints)
 
     @property
     def closeness(self) -> str | None:
-        """What is known about how near the loss is to the least possible one, in words; None for nothing."""
+        """How near the loss is to the optimum, in words; None if unknown."""
         if self.gap is None:
             return None
         more = self.rows <= COLUMNS and self.recipe.required_k <= WIDEST and self.recipe.method == "auto"
@@ -181,7 +184,7 @@ class ReleaseFigures:
 
     @cached_property
     def penalty(self) -> Penalty | None:
-        """What was lost by the measures of generalisation, such as the certainty penalty; on first use."""
+        """The loss by the measures of generalisation, such as the certainty penalty; on first use."""
         evidence = self._evidence
         if evidence is None or evidence.grouped is None:
             return None
@@ -197,7 +200,7 @@ class ReleaseFigures:
 
 
 def find_gap(release: ReleaseFigures, ctx: Context) -> float | None:
-    """Return how many percent the loss is above the least, at most; None where nothing is known."""
+    """Return an upper bound in percent of the loss above the optimum; None if unknown."""
     evidence = release._evidence
     grouped = None if evidence is None else evidence.grouped
     if grouped is None or grouped.partition is None or len(release.costs) > 1:  # the bound knows of k alone

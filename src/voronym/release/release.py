@@ -1,4 +1,4 @@
-"""The release: a masked table that keeps its promise, and the means to write it and tell about it."""
+"""The release: a masked table that keeps its promise, and the means to write and report it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Release(ReleaseFigures):
         costs: Sequence[Cost] = (),
         public_notes: Sequence[str] = (),
     ) -> Release:
-        """Build a release that lies in a folder, from what was counted in its files."""
+        """Build a release from a folder, by the counts in its files."""
         made = cls.__new__(cls)
         made._fill(recipe, recipe.schema if schema is None else schema, notes, public_notes)
         made.folder, made.findings = folder, tuple(findings)
@@ -121,7 +121,7 @@ class Release(ReleaseFigures):
         return made
 
     def _say_private(self) -> None:
-        """Add differential privacy to what holds, where the method says that it kept it."""
+        """Add differential privacy to the promises, if the method kept it."""
         private = self.recipe.private
         if private is None:
             return
@@ -191,7 +191,7 @@ class Release(ReleaseFigures):
         )
 
     def prove(self, ctx: Context) -> None:
-        """Find `gap` under a context, unless it is known."""
+        """Compute `gap` under a context, unless it is known."""
         if "gap" not in vars(self):
             vars(self)["gap"] = find_gap(self, ctx)
 
@@ -233,7 +233,7 @@ class Release(ReleaseFigures):
         return self._dossier
 
     def _attack(self, ctx: Context) -> None:
-        """Make the quick attacks, and remember what they came to."""
+        """Run the quick attacks, and remember their outcome."""
         from voronym.dossier import quick_exposure  # a layer above: only when asked for
 
         self.exposure = quick_exposure(self, ctx)
@@ -274,7 +274,7 @@ class Release(ReleaseFigures):
         )
 
     def plot(self, what: str = "plane") -> Plot:
-        """Return a figure of the internal report, which a notebook shows; it needs the originals in memory.
+        """Return a figure of the internal report for a notebook; needs the originals in memory.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class Release(ReleaseFigures):
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the originals behind: a pickled release holds no more than the table and its figures."""
+        """Drop the originals: a pickled release holds only the table and its figures."""
         self.gap  # noqa: B018 - found while the originals are here
         self.risk  # noqa: B018 - counted while it is known which rows belong together
         left = ("_evidence", "_dossier", "utility", "penalty", "booking", "exposure")

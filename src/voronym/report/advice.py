@@ -10,7 +10,7 @@ from voronym.report.write import Table, share
 
 
 def render_advice(advice: Advice) -> str:
-    """Return a page that shows the alternatives beside the plain run as HTML text."""
+    """Return a page that compares the alternatives with the plain run, as HTML text."""
     everything = (advice.plain, *advice.alternatives)
     rows = [
         (

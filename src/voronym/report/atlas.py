@@ -1,4 +1,4 @@
-"""A map of places: degrees and a scale, our own outlines, and nothing from elsewhere."""
+"""A map of places: degrees and a scale, built-in outlines, and nothing from the network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_OUTLINES = 200
 
 
 def atlas(place_map: PlaceMap, *, title: str, desc: str = "") -> Markup:
-    """Draw published places as circles whose area grows with their records, and where some records were.
+    """Draw published places as circles with area by their records, and where some records were.
 
     Originals, where they are given, are dots in the colour of the place that they are published at, inside
     its outline.

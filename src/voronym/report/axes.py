@@ -48,7 +48,7 @@ class Axis:
     shape: Shape = "linear"
     bands: bool = False
     clip: bool = False
-    """Whether values beyond the ends stand at the border."""
+    """Whether values beyond the ends are drawn at the border."""
 
     @classmethod
     def numbers(
@@ -64,7 +64,7 @@ class Axis:
         shape: Shape = "linear",
         at: Sequence[float] | None = None,
     ) -> Axis:
-        """Return an axis of numbers, or of seconds since 1970 where ``dates``; ``at`` are ticks given."""
+        """Return an axis of numbers, or of seconds since 1970 if ``dates``; ``at`` are given ticks."""
         if dates:
             marks, labels = date_ticks(low, high, count)
             return cls(low, high, tuple(marks), tuple(labels), name)
@@ -94,7 +94,7 @@ class Axis:
         return cls(low, high, name=name, clip=True)
 
     def share(self, value: float) -> float:
-        """Return where a value is, 0 at the low and 1 at the high end; the middle where both are equal."""
+        """Return the position of a value: 0 at the low end, 1 at the high; the middle if they are equal."""
         if self.high == self.low:
             return 0.5
         if self.clip:
@@ -179,7 +179,7 @@ class Axes:
         return self
 
     def columns(self) -> Axes:
-        """Draw lines and labels at the ticks across alone: for rows that have names of their own."""
+        """Draw lines and labels only at the ticks across: for rows with names of their own."""
         self.add(*(line(self.x(m), self.top, self.x(m), self.bottom) for m in self.across.marks))
         self.labels_across(self.bottom + 15)
         return self
@@ -200,7 +200,7 @@ class Axes:
         return self
 
     def labels_across(self, y: float) -> None:
-        """Write labels under the axis and leave out those that would touch the one before."""
+        """Write labels under the axis, without those that would touch the one before."""
         free = -math.inf
         for mark, label in zip(self.across.marks, self.across.labels, strict=True):
             half = text_width(label) / 2
@@ -210,7 +210,7 @@ class Axes:
                 free = at + half + FONT * 0.5
 
     def names(self, row: float) -> None:
-        """Write the names of bands at their left, cut to the room there is; the base line beside them."""
+        """Write the names of bands at their left, cut to fit, and the base line."""
         room = self.left - 10
         for i, name in enumerate(self.up.labels):
             self.add(text(room + 4, self.y(i) + row / 2 + 3, shorten(name, room + 1), "t", "end", name))
@@ -251,7 +251,7 @@ class Axes:
         self.add(path(self.at(points), look, closed=closed))
 
     def draw(self, title: str, desc: str = "") -> Markup:
-        """Return the drawing as SVG; the table that stands with it has the figures."""
+        """Return the drawing as SVG; the table next to it has the figures."""
         return picture(
             self.width, self.height, self.body, title=title, desc=desc or "The table has the figures."
         )
@@ -263,7 +263,7 @@ def name_room(names: Sequence[str], most: float) -> float:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return 1, 2 and 5 times powers of ten inside a range; powers alone where there are many.
+    """Return 1, 2 and 5 times powers of ten inside a range; only powers if there are many.
 
     Examples
     --------

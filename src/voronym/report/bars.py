@@ -34,7 +34,7 @@ def bars(
     limit: tuple[float, str] | None = None,
     across: float = NARROW,
 ) -> Markup:
-    """Draw a lying bar for each name, with one for the value before above it where that is given.
+    """Draw a horizontal bar for each name, below one for the value before if that is given.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class SizeBin:
 
 
 def size_bins(sizes: Mapping[int, int], limit: int | None = None, most: int = 24) -> list[SizeBin]:
-    """Put sizes into bins of whole numbers; those below a limit are one bin, a long tail ends in an open one.
+    """Put sizes into bins of whole numbers; one bin below a limit, and an open bin for a long tail.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def sizes(
     title: str,
     desc: str = "",
 ) -> Markup:
-    """Draw how many groups there are of each size, before beside after; a line marks the least allowed.
+    """Draw the number of groups of each size, before and after; a line marks the least allowed.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def stacked(
     title: str,
     desc: str = "",
 ) -> Markup:
-    """Draw for each column what became of its values, as parts of a whole bar; a legend stands above.
+    """Draw the changes of each column's values as parts of a whole bar, below a legend.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def stacked(
 
 @dataclass(frozen=True)
 class Range:
-    """Figures in a row: before and after, None where not known, and an interval about the second."""
+    """Figures in a row: before and after, None if unknown, and an interval about the second."""
 
     label: str
     before: float | None

@@ -19,7 +19,7 @@ from voronym.report.tradeoff import lines, nats3
 from voronym.report.write import Table, share
 
 FEW = 8
-"""Methods that can still be told apart by lines and colours."""
+"""Number of methods that lines and colours can still distinguish."""
 
 
 def render_comparison(comparison: Comparison, *, title: str = "Comparison of methods") -> str:
@@ -63,7 +63,7 @@ def _by_method(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def loss_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
-    """Return a title and a drawing of what methods lose at each k; few as lines, many as dots."""
+    """Return a title and a drawing of the loss of methods at each k; few as lines, many as dots."""
     own = _by_method(rows)
     levels = sorted({row.k for row in rows})
     if len(levels) == 1:
@@ -139,7 +139,7 @@ def map_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
 
 
 def _unbeaten(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows for which no other has both less loss and less risk, at the same k."""
+    """Return the rows that no other row beats in both loss and risk at the same k."""
     return [
         row
         for row in rows

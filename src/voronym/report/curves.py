@@ -21,14 +21,14 @@ _LOSS = "information loss, % of the keys’ variance"
 
 @dataclass(frozen=True)
 class Series:
-    """A curve to draw: its name, its points, whether somebody else published it, whether it is a line."""
+    """A curve to draw: its name, its points, whether others published it, whether it is a line."""
 
     name: str
     points: Pairs
     published: bool = False
     joined: bool = True
     words: Sequence[str] = ()
-    """A word for each point, written once above the highest of those that share it."""
+    """A word for each point, written once above the highest point with that word."""
 
 
 def chart(
@@ -158,7 +158,7 @@ def risk_plane(
     joined: bool = True,
     shape: Shape = "linear",
 ) -> Markup:
-    """Draw points and limits; names stand below, so that the plane has the whole width.
+    """Draw points and limits; names go below, so that the plane has the whole width.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def _dots(axes: Axes, series: Mapping[str, Sequence[Dot]], joined: bool) -> None
 
 
 def _legend(names: Sequence[tuple[str, str, int]]) -> tuple[list[tuple[float, int]], int]:
-    """Return where each name goes: limits on a row each, methods as many to a row as fit."""
+    """Return the place of each name: limits on a row each, as many methods per row as fit."""
     places, at, row = [], 4.0, 0
     for name, _, i in names:
         room = 22 + width(name) + 12

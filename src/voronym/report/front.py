@@ -1,4 +1,4 @@
-"""The first page of a report: what somebody signs. All else is an annex.
+"""The first page of a report, which somebody signs. All else is an annex.
 
 It fits one printed page, so that every list has a limit; what does not fit stands in the annex.
 """
@@ -25,7 +25,7 @@ _INTERNAL = "Internal: shows original values. Do not publish it."
 
 @dataclass(frozen=True)
 class Front:
-    """What stands on the first page beside the verdict and its figures.
+    """The first page apart from the verdict and its figures.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Front:
     more_warnings: int
     decisions: tuple[str, ...]
     every_page: Markup
-    """Style that writes at the foot of every printed page whom it is for."""
+    """Style that prints the audience at the foot of every page."""
 
     @classmethod
     def of(cls, d: Dossier) -> Front:
@@ -71,7 +71,7 @@ class Front:
 
 
 def guarantees(public: Public) -> Table:
-    """Return what was asked for, what was measured, and whether it holds."""
+    """Return the requirements, the measurements, and whether they hold."""
     rows = [
         (
             finding.model,
@@ -85,7 +85,7 @@ def guarantees(public: Public) -> Table:
 
 
 def lost(d: Dossier) -> Table | None:
-    """Return what each key lost, in percent of its variance and in its own unit; None where nobody knows."""
+    """Return the loss of each key, in percent of its variance and in its own unit; None if unknown."""
     inside = d.inside
     if inside is None:
         return None
@@ -101,7 +101,7 @@ def lost(d: Dossier) -> Table | None:
 
 
 def presence(d: Dossier) -> str:
-    """Say whether an intruder can tell who is in the file, and when that matters."""
+    """Describe whether an intruder can tell who is in the file, and when that matters."""
     made = None if d.ladder is None else d.ladder.presence
     if made is None or not made.claims:
         return ""
@@ -109,7 +109,7 @@ def presence(d: Dossier) -> str:
 
 
 def _foot(text: str) -> Markup:
-    """Return a style with a text of our own catalogues, which stands in the margin of every printed page."""
+    """Return a style with a text of the catalogues, for the margin of every printed page."""
     return Markup(  # noqa: S704 - no sign of markup is in it
         f"@page {{ @bottom-center {{ content: {json.dumps(escape(text), ensure_ascii=False)}; "
         "font: 8pt sans-serif; color: #8a4205; } }"

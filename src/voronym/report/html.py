@@ -44,7 +44,7 @@ del _registered
 
 @dataclass(frozen=True)
 class Part:
-    """A section as it stands on a page."""
+    """A section on a page."""
 
     anchor: str
     title: str
@@ -55,7 +55,7 @@ class Part:
 
 @dataclass(frozen=True)
 class About:
-    """What a page says about itself: its title, the file, who publishes the release, and when."""
+    """A page's facts about itself: title, file, publisher and date."""
 
     title: str
     data: str = ""
@@ -140,7 +140,7 @@ def render(
 
 @dataclass(frozen=True)
 class Pieces:
-    """The words and some sections of a page, for a place that has a frame of its own."""
+    """The words and some sections of a page, for a place with its own frame."""
 
     verdict: Markup
     support: Markup
@@ -149,7 +149,7 @@ class Pieces:
 
 
 def pieces(dossier: Dossier, *, only: Sequence[str]) -> Pieces:
-    """Return the words of the internal page, and those of its sections that are named."""
+    """Return the words of the internal page, and its named sections."""
     words = _words(dossier)
     result = (_flow(words.verdict()), _flow(words.support()), Markup(words.facts()))  # noqa: S704 - a template's
     return Pieces(*result, _parts(dossier, "internal", words, only))
@@ -162,7 +162,7 @@ def _words(seen: Dossier) -> Any:
 
 
 def _parts(seen: Dossier, audience: Audience, words: Any, only: Sequence[str] | None = None) -> list[Part]:
-    """Return the sections of a page in their order; whoever has no originals sees what everybody sees."""
+    """Return the sections of a page in their order; without originals, only the public ones."""
     whose: Audience = audience if seen.inside is not None else "public"
     parts = []
     for item in sorted(sections.values(), key=lambda section: section.place):
@@ -183,7 +183,7 @@ def _parts(seen: Dossier, audience: Audience, words: Any, only: Sequence[str] | 
 
 
 def _of_release(release: Release, audience: Audience) -> Dossier:
-    """Return the dossier of a release; for the public no more of it than they will see."""
+    """Return the dossier of a release; for the public only its public part."""
     if audience == "public" and release._dossier is None:
         return Dossier(public_of(release, Context()), None, release.recipe.versions)
     return release.dossier(attacked=True)
@@ -198,7 +198,7 @@ def part(
     *,
     special: bool = False,
 ) -> Part:
-    """Fill the template of a section; ``title`` in its data goes before the one given."""
+    """Fill the template of a section; ``title`` in its data overrides the one given."""
     made = _template(template, None) if isinstance(template, str) else template
     return Part(anchor, term(str(data.get("title", title))), Markup(made.render(data)), shape, special)  # noqa: S704
 
@@ -235,7 +235,7 @@ def write_report(
 
 
 def write_page(text: str, path: str | Path, *, private: bool = False) -> Path:
-    """Write a page beside its place and move it there when it is complete."""
+    """Write a page to a temporary name, and move it to its place when complete."""
     target = Path(path)
     try:
         with placed(target, private=private) as temporary:
@@ -246,7 +246,7 @@ def write_page(text: str, path: str | Path, *, private: bool = False) -> Path:
 
 
 def add_templates(package: str, folder: str = "templates") -> None:
-    """Let pages have the templates of another package, which are called ``package/name.html``.
+    """Add the templates of another package, named ``package/name.html``.
 
     They may extend ``page.html`` and import ``macros.html``, as those of this package do.
     """
@@ -297,7 +297,7 @@ def _environment() -> Environment:
 
 
 def _tame(value: object) -> object:
-    """Take out of every text that a template writes what XML forbids or what would turn the line around."""
+    """Remove characters from template texts that XML forbids or that reverse the line."""
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -313,7 +313,7 @@ def _items(text: str) -> Sequence[Markup]:
 
 
 def _code(text: str) -> Markup:
-    """Return a text with its lines as they are."""
+    """Return a text with its lines unchanged."""
     if isinstance(text, Markup):  # made by a template, so escaped already
         return text
     return Markup("\n").join(escape(clean(line)) for line in text.split("\n"))

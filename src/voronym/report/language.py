@@ -1,4 +1,4 @@
-"""The language of a page: every text of a template is a message, and catalogues hold what readers see.
+"""The language of a page: every text of a template is a message, and catalogues translate it.
 
 English is the source. A run of text between two statements of a template, or between two tags, is one
 message; what is written into it, ``{{ p.records | plural("record") }}``, is a placeholder, ``{records}``,
@@ -23,6 +23,7 @@ from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from markupsafe import Markup, escape
 
+from voronym.core.sentence import Sentence
 from voronym.errors import InputError
 
 SOURCE = "en"
@@ -35,11 +36,12 @@ _language: ContextVar[str] = ContextVar("language", default=SOURCE)
 _columns: ContextVar[frozenset[str]] = ContextVar("columns", default=frozenset())
 _WORD = re.compile(r"[A-Za-z]{2}")
 _PLACE = re.compile(r"\{(\w+)\}")
+_NUMBER = re.compile(r"[0-9][0-9.,]*%?")
 
 
 @contextmanager
 def reader(language: str, columns: Collection[str] = ()) -> Iterator[None]:
-    """Write a page in a language; names of columns are nobody's messages."""
+    """Write a page in a language; names of columns are never translated."""
     if language not in NAMES:
         raise InputError(f"language must be one of {', '.join(NAMES)}, not {language!r}")
     before = _language.set(language), _columns.set(frozenset(columns))
@@ -56,15 +58,24 @@ def spoken() -> str:
 
 
 def term(text: Any) -> Any:
-    """Return a word or a heading in the reader's language; the name of a column stays as it is."""
+    """Return a word or sentence in the reader's language; the name of a column stays as it is."""
     if not isinstance(text, str) or spoken() == SOURCE or text in _columns.get():
         return text
+    if isinstance(text, Sentence):
+        return phrase(text.message, **{name: _filled(value) for name, value in text.given.items()})
     return type(text)(catalogue(spoken()).get(str(text), text))
 
 
 def phrase(message: str, **given: str) -> str:
     """Return a message of plain text in the reader's language, its placeholders filled."""
     return _PLACE.sub(lambda place: given[place[1]], str(term(message)))
+
+
+def _filled(value: str) -> str:
+    """Return what fills a place of a sentence: other sentences and numbers in the reader's language."""
+    if isinstance(value, Sentence):
+        return str(term(value))
+    return numeral(value.replace("%", "\u202f%")) if _NUMBER.fullmatch(value) else value
 
 
 def numeral(text: str) -> str:
@@ -121,7 +132,7 @@ class Messages(Extension):
         return Markup(_PLACE.sub(lambda place: str(made[place[1]]), text))  # noqa: S704
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
-        """Give the tokens of a template with its texts as calls of `say`."""
+        """Yield the tokens of a template with its texts as calls of `say`."""
         if stream.name is None or not OURS.fullmatch(stream.name):
             yield from stream
             return
@@ -170,7 +181,7 @@ def _upto(stream: Iterator[Token], end: str) -> Iterator[Token]:
 
 
 def _said(run: list[Token | list[Token]], open_tag: list[bool]) -> Iterator[Token]:
-    """Give a run of texts and expressions: tags as they are, what stands between them as messages."""
+    """Yield a run of texts and expressions: tags unchanged, the text between them as messages."""
     message: list[Token | list[Token]] = []
     for part in run:
         if isinstance(part, list):
@@ -192,7 +203,7 @@ def _said(run: list[Token | list[Token]], open_tag: list[bool]) -> Iterator[Toke
 
 
 def _message(parts: list[Token | list[Token]]) -> Iterator[Token]:
-    """Give one message; what has no word in it stays as it is."""
+    """Yield one message; a text without words stays the same."""
     texts = [part.value for part in parts if isinstance(part, Token)]
     if not any(map(_WORD.search, texts)):
         for part in parts:

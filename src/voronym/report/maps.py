@@ -15,7 +15,7 @@ from voronym.report.axes import Axes, Axis
 from voronym.report.svg import circle, escape, line, num, path, rect, spots, text
 
 MANY, HEX = 400, 7.0
-"""Circles beyond which hexagons are drawn, and the length of their sides, in pixels."""
+"""Number of circles above which hexagons are drawn, and the length of their sides, in pixels."""
 MOST_CELL_POINTS = 4000
 MOST_WAYS = 80
 _SIDE = 340.0
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 def _ground(
     points: Iterable[Point], axes: tuple[str, str], *, height: float, far: float, core: float
 ) -> Axes:
-    """Return axes over nearly all points; the rest stands at the border."""
+    """Return axes over nearly all points; the others are drawn at the border."""
     listed = list(points)
     return Axes(
         Axis.around((a for a, _ in listed), axes[0], far=far, core=core),
@@ -98,7 +98,7 @@ def groups(group_map: GroupMap, *, title: str, desc: str = "") -> Markup:
 
 
 def shift(shift_map: ShiftMap, *, words: tuple[str, str], title: str) -> Markup:
-    """Draw records twice: where they were and where they are published, with a few words under each.
+    """Draw records twice, where they were and where they are published, with a few words below each.
 
     Groups in colour have hulls; marked records are ringed, and after, a line leads back to where they were.
     """

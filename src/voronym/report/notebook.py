@@ -1,4 +1,4 @@
-"""A release in a notebook: a table of its figures, of its promises, and of what intruders find."""
+"""A release in a notebook: its figures, its promises, and what intruders find."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from voronym.dossier import ladder_of
 from voronym.release import Release
 
 _QUICK = 5_000
-"""Records up to which a notebook may ask for the gap unasked: a fraction of a second."""
+"""Number of records up to which a notebook computes the gap unrequested: a fraction of a second."""
 
 
 def release_html(release: Release) -> str:
-    """Return a release as a notebook shows it: its figures, its promises, and what intruders find."""
+    """Return a release for a notebook: its figures, its promises, and what intruders find."""
     cheap = "gap" in vars(release) or (release.folder is None and release.rows <= _QUICK)
     gap = release.gap if cheap else None
     losses = {"information loss": release.information_loss, "lost by the groups": release.group_loss}
@@ -42,7 +42,7 @@ def release_html(release: Release) -> str:
 
 
 def _ladder(release: Release) -> Markup:
-    """Return what intruders find as a table for a notebook; small tables are attacked for it."""
+    """Return what intruders find as a table for a notebook; attacks small tables for it."""
     if release.exposure is None and release._evidence is not None and release.rows <= _QUICK:
         release._attack(Context())
     made = None if release.exposure is None else ladder_of(release.exposure, release.schema.keys)

@@ -24,7 +24,7 @@ del _registered
 
 
 class Plot:
-    """A picture that a notebook shows; values are told on hover. ``svg`` is its text.
+    """A picture for a notebook, with values on hover. ``svg`` is its text.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Plot:
 
 
 def standalone(drawn: Markup) -> str:
-    """Return a drawing with its style inside, so that it can stand anywhere; on light ground."""
+    """Return a drawing with its style inside, for use anywhere on a light background."""
     opening, result, rest = str(drawn).partition(">")
     if not result or not opening.startswith("<svg"):
         raise InputError("only a single drawing can stand alone")
@@ -69,7 +69,7 @@ def standalone(drawn: Markup) -> str:
 
 @cache
 def _style() -> str:
-    """Return of the pages' style sheet what drawings need, with the colours of the light page."""
+    """Return the part of the style sheet that drawings need, in the colours of the light page."""
     text = (Path(__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
     variables = re.search(r":root \{(.*?)\}", text, re.DOTALL)
     rules = [line for line in text.splitlines() if line.startswith(".fig ")]

@@ -1,4 +1,4 @@
-"""The ladder of risk as a drawing: for each kind of intruder a bar beside that of its control."""
+"""The ladder of risk as a drawing: a bar for each kind of intruder, next to its control."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voronym.report.svg import line, percent, shorten, text
 
 
 def rungs(made: Ladder, *, title: str, desc: str = "") -> Markup:
-    """Draw a row for each kind of intruder: what they find, its interval, and the control below it.
+    """Draw a row for each kind of intruder: their success, its interval, and the control below it.
 
     A row in the colour of warnings is the worst; on rows without a bar no attack was made.
     """

@@ -1,4 +1,4 @@
-"""Sections of a page: one small function from a dossier to what its template needs, and one template.
+"""Sections of a page: each is a small function from a dossier to its template's data, and a template.
 
 `section` registers one with the parts of the dossier that it needs and for whom it is. From then on it is on
 every page that has these parts; no other file need know of it. The template is a text given with it, or
@@ -67,7 +67,7 @@ class Section:
         return f"sections/{self.name.replace(':', '-')}.html"
 
     def data(self, dossier: Dossier, audience: Audience) -> Data | None:
-        """Return what the template needs; None where the section has no place on this page."""
+        """Return the template's data; None if the section does not belong on this page."""
         if self.audience not in ("both", audience):
             return None
         parts = [_part(dossier, path) for path in self.needs]
@@ -75,7 +75,7 @@ class Section:
 
 
 def _part(dossier: Dossier, path: str) -> object:
-    """Return a part of a dossier, None where it is not there."""
+    """Return a part of a dossier; None if it is missing."""
     part: object = dossier
     for name in path.split("."):
         part = None if part is None else getattr(part, name)

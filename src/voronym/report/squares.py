@@ -63,7 +63,7 @@ def triangles(names: Sequence[str], before: Matrix, after: Matrix, *, title: str
 def dots(
     rows: Mapping[str, Mapping[int, float]], *, title: str, desc: str = "", x_name: str, unit: str = " %"
 ) -> Markup:
-    """Draw a row for each name and a dot for each k: readable with many names, which stand at the left.
+    """Draw a row for each name and a dot for each k: readable with many names, which go on the left.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def dots(
 
 
 def ladder(points: Sequence[tuple[int, float]], here: int, *, title: str, desc: str = "") -> Markup:
-    """Draw the loss at several k, and where the release stands.
+    """Draw the loss at several k, and the place of the release.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def escape(text: object) -> str:
 
 
 def width(text: str, size: float = FONT) -> float:
-    """Estimate the width of a text, on the safe side: there is no font to ask, readers have their own."""
+    """Estimate the width of a text, on the safe side, because readers have their own fonts."""
     ems = 0.0
     for char in text:
         if unicodedata.combining(char):
@@ -71,7 +71,7 @@ def width(text: str, size: float = FONT) -> float:
 
 
 def shorten(text: object, room: float, size: float = FONT) -> str:
-    """Cut a text in its middle so that it fits into ``room`` units: long names often differ at their ends.
+    """Cut a text in its middle to fit into ``room`` units: long names often differ at their ends.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def num(value: float) -> str:
 
 
 def percent(value: float | None, *, fine: bool = False) -> str:
-    """Write a percentage: two figures below ten, none after the point above (one where ``fine``).
+    """Format a percentage: two figures below ten, no decimals above (one if ``fine``).
 
     Examples
     --------
@@ -250,7 +250,7 @@ MARKERS: tuple[Callable[[float, float, float], str], ...] = (
     _polygon(3, math.pi),
     _polygon(5, 0.0),
 )
-"""Shapes of marks: colour never tells two series apart alone."""
+"""Shapes of marks: colour is never the only difference of two series."""
 
 
 def marker(series: int, x: float, y: float, r: float = 3.5, hint: str = "", *, look: str = "m") -> str:
@@ -273,7 +273,7 @@ def spots(places: Iterable[tuple[float, float]], cls: str) -> str:
 
 
 def tip(hint: object) -> str:
-    """Return what is shown on hover."""
+    """Return the text shown on hover."""
     return f"<title>{escape(hint)}</title>" if hint else ""
 
 

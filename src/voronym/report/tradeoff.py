@@ -1,4 +1,4 @@
-"""Limits in the plane of loss and risk: which are drawn, and how. Shared by releases and comparisons."""
+"""Limits in the plane of loss and risk, and how they are drawn. Shared by releases and comparisons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from voronym.dossier.parts import Point
 from voronym.report.curves import Line
 
 MOSTLY = 0.8
-"""Share of the count that chance alone explains, above which the page says so."""
+"""Share of the count explained by chance alone above which the page says so."""
 
 LOOKS = {"floor": "no", "reached": "re", "normal": "nd", "by_lot": "mi"}
 NAMES = {
@@ -20,7 +20,7 @@ NAMES = {
 
 
 def lines(curves: Mapping[str, Sequence[Point]], kinds: Sequence[str], top: float) -> list[Line]:
-    """Return the limits to draw, those that come into sight below a risk."""
+    """Return the limits to draw: those visible below a risk."""
     out = []
     for kind in kinds:
         points = curves.get(kind, ())

@@ -14,12 +14,12 @@ from voronym.report.language import numeral, term
 from voronym.report.svg import clean, moment, percent, shorten, tick_labels, write_time
 
 _GLANCE = 24
-"""Signs of a cell that may stay on one line."""
+"""Characters of a cell that may stay on one line."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under a head; all columns but the first are set as numerals where ``numeric``."""
+    """Rows of text under a head; all columns but the first are set as numerals if ``numeric``."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -28,7 +28,7 @@ class Table:
 
     @property
     def short(self) -> bool:
-        """Whether the table may stand open beside its figure."""
+        """Whether the table may stand open next to its figure."""
         return len(self.rows) <= 8
 
     @classmethod
@@ -40,7 +40,7 @@ class Table:
 
 
 def cell(value: object) -> str:
-    """Write a table's cell: thousands apart, three figures for fractions, a dash for what is not known."""
+    """Format a table's cell: thousands apart, three figures for fractions, a dash for unknown."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -53,7 +53,7 @@ def cell(value: object) -> str:
 
 
 def whole(value: str) -> bool:
-    """Say whether a cell stays on one line: a word, a number, a date or a time, which are read at a glance.
+    """Return whether a cell stays on one line: a word, a number, a date or a time.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def fine(value: float | None) -> str:
 
 
 def nats(value: float | None) -> str:
-    """Write a risk; everything can be told where there is no finite figure."""
+    """Format a risk; without a finite figure everything is revealed."""
     if value is None or not math.isfinite(value):
         return "∞"
     return numeral(f"{value:.3g}" if value >= 0.001 or value == 0.0 else "< 0.001")
@@ -127,7 +127,7 @@ def names(items: Sequence[str], most: int = 12, room: int = 140, *, word: str = 
 
 
 def interval(rate: Rate) -> str:
-    """Write the interval of a rate; with one figure more where both ends would look alike.
+    """Format the interval of a rate, with one more figure if both ends would look alike.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def interval(rate: Rate) -> str:
 
 
 def measured(rate: Rate) -> str:
-    """Say how many records a rate was measured on."""
+    """Describe how many records a rate was measured on."""
     if rate.exact:
         return f"{term('all')} {plural(rate.n, 'record')}"
     return f"{cell(rate.n)} {term('of')} {plural(rate.population, 'record')}"

@@ -1,4 +1,4 @@
-"""Checks of choices: what somebody gave becomes what a recipe can hold, or is refused with a sentence."""
+"""Checks of choices: a value becomes what a recipe can hold, or is refused with a sentence."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def ways(name: str, value: Any) -> dict[str, str]:
 
 
 def trees(name: str, value: Any) -> dict[str, Any]:
-    """Check hierarchies by column; objects become what a recipe can hold."""
+    """Check hierarchies by column; objects become values that a recipe can hold."""
     given = by_column(name, value)
     return {
         key: tree if isinstance(tree, (str, list, tuple, dict)) else str(tree) for key, tree in given.items()
@@ -70,7 +70,7 @@ def path(name: str, value: object) -> str:
 
 
 def file(name: str, value: Any) -> str:
-    """Check for a file that is there."""
+    """Check that a file exists."""
     if not isinstance(value, (str, os.PathLike)) or not Path(value).is_file():
         raise InputError(f"{name} must be a file with a table of the whole population; there is no {value!r}")
     return str(value)

@@ -47,12 +47,12 @@ from voronym.request.checks import (
 COLUMNS, PROTECTION, METHOD, PUBLISHING = "Columns", "Protection", "Method", "Publishing"
 SURVEY, EARLIER, PARTS = "Samples and strata", "Earlier releases", "Many parts"
 PURPOSES = (COLUMNS, PROTECTION, METHOD, PUBLISHING, SURVEY, EARLIER, PARTS)
-"""What choices are for, in the order of help pages."""
+"""The purposes of choices, in the order of help pages."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnChoices(Options):
-    """What the columns of a table are."""
+    """The roles and kinds of the columns of a table."""
 
     keys: tuple[str, ...] = option(
         (), "Columns that an intruder may know. A release masks them.", check=columns, shape="columns",
@@ -113,13 +113,13 @@ class ReleaseChoices(Options):
         purpose=PROTECTION, value="N", usual="5; none for channel, dp and records", label="k",
     )  # fmt: skip
     models: tuple[str, ...] = option(
-        (), "A further guarantee, such as t-closeness=0.2. Groups are made to obey it.",
+        (), "A further guarantee, such as t-closeness=0.2.",
         check=texts("t-closeness=0.2"), shape="texts", flag="--model", purpose=PROTECTION, value="NAME=VALUE",
         accepts="Model | str | Sequence[Model | str] | Mapping[str, Any]", label="“Further guarantees”",
     )  # fmt: skip
     bounds: Mapping[str, Any] | None = option(
-        None, "What a column could hold, known without the data: 0..120, or all its values as F|M. The model "
-        "dp needs it.",
+        None, "The bounds of a column, known without the data: 0..120, or all its values as F|M. The "
+        "model dp needs them.",
         check=bounds, shape="by column", purpose=PROTECTION, value="COLUMN=LOW..HIGH",
         accepts="Mapping[str, Sequence[Any] | str] | None", label="“What it could hold”",
     )  # fmt: skip
@@ -129,8 +129,8 @@ class ReleaseChoices(Options):
         label="“The intruder knows”",
     )  # fmt: skip
     policy: str | None = option(
-        None, "Satisfy a policy, by its name or a file. It completes the run, and refuses a release "
-        "where a demand fails.",
+        None, "Satisfy a policy, by its name or a file. It completes the run, and refuses a release if a "
+        "demand fails.",
         check=path, purpose=PROTECTION, value="NAME|FILE", accepts="str | Path | None",
         label="“Policy”",
     )  # fmt: skip
@@ -139,7 +139,7 @@ class ReleaseChoices(Options):
         shape="by column", purpose=PROTECTION, value="TABLE=FILE",
     )  # fmt: skip
     enforce: str = option(
-        "auto", "How groups are made to obey models. auto keeps the least lossy of merge, swap and "
+        "auto", "The way to make groups obey models. auto keeps the least lossy of merge, swap and "
         "confidential-first; for the intruder 'method' it takes blind.",
         check=entry_of("way to enforce models", "auto"), purpose=PROTECTION, value="WAY", accepts="str",
     )  # fmt: skip
@@ -159,8 +159,8 @@ class ReleaseChoices(Options):
         label="check “it may show which rows belong together”",
     )  # fmt: skip
     like: str | None = option(
-        None, "Publish as another tool does: sdcmicro, true values or gaps (local suppression); arx, ranges, "
-        "and levels of hierarchies where some are given.",
+        None, "Publish like another tool: sdcmicro (true values or gaps, by local suppression), or arx "
+        "(ranges, and levels of given hierarchies).",
         check=one_of("sdcmicro", "arx"), purpose=METHOD, value="sdcmicro|arx", accepts="str | None",
     )  # fmt: skip
     method: str = option(
@@ -168,9 +168,8 @@ class ReleaseChoices(Options):
         check=entry_of("method"), purpose=METHOD, value="NAME", accepts="str", label="“Method”",
     )  # fmt: skip
     blocks: tuple[str, ...] = option(
-        (), "Some of the keys with a method of their own, such as 'roof,walls: local-suppression' and "
-        "'income: mdav'; later parts are made within the classes of earlier ones, so that k holds for all "
-        "keys together.",
+        (), "A method for some of the keys, such as 'roof,walls: local-suppression' and 'income: mdav'. "
+        "Later parts are made within the classes of earlier ones, so that k holds for all keys together.",
         check=texts("roof,walls: local-suppression"), shape="texts", flag="--part", purpose=METHOD,
         value="COLUMNS: METHOD", accepts="str | Sequence[str]",
     )  # fmt: skip
@@ -179,7 +178,7 @@ class ReleaseChoices(Options):
         flag="--option", purpose=METHOD, value="NAME=VALUE",
     )  # fmt: skip
     space: str = option(
-        "euclidean", "How records are compared. euclidean: keys become numbers; mixed: every key has a "
+        "euclidean", "The distance between records. euclidean: keys become numbers; mixed: every key has a "
         "metric of its own; ranges: groups have narrow ranges.",
         check=entry_of("space of keys"), purpose=METHOD, value="SPACE", accepts="str", label="“Space”",
     )  # fmt: skip
@@ -188,7 +187,7 @@ class ReleaseChoices(Options):
         check=by_column, shape="by column", purpose=METHOD, value="COLUMN=METRIC",
     )  # fmt: skip
     importance: Mapping[str, float] | None = option(
-        None, "How many times the differences of a key count, such as age=2; 1 for all others.",
+        None, "The weight of a key's differences, such as age=2; 1 for all others.",
         check=by_name(number(0.0)), shape="by column", purpose=METHOD, value="COLUMN=NUMBER",
     )  # fmt: skip
     time_limit: float | None = option(
@@ -200,7 +199,7 @@ class ReleaseChoices(Options):
         usual="0; drawn afresh for channel, records and local-suppression, none for dp", label="“Seed”",
     )  # fmt: skip
     device: str = option(
-        "cpu", "Where groups are made: cpu, cuda (a GPU), or auto, which takes a GPU where there is one.",
+        "cpu", "The device that makes groups: cpu, cuda (a GPU), or auto (a GPU if there is one).",
         check=entry_of("device"), purpose=METHOD, value="DEVICE", accepts="str",
         label="“Groups are made on”",
     )  # fmt: skip
@@ -211,7 +210,7 @@ class ReleaseChoices(Options):
         accepts="ColumnStep | str | Sequence[ColumnStep | str]", label="“Steps, one a line”",
     )  # fmt: skip
     publish: Mapping[str, str] | None = option(
-        None, "What a group publishes of its keys: mean, median, interval (such as 30–39), or hierarchy.",
+        None, "The published value of a group's keys: mean, median, interval (such as 30–39), or hierarchy.",
         check=ways, shape="by column", purpose=PUBLISHING, value="[COLUMN=]WAY", usual="mean",
         accepts="str | Mapping[str, str] | None", label="“Groups publish”",
     )  # fmt: skip
@@ -233,8 +232,8 @@ class ReleaseChoices(Options):
         check=weights_column, purpose=SURVEY, value="COLUMN", label="“Weights”",
     )  # fmt: skip
     publish_weights: str = option(
-        "auto", "What is published of the weights: own, as they are; mean, that of each group; auto, the "
-        "mean where fewer than k records share a weight.",
+        "auto", "The published weights: own (unchanged), mean (of each group), or auto (the mean if fewer "
+        "than k records share a weight).",
         check=one_of("auto", "own", "mean"), purpose=SURVEY, value="WAY", accepts="str",
     )  # fmt: skip
     strata: tuple[str, ...] = option(
@@ -263,8 +262,8 @@ class ReleaseChoices(Options):
         purpose=EARLIER, value="N",
     )  # fmt: skip
     dissolved: str | None = option(
-        None, "People of a kept group that fell below k rejoin others in new groups, where an intruder who "
-        "recognises rows can follow them; or they retire, and are not published again.",
+        None, "Let people of a kept group that fell below k rejoin new groups, where an intruder who "
+        "recognises rows can follow them; or retire them: they are not published again.",
         check=one_of("rejoin", "retire"), purpose=EARLIER, value="rejoin|retire", accepts="str",
         usual="rejoin",
     )  # fmt: skip
@@ -273,9 +272,8 @@ class ReleaseChoices(Options):
         check=share, purpose=EARLIER, value="SHARE",
     )  # fmt: skip
     changed: str = option(
-        "refuse", "If fewer than k people of a group have new values outside the keys, or if noise would be "
-        "drawn again for the same values: refuse the release, or publish it although two files together "
-        "tell more.",
+        "refuse", "Refuse or publish a release in which fewer than k people of a group have new values "
+        "outside the keys, or noise is drawn again for the same values: two such files together reveal more.",
         check=one_of("refuse", "publish"), purpose=EARLIER, value="refuse|publish", accepts="str",
     )  # fmt: skip
     engine: str = option(
@@ -287,19 +285,19 @@ class ReleaseChoices(Options):
         purpose=PARTS, value="N", usual="250000",
     )  # fmt: skip
     rounds: int | None = option(
-        None, "How often leaves are cut along other borders, for methods that search.", check=whole(1),
+        None, "Times that leaves are cut along other borders, for methods that search.", check=whole(1),
         purpose=PARTS, value="N", usual="3",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        """Check every value, and fill in what a profile says about choices that nobody made."""
+        """Check every value, and fill in the profile's values for choices that were not made."""
         super().__post_init__()
         for name, value in self._profile().items():
             if getattr(self, name) == self.declared()[name].default:
                 object.__setattr__(self, name, value)
 
     def _profile(self) -> dict[str, Any]:
-        """Return the choices that stand for another tool."""
+        """Return the choices that imitate another tool."""
         if self.like == "sdcmicro":
             return {"method": "local-suppression"}
         if self.like == "arx":
@@ -315,7 +313,7 @@ class ReleaseChoices(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class RunChoices(Options):
-    """Where a run does its work, and where it remembers it: the release does not depend on these."""
+    """Where a run works, and where it remembers: the release does not depend on these."""
 
     ledger: str | None = option(
         None, "A file that remembers the groups of every release. A release that exposes people is refused.",
@@ -344,6 +342,18 @@ class RunChoices(Options):
         False, "Continue an interrupted run, and keep its work when this one is interrupted.",
         check=yes_or_no, shape="switch", purpose=PARTS,
     )  # fmt: skip
+    log: str | None = option(
+        None, "A file for the log of the run. It holds no value of the data.", check=path, purpose=PARTS,
+        value="FILE", accepts="str | Path | None",
+    )  # fmt: skip
+    log_level: str = option(
+        "info", "How much the log tells.", check=one_of("debug", "info", "warning", "error"), purpose=PARTS,
+        value="LEVEL",
+    )  # fmt: skip
+    metrics: str | None = option(
+        None, "A file for figures of the run in the text form of Prometheus, replaced as it goes on.",
+        check=path, purpose=PARTS, value="FILE", accepts="str | Path | None",
+    )  # fmt: skip
 
 
 OTHER_WORDS = {
@@ -351,4 +361,4 @@ OTHER_WORDS = {
     "direct_identifiers": "identifiers", "sensitive": "confidential", "sensitive_attributes": "confidential",
     "insensitive": "other", "model": "models", "step": "steps", "option": "options", "file": "data",
 }  # fmt: skip
-"""What others call the arguments of `anonymize`."""
+"""Other tools' names for the arguments of `anonymize`."""

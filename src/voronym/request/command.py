@@ -1,4 +1,4 @@
-"""A recipe as a command line: reports and the page propose it, and it leaves nothing out.
+"""A complete recipe as a command line, proposed by reports and the page.
 
 Every word comes from the declaration of a choice (`voronym.request.choices`).
 """
@@ -14,7 +14,7 @@ from voronym.table.proposal import DATES
 from voronym.table.schema import Schema
 
 LEDGER = "LEDGER"
-"""What stands for a file whose name is not known, as INPUT and OUTPUT do."""
+"""The placeholder for a file of unknown name, like INPUT and OUTPUT."""
 ROLES = {"key": "keys", "confidential": "confidential", "identifier": "identifiers", "other": "other"}
 """The choice that gives each role."""
 
@@ -49,7 +49,7 @@ def choices_of(schema: Schema) -> dict[str, Any]:
 
 
 def words_of(given: Mapping[str, Any]) -> list[str]:
-    """Return choices as words of a command line; those at their default are left out.
+    """Return choices as words of a command line; defaults are left out.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Steps beside differential privacy: which of them cost nothing, and what they leave of public bounds.
+"""Steps with differential privacy: which of them cost nothing, and their effect on public bounds.
 
 A step *before* gives every row new values. Where these depend on nothing but the row's own values and public
 rules, tables that differ in the rows of one unit still do so after the step: the promise stays as it is. A
@@ -23,7 +23,7 @@ def private_names(recipe: Recipe) -> set[str]:
 
 
 def uncounted_steps(recipe: Recipe) -> list[str]:
-    """Return the steps that let somebody's values into what is private, past the noise."""
+    """Return the steps that would let values bypass the noise."""
     private, schema = private_names(recipe), recipe.schema
     units = bool(schema.person or schema.household)
     out = []
@@ -41,7 +41,7 @@ def uncounted_steps(recipe: Recipe) -> list[str]:
 
 
 def stepped_bounds(recipe: Recipe) -> dict[str, Any] | None:
-    """Return the public bounds as the steps before leave them: of categories, those that they become."""
+    """Return the public bounds after the earlier steps; categories as those they become."""
     bounds = dict(recipe.bounds or {})
     for step in recipe.column_steps:
         for name in step.columns if step.when == "before" else ():

@@ -102,7 +102,7 @@ class Recipe(ReleaseChoices):
         check_recipe(self)
 
     def _settle_blocks(self) -> None:
-        """Write out the parts of the keys: strata are in none; keys that no part names are the last one.
+        """Write out the parts of the keys: strata are in none; keys without a part form the last one.
 
         The method of the recipe, with its options, is that of the last part.
         """
@@ -135,13 +135,13 @@ class Recipe(ReleaseChoices):
 
     @property
     def required(self) -> tuple[Model, ...]:
-        """The privacy models that are counted in a release: k-anonymity, and those named in the recipe."""
+        """The privacy models counted in a release: k-anonymity, and those named in the recipe."""
         named = tuple(model for model in self._named if model.needs != "method")
         return named if self.k is None else (KAnonymity(self.k), *named)
 
     @property
     def private(self) -> DifferentialPrivacy | None:
-        """The promise of differential privacy, which is kept by how a release is made; None without one."""
+        """The promise of differential privacy, a property of how a release is made; None without one."""
         return private_among(self._named)
 
     @property
@@ -157,7 +157,7 @@ class Recipe(ReleaseChoices):
 
     @property
     def trees(self) -> dict[str, Any]:
-        """By column, what the names in a release stand for: hierarchies, and values that a step made one."""
+        """By column, the meaning of names in a release: hierarchies, and values that a step joined."""
         out: dict[str, Any] = {}
         for step in self.column_steps:
             if isinstance(step, Recode):
@@ -167,7 +167,7 @@ class Recipe(ReleaseChoices):
 
     @cached_property
     def method_options(self) -> Options:
-        """The options of the method, checked; those that are choices of every run are taken from there."""
+        """The options of the method, checked; choices of every run are taken from there."""
         known, own = METHODS[self.method].options, dict(self.options or {})
         twice = [name for name in own if name in ReleaseChoices.names()]
         if twice:
@@ -186,7 +186,7 @@ class Recipe(ReleaseChoices):
 
     @property
     def required_k(self) -> int:
-        """The largest k that is asked for, by ``k`` or by a model; 1 asks for nothing."""
+        """The largest requested k, by ``k`` or by a model; 1 requests nothing."""
         return max((model.group_size or 1 for model in self.required), default=1)
 
     @property
@@ -208,7 +208,7 @@ class Recipe(ReleaseChoices):
         return f"{html_facts(facts.items())}{self.schema._repr_html_()}{file}"
 
     def _facts(self) -> list[tuple[str, object]]:
-        """Return what is asked for, in the words of a reader; None for what is not."""
+        """Return the requests in a reader's words; None for those not made."""
         usual = ("method", "models", "k", "steps", "seed")
         others = {name: value for name, value in self.given.items() if name not in (*usual, "options")}
         options = ", ".join(f"{name}={value!r}" for name, value in (self.options or {}).items())
@@ -242,7 +242,7 @@ class Recipe(ReleaseChoices):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
-        """Build a recipe from what `to_dict` gives; unknown entries are refused, not ignored."""
+        """Build a recipe from the result of `to_dict`; unknown entries are refused."""
         if not isinstance(data, Mapping):
             raise InputError("a recipe is a table of entries: k, method, schema and so on")
         entries = upgraded(data)
@@ -285,7 +285,7 @@ class Recipe(ReleaseChoices):
             raise InputError(f"the recipe is not valid TOML: {error}") from None
 
     def save(self, path: str | Path) -> None:
-        """Write the recipe, as JSON where the name ends in ``.json``, else as TOML."""
+        """Write the recipe, as JSON if the name ends in ``.json``, else as TOML."""
         path = Path(path)
         self._check_writable()
         text = json.dumps(self.to_dict(), indent=2) if path.suffix == ".json" else self.to_toml()
@@ -324,7 +324,7 @@ def _shown(value: Any) -> str:
 
 
 def _listed(value: Any) -> Any:
-    """Return tuples as lists, which files have."""
+    """Return tuples as lists, as in files."""
     if isinstance(value, tuple):
         return [_listed(part) for part in value]
     return {name: _listed(part) for name, part in value.items()} if isinstance(value, Mapping) else value

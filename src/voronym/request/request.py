@@ -1,4 +1,4 @@
-"""A request: what somebody asks of a run, sorted and checked; and the signature of what takes it."""
+"""A request: the sorted and checked choices of a run, and the signature of functions that take them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARTS: dict[str, type[Options]] = {"columns": ColumnChoices, "release": ReleaseC
 
 @dataclass(frozen=True)
 class Request:
-    """What somebody asks of a run.
+    """The sorted and checked choices of a run.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Request:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], *, function: str = "anonymize") -> Request:
-        """Sort and check choices; None asks for nothing. An unknown name is a TypeError, as Python has it."""
+        """Sort and check choices; None requests nothing. An unknown name is a TypeError, as in Python."""
         unknown = sorted(set(given) - set(DECLARED))
         if unknown:
             other = OTHER_WORDS.get(unknown[0])
@@ -78,7 +78,7 @@ class Request:
 
     @property
     def with_weights(self) -> Request:
-        """The request with a role for the column of weights: naming it says that it is kept."""
+        """The request with a role for the column of weights, which is thereby kept."""
         columns, name = self.columns, self.release.weights
         roles = (columns.keys, columns.confidential, columns.identifiers, columns.other)
         if name is None or any(name in names for names in roles):
@@ -102,7 +102,7 @@ class Request:
 
 
 def _empty(value: Any) -> bool:
-    """Whether a value asks for nothing; a zero asks for something."""
+    """Whether a value requests nothing; a zero requests something."""
     return value is None or value is False or (isinstance(value, (tuple, list, Mapping)) and not len(value))
 
 

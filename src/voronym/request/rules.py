@@ -38,7 +38,7 @@ class Rule:
 
 
 GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance")
-"""Choices about groups and what they publish: a method that makes none has no use for them."""
+"""Choices about groups and what they publish; a method without groups has no use for them."""
 COMPARED = (("records", "mixed"), ("lattice", "ranges"), ("local-suppression", "ranges"))
 """Methods that make no groups of a space's records, and yet use it: for distances, or to publish ranges."""
 HISTORY = ("headroom", "dissolved")
@@ -61,7 +61,7 @@ def _alone(recipe: Recipe, name: str, way: str) -> bool:
 
 
 def _useless(recipe: Recipe) -> list[str]:
-    """Return what is asked of a method without groups that it has no use for."""
+    """Return the choices that a method without groups cannot use."""
     own = METHODS[recipe.method].options.names()
     stepped = any(set(step.columns) & set(recipe.hierarchies or {}) for step in recipe.column_steps)
     ways = recipe.publish or {}
@@ -76,7 +76,7 @@ def _regroups(name: str) -> bool:
 
 
 def _obeyed(recipe: Recipe) -> bool:
-    """Whether groups have to obey more than k: a model, or k households, which groups of records count."""
+    """Whether groups have to obey more than k: a model, or k households counted in groups of records."""
     models = any(model.required is not None and model.merging for model in recipe.required[1:])
     return models or (bool(recipe.schema.household) and any(METHODS[name].groups for name in recipe.methods))
 
@@ -94,11 +94,11 @@ PRIVATE = {
     "space": "records are compared by their public bounds, and spaces look at the data",
     "metrics": "records are compared by their public bounds, and metrics look at the data",
 }
-"""What cannot be had with differential privacy, and why."""
+"""What differential privacy excludes, and why."""
 
 
 def _uncounted(recipe: Recipe) -> list[str]:
-    """Return what looks at data in ways that differential privacy does not count."""
+    """Return the choices that use data in ways that differential privacy does not count."""
     return [name for name in PRIVATE if name in recipe.given]
 
 
@@ -316,11 +316,11 @@ RULES: list[Rule] = [
         "out the pseudonyms, or take a method that makes groups",
     ),
 ]  # fmt: skip
-"""What cannot be, and why. What is not here works."""
+"""The impossible combinations, with reasons. All others work."""
 
 
 def check_ledger(recipe: Recipe, ledger: str | None) -> None:
-    """Refuse a ledger for what it cannot remember, and kept groups without one."""
+    """Refuse a ledger for runs it cannot remember, and kept groups without a ledger."""
     if ledger is None and recipe.keep_groups:
         raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
     if ledger is None and set(BEFORE) & set(recipe.given):
@@ -329,7 +329,7 @@ def check_ledger(recipe: Recipe, ledger: str | None) -> None:
 
 
 def check_parts(choices: ReleaseChoices, *, database: bool = False) -> None:
-    """Refuse what a run over many parts cannot do."""
+    """Refuse choices that a run over many parts cannot follow."""
     if choices.policy is not None and database:
         raise InputError(
             "a policy counts the cells of files, and a query has none: write what it yields to Parquet files "

@@ -1,4 +1,4 @@
-"""Hints in words: what the command line, Python and the page call a choice.
+"""Hints in words: the names of choices on the command line, in Python and on the page.
 
 Every word comes from the declaration of the choice; what is said about files when they are read, and what
 other verbs take, is listed here.
@@ -33,18 +33,18 @@ READING = {
     "delimiter": "“Between cells”", "encoding": "“Encoding”", "date_format": "“Dates”",
     "skip_rows": "“Lines to skip”", "skip_footer": "“Lines to skip at the end”", "sheet": "“Sheet”",
 }  # fmt: skip
-"""What is said about a file that is read, with the names of the page's fields."""
+"""The options for reading a file, with the names of the page's fields."""
 ELSEWHERE = (
     "original", "aligned", "control", "earlier", "recipe", "report", "public_report", "overwrite", "format",
     "out_encoding", "grouping", "despite_loss", "max_risk",
 )  # fmt: skip
-"""Arguments of verbs and options of methods that hints name, beside the choices of a run."""
+"""Arguments of verbs and options of methods that hints name, in addition to the choices of a run."""
 PHRASES = {"kinds": "the kind {}", "intruder": "the intruder who knows the {}"}
-"""How the page names a value, where label and value make no phrase."""
+"""The page's phrases for values, if label and value make none."""
 
 
 def declaration(name: str) -> Declared:
-    """Return the declaration of a choice, or of what is said about a file or to another verb."""
+    """Return the declaration of a choice, of a reading option, or of another verb's argument."""
     if name in DECLARED:
         return DECLARED[name]
     plain = replace(DECLARED["seed"], name=name, flag="--" + name.replace("_", "-"), shape="value", label="")
@@ -100,7 +100,7 @@ def argument(hint: Hint) -> str:
 
 
 def field(hint: Hint) -> str:
-    """Word a hint for the page; what has no field there is said to be of the command line."""
+    """Word a hint for the page; a choice without a field is attributed to the command line."""
     declared = declaration(hint.choice)
     if not declared.label:
         return f"{flag(hint)} of voronym anonymize"

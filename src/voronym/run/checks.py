@@ -1,4 +1,4 @@
-"""What is looked at before the work, and in what came out, so that nobody is published by mistake."""
+"""Checks before the work and on its result, so that nobody is published by mistake."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def allowed(choices: ReleaseChoices, keys: Sequence[str]) -> dict[str, tuple[str
 
 
 def before(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.0) -> tuple[Doubt, ...]:
-    """Return what is worth a warning about a table; raise where it should not be released as it is.
+    """Return warnings about a table; raise if it should not be released as it is.
 
     ``looked_at`` is the share of all rows that are in the table.
     """
@@ -51,7 +51,7 @@ def before(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.0) -> 
 
 
 USUAL = 5
-"""k, where none is chosen yet."""
+"""Default k, before one is chosen."""
 
 
 def joined_units(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.0) -> tuple[Doubt, ...]:
@@ -84,7 +84,7 @@ def joined_units(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.
 
 
 def of_recipe(table: Table, recipe: Recipe, *, looked_at: float = 1.0) -> tuple[Doubt, ...]:
-    """Return what is worth a warning about a table whose steps are done, before it is masked by a recipe.
+    """Return warnings about a table after its steps, before a recipe masks it.
 
     Columns that a step draws afresh, and weights that are averaged, are not kept as they are. ``looked_at``
     is the share of all rows that are in the table.
@@ -106,7 +106,7 @@ def after(
     losses: Mapping[str, tuple[float, float]],
     choices: ReleaseChoices,
 ) -> tuple[Doubt, ...]:
-    """Return what is worth a warning in what came out; raise where it must not be published.
+    """Return warnings about a result; raise if it must not be published.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def after(
 
 
 def next_to_nothing(name: str, loss: float, gone: float) -> Doubt | None:
-    """Return the doubt about a key that lost nearly everything; else None.
+    """Return the doubt about a key that lost nearly everything, or None.
 
     ``loss`` and ``gone`` are in percent: of its variance, and of what can be lost at all.
     """
@@ -159,7 +159,7 @@ def next_to_nothing(name: str, loss: float, gone: float) -> Doubt | None:
 
 
 def useless(losses: Sequence[float]) -> str | None:
-    """Return what to say of keys that lost more of their variance than there was, on average; else None."""
+    """Return a warning about keys that lost more than their variance on average, or None."""
     if (mean := _mean(losses)) <= 100.0:
         return None
     return (
@@ -169,7 +169,7 @@ def useless(losses: Sequence[float]) -> str | None:
 
 
 def single_leaves(leaves: Sequence[tuple[int, int, float]], k: int) -> str | None:
-    """Return what to say of leaves that became one group each, though there are enough records for several.
+    """Return a warning about leaves that became one group each although they have enough records.
 
     ``leaves`` are, for each, its records, its groups, and what these lost.
     """
@@ -189,7 +189,7 @@ def _mean(losses: Sequence[float]) -> float:
 
 
 def _needless(masked: Grouped) -> int | None:
-    """Return k where everybody is in one group and not for want of people: methods warn of that."""
+    """Return k if everybody is in one group although there are enough people: methods warn of that."""
     part = masked.partition
     if part is None or part.k is None or part.n_cells > 1 or len(part.labels) < 2 * part.k:
         return None
@@ -197,7 +197,7 @@ def _needless(masked: Grouped) -> int | None:
 
 
 def lost(table: Table, made: Table) -> tuple[Coordinates | None, float | None, Losses]:
-    """Return the keys as numbers, what was lost of their variance, and what of each key.
+    """Return the keys as numbers, the loss of their variance, and the loss of each key.
 
     None where a key has no numbers, such as text, or is published in another form than it had.
     """

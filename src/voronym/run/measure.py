@@ -48,7 +48,7 @@ def measure(
     work: str | Path | None = None,
     **columns: Unpack[Columns],
 ) -> Measurement:
-    """Measure the privacy of a table and, beside its original, the risk and the loss.
+    """Measure the privacy of a table and, with its original, the risk and the loss.
 
     The table may come from anywhere. It is measured as it is; nothing is changed. Of a data set of many
     parts, k, the models and the risk are counted over all rows, rows with equal keys in different files
@@ -162,5 +162,5 @@ def measure(
 
 
 def _opened(data: Any, reading: Mapping[str, Any] | None) -> Any:
-    """Return a table, read from its file where something was said about reading it."""
+    """Return a table, read from its file if reading options were given."""
     return read(data, **reading) if reading and isinstance(data, (str, Path)) else data

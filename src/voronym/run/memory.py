@@ -59,7 +59,7 @@ def make_release(
     *,
     trial: bool = False,
 ) -> Release:
-    """Mask a table by a recipe, measure what came out, and build the release.
+    """Mask a table by a recipe, measure the result, and build the release.
 
     What `anonymize` does with its arguments. Whoever holds the context may wish, from another thread, to
     finish with the best so far or to cancel.
@@ -207,7 +207,7 @@ def make_release(
 
 
 def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.int64]) -> Table:
-    """Return what is released: the masked rows in another order, without memory of the originals."""
+    """Return the released table: the masked rows in another order, in fresh memory."""
     named = [name for name in masked.frame.columns if name not in table.columns]  # pseudonyms
     columns = [*named, *(name for name in table.columns if name in masked.frame.columns)]
     shuffled = table.like(masked.frame.select(columns)).rows(order)
@@ -221,7 +221,7 @@ def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.i
 
 
 def _check_history(booking: Booking, release: Release, masked: Masked, frame: Frame, table: Table) -> None:
-    """Check a release against all that were entered before; refuse it where people could be told apart.
+    """Check a release against all earlier entries; refuse it if it would single people out.
 
     ``frame`` is what the groups published before the steps that come after: these are done again each time.
     """
@@ -250,7 +250,7 @@ def _check_history(booking: Booking, release: Release, masked: Masked, frame: Fr
 
 
 def noise_note(booking: Booking, method: str) -> str:
-    """Say what a ledger knows of a release without groups, and how often its people had noise before."""
+    """Describe the ledger's knowledge of a release without groups, and its people's earlier noise."""
     earlier = [entry for entry in booking.entries if entry.about.get("method") == method]
     known = [np.isin(booking.rows, entry.people) for entry in earlier]
     again = int(np.logical_or.reduce(known).sum()) if known else 0
@@ -267,7 +267,7 @@ def noise_note(booking: Booking, method: str) -> str:
 
 
 def again_drawn(booking: Booking) -> tuple[str, ...]:
-    """Say where steps draw at random for people for whom an earlier release did, too."""
+    """Warn if steps draw at random for people who already had a draw."""
     drawn = booking.drawn
     earlier = [entry for entry in booking.entries if drawn & set(entry.about.get("drawn", ()))]
     again = [np.isin(booking.rows, entry.people) for entry in earlier]
@@ -282,7 +282,7 @@ def again_drawn(booking: Booking) -> tuple[str, ...]:
 
 
 def _books_of(recipe: Recipe, masked: Masked, frame: Frame, about: dict[str, Any], rows: int) -> Partition:
-    """Return the groups that a ledger remembers; add the price of a private release to what it knows."""
+    """Return the groups in a ledger; add the price of a private release to its record."""
     if recipe.private is None and not recipe.makes_groups:
         return Partition(np.zeros(rows, np.int64))  # no group is told, and none is counted
     if recipe.private is None:
@@ -300,7 +300,7 @@ def _books_of(recipe: Recipe, masked: Masked, frame: Frame, about: dict[str, Any
 
 
 def mask_by(recipe: Recipe, table: Table, ctx: Context, kept: Kept | None) -> Masked:
-    """Mask a table by the method of a recipe, whatever kind it is."""
+    """Mask a table by the method of a recipe, of whatever type."""
     return mask(
         table,
         ctx,
@@ -313,7 +313,7 @@ def mask_by(recipe: Recipe, table: Table, ctx: Context, kept: Kept | None) -> Ma
 
 
 def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
-    """Mask a table by the method of the recipe; say where its time limit was not needed."""
+    """Mask a table by the method of the recipe; report if its time limit was not needed."""
     masked = mask_by(recipe, table, ctx, kept)
     if recipe.time_limit is not None and not METHODS[recipe.method].timed:
         note = f"method {recipe.method!r} ends by itself, and the time limit was not needed"
@@ -322,7 +322,7 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
 
 
 def _truth(recipe: Recipe, keys: Sequence[str]) -> tuple[str, ...]:
-    """Say whether published keys are true, where the method itself changes none but makes some missing."""
+    """Describe whether published keys are true, if the method only blanks some."""
     if recipe.method != "local-suppression":
         return ()
     asked = {*(recipe.publish or {}), *(recipe.hierarchies or {})}
@@ -361,7 +361,7 @@ def with_trees(recipe: Recipe) -> Recipe:
 
 
 def _check_k(recipe: Recipe, n: int) -> None:
-    """Check k; too few records for it is a guarantee that cannot be met. 1 asks for nothing."""
+    """Check k; too few records for it make the guarantee impossible. 1 requests nothing."""
     if recipe.k is not None:
         check_k(recipe.k, max(n, recipe.k))  # what is too much for n is said below, of all models
     k = recipe.required_k

@@ -1,4 +1,4 @@
-"""What a space has to offer."""
+"""The interface of a space."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Space(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the space is called in files, tables and messages."""
+        """The name of the space in files, tables and messages."""
 
     @abstractmethod
     def cost(self, X: Array, Y: Array) -> Array:
@@ -73,7 +73,7 @@ class Space(ABC):
         return out
 
     def parameters(self) -> dict[str, object]:
-        """Return what builds the same space again, beside its name, as JSON has it."""
+        """Return what rebuilds the space in addition to its name, as JSON types."""
         return {}
 
 

@@ -40,7 +40,7 @@ class Euclidean(Space):
         return np.asarray(X.mean(axis=0))
 
     def coordinates(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the points as they are."""
+        """Return the points unchanged."""
         return X
 
     def weighted_centroid(self, X: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

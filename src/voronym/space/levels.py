@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Centroids:
-    """The centroids of groups of mixed records, and what they cost.
+    """The centroids of groups of mixed records, and their costs.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Codes(Records):
         return made
 
     def proposals(self, k: int) -> int:
-        """Return how many proposals take some hundredths of a second, roughly, from the sizes alone."""
+        """Return how many proposals take some hundredths of a second, estimated from the sizes."""
         columns = self.columns
         levels_in_all = int(columns.levels[columns.at >= 0].sum())
         return int(np.clip(1e7 / (100 + 2 * levels_in_all + 20 * columns.wide * (2 * k) ** 2), 50, 50_000))

@@ -101,11 +101,11 @@ class Mahalanobis(Space):
         return group_means(X, labels, cells)
 
     def parameters(self) -> dict[str, object]:
-        """Return what builds the same space again, as JSON has it."""
+        """Return what rebuilds the space, as JSON types."""
         return {"matrix": self.matrix.tolist()}
 
     def coordinates(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the points after the linear map, where the distance is Euclidean."""
+        """Return the points after the linear map to Euclidean distances."""
         # Not by matrix product: its last bits depend on the number of rows, and equal points must stay equal.
         d = len(self.matrix)
         if X.shape[1] != d:
@@ -128,7 +128,7 @@ class Mahalanobis(Space):
 
 
 def _numbers(what: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return values as numbers, in an array of their own; texts that read like numbers are none."""
+    """Return values as numbers in a new array; numeric texts are refused."""
     try:
         if np.asarray(values).dtype.kind in "US":
             raise TypeError

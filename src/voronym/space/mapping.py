@@ -19,7 +19,7 @@ from voronym.space.field import SMALL, Field
 ndtri = later.called("scipy.special", "ndtri")
 
 PAIRS = 100_000
-"""Pairs of records drawn where a column has too many distinct values for all of them."""
+"""Pairs of records drawn if a column has too many distinct values for all of them."""
 
 KNOTS = 512
 Array = NDArray[np.float64]
@@ -90,7 +90,7 @@ def spread(field: Field, *, rng: np.random.Generator, pairs: int = PAIRS) -> Spr
 
 @dataclass(frozen=True, eq=False)
 class DistanceMap:
-    """A monotone map of distances, linear between its knots; 0 stays 0 and nothing else becomes 0.
+    """A monotone map of distances, linear between its knots; only 0 becomes 0.
 
     ``map(t) = Q((F(t-) + F(t)) / 2)``, with F the distribution of the column's distances and Q the quantiles
     of the Euclidean ones: the quantile matching of two distributions, with ties at the middle of their
@@ -164,7 +164,7 @@ class DistanceMap:
 
     @classmethod
     def identity(cls) -> DistanceMap:
-        """Return the map that changes nothing."""
+        """Return the identity map."""
         return cls(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
 
     def __call__(self, distances: ArrayLike) -> Array:

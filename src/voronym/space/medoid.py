@@ -17,7 +17,7 @@ from voronym.space.field import SMALL, Field
 csr_matrix = later.called("scipy.sparse", "csr_matrix")
 
 CANDIDATES = 256
-"""Values of a cell that are tried where the column has more distinct values than a table has room for."""
+"""Values of a cell that are tried if the column has too many distinct values for a table."""
 
 Array = NDArray[np.int64]
 

@@ -140,7 +140,7 @@ class Mixed(Space):
         return np.ascontiguousarray(np.stack(made, axis=1))
 
     def check(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return rows of levels as whole numbers, or say what is wrong with them."""
+        """Return rows of levels as whole numbers; raise if they are invalid."""
         given = np.asarray(X)
         if given.ndim != 2 or given.shape[1] != len(self.fields):
             raise InputError(

@@ -23,7 +23,7 @@ class Places(Points):
     by_squares = False
 
     def unit(self) -> Places:
-        """Return the records as they are: of length 1."""
+        """Return the records unchanged: of length 1."""
         return self
 
     def subset(self, rows: Ints) -> Places:
@@ -32,7 +32,7 @@ class Places(Points):
 
     @cached_property
     def total(self) -> float:
-        """The cost of a single group of all records; exactly 0 where all are equal."""
+        """The cost of a single group of all records; exactly 0 if all are equal."""
         if not np.ptp(self.points, axis=0).any():
             return 0.0
         return self.cost(Partition(np.zeros(len(self), np.int64)))

@@ -16,11 +16,11 @@ from voronym.space.base import Space, square_distances
 from voronym.space.records import Array, Ints, Pace, Records
 
 COMPARED = 2_000
-"""Points up to which each is compared with all."""
+"""Number of points up to which each is compared with all."""
 TOGETHER = 65_536
 """Distances computed together: more do not fit the cache of a core."""
 EXACT_BELOW = 10_000
-"""Points from which on the lists of neighbours are approximate, and not kept."""
+"""Number of points above which lists of neighbours are approximate, and not kept."""
 
 
 class Points(Records):
@@ -45,7 +45,7 @@ class Points(Records):
         self._near: dict[tuple[int, bool], Ints] = {}
 
     def _sharing(self, other: Points) -> Points:
-        """Return other points, which have the neighbours of these: searches ask for them several times."""
+        """Return other points with the same neighbours, because searches ask for them repeatedly."""
         other._near = self._near
         return other
 
@@ -74,12 +74,12 @@ class Points(Records):
 
     @cached_property
     def total(self) -> float:
-        """The sum of squared distances to the mean of all; exactly 0 where all records are equal."""
+        """The sum of squared distances to the overall mean; exactly 0 if all records are equal."""
         return float(self._squares.sum()) if np.ptp(self.points, axis=0).any() else 0.0
 
     @property
     def tiny(self) -> float:
-        """What a gain must exceed to be more than rounding."""
+        """The least gain that exceeds rounding errors."""
         return 1e-12 * float(self._squares.max())
 
     def model(self, room: int) -> squares.Squares:
@@ -128,7 +128,7 @@ class Points(Records):
         return out
 
     def neighbours(self, width: int, ctx: Context, *, distinct: bool = True) -> Ints | None:
-        """Return the nearest other records of each, shape (n, K); None where the time was up before.
+        """Return the nearest other records of each, shape (n, K); None if time ran out.
 
         Where equal records count for themselves, the lists are approximate from 10,000 records on: one is
         taken for near where none can be nearer than half as far. In ten columns that is some 15 times faster,
@@ -156,7 +156,7 @@ class Points(Records):
 
 
 def _nearest(points: Array, width: int, ctx: Context, slack: float) -> Ints | None:
-    """Return the nearest other points of each, shape (n, width); None where the time was up before."""
+    """Return the nearest other points of each, shape (n, width); None if time ran out."""
     n = len(points)
     near, done = np.empty((n, width), np.int64), 0
     tree: Any = None
@@ -184,7 +184,7 @@ def _nearest(points: Array, width: int, ctx: Context, slack: float) -> Ints | No
 
 
 def _compared(points: Array, rows: Ints, width: int) -> Ints:
-    """Return the points nearest to some of them, compared with all; of equally near ones the first."""
+    """Return the nearest points of some, compared with all; among equals the first."""
     step = max(1, TOGETHER // len(points))
     if len(rows) > step:
         pieces = [rows[first : first + step] for first in range(0, len(rows), step)]
@@ -200,7 +200,7 @@ def _compared(points: Array, rows: Ints, width: int) -> Ints:
 
 
 def records_of(space: Space, X: ArrayLike) -> Records:
-    """Return rows as records of a space, by the space's own way where it has one."""
+    """Return rows as records of a space, by the space's own method if it has one."""
     make = getattr(space, "records", None)
     if make is not None:
         made: Records = make(X)

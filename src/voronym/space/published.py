@@ -1,4 +1,4 @@
-"""Points that cost what is published for them: the most frequent category, and rounded means."""
+"""Points with the cost of their published values: the most frequent category, and rounded means."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voronym.space.records import Array, Ints, Pace
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What groups publish of each column, as kernels read it.
+    """The published values of each column, in the form of the kernels.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Shown:
         return replace(self, numbers=numbers, codes=codes, bounded=bounded)
 
     def cost(self) -> float:
-        """Return what a single group of all these records loses."""
+        """Return the loss of a single group of all these records."""
         middle = self.numbers.mean(axis=0)
         round_ = slice(self.rounded, self.medians)
         origin, step = self.origin[round_], self.step[round_]
@@ -81,7 +81,7 @@ class Shown:
 
 
 class PublishedPoints(Points):
-    """Points whose groups cost what is lost when they publish values that can occur.
+    """Points whose groups cost what they lose by publishing possible values.
 
     Scans, trees and neighbours are those of points; costs are not.
 
@@ -123,13 +123,13 @@ class PublishedPoints(Points):
 
     @cached_property
     def total(self) -> float:
-        """The cost of a single group of all records; exactly 0 where all are equal."""
+        """The cost of a single group of all records; exactly 0 if all are equal."""
         if not np.ptp(self.points, axis=0).any():
             return 0.0
         return self.cost(Partition(np.zeros(len(self), np.int64)))
 
     def model(self, room: int) -> kernels.Published:  # type: ignore[override]
-        """Return the cost model of what is published."""
+        """Return the cost model of published values."""
         shown = self.shown
         grid = np.stack([shown.origin, shown.step])
         return kernels.make(
@@ -150,7 +150,7 @@ class PublishedPoints(Points):
         return np.nan_to_num(group_means(self.points, cells.labels, len(model.top)))
 
     def cost(self, part: Partition) -> float:
-        """Return what is lost when the groups publish."""
+        """Return the loss when the groups publish."""
         self.check(part)
         model = self.model(part.n_cells)
         cells = states.make(part.labels, part.n_cells, int(part.sizes.max()))

@@ -1,4 +1,4 @@
-"""The records of a table in a space: what methods that make groups ask for.
+"""The records of a table in a space: the interface for grouping methods.
 
 A space makes its records (`Space.records`); they know what a partition of them costs, its centroids, which
 records are near, and build the *cost model* and the *scan* that kernels compute with.
@@ -24,12 +24,12 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PIVOTS = 4
-"""Pairs of records from which coordinates are made where a space has none."""
+"""Pairs of records that define coordinates if a space has none."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How annealing goes about records: what a proposal costs decides on what pays.
+    """How annealing treats records: the cost of a proposal decides what pays.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ class Records:
 
     pace: ClassVar[Pace] = Pace()
     begin: ClassVar[str | None] = None
-    """The method that makes starts of searches in this space, where there is a better one than usual."""
+    """The method for starts of searches in this space, if there is a better one than usual."""
     by_squares: ClassVar[bool] = False
-    """Whether a group costs its squares about the mean of its coordinates, and nothing else."""
+    """Whether a group's cost is just the squares about the mean of its coordinates."""
 
     def __init__(self, space: Space, X: NDArray[Any]) -> None:
         self.space, self.X = space, X
@@ -92,12 +92,12 @@ class Records:
 
     @property
     def modelled(self) -> bool:
-        """Whether there is a cost model for kernels; without one, few methods make groups."""
+        """Whether kernels have a cost model; without one, few methods make groups."""
         return type(self).model is not Records.model
 
     @property
     def weights(self) -> Array | None:
-        """How much each record counts; None where all count alike."""
+        """The weight of each record; None if all are equal."""
         return None
 
     def model(self, room: int) -> Any:  # noqa: ARG002
@@ -105,11 +105,11 @@ class Records:
         raise InputError(_no_kernels(self.space))
 
     def scan(self) -> Any:
-        """Return a scan (see `voronym._kernels.scan`) to which no record was added yet."""
+        """Return a scan (see `voronym._kernels.scan`) without any record."""
         raise InputError(_no_kernels(self.space))
 
     def full_scan(self) -> Any:
-        """Return a scan to which all records were added."""
+        """Return a scan with all records."""
         scan = self.scan()
         for first in range(0, len(self), 10_000):  # short calls, so that Ctrl-C works
             scans.add_range(scan, first, min(len(self), first + 10_000))
@@ -133,7 +133,7 @@ class Records:
         return self.space.centroids(self.X, part.labels, part.n_cells)
 
     def representatives(self, part: Partition) -> Array:
-        """Return a row of the space for each group, which others can be compared with: its centroid."""
+        """Return a row of the space for each group to compare with others: its centroid."""
         return self.centroids(part)
 
     def stand_ins(self, model: Any, cells: Cells) -> Array:  # noqa: ARG002 - for models without centroids
@@ -151,11 +151,11 @@ class Records:
 
     @property
     def tiny(self) -> float:
-        """What a gain must exceed to be more than rounding."""
+        """The least gain that exceeds rounding errors."""
         return 1e-10 * self.total / len(self)
 
     def unit(self) -> Records:
-        """Return the records on a common scale, so that `tiny` serves for any data."""
+        """Return the records on a common scale, so that `tiny` fits any data."""
         return self
 
     def ratio(self, gamma: float) -> float:
@@ -183,7 +183,7 @@ class Records:
 
     @cached_property
     def coordinates(self) -> Array:
-        """Numbers that are close where records are near, shape (n, some): to cut along, not to measure by.
+        """Numbers that are close for near records, shape (n, some): to cut along, not to measure by.
 
         By default from pairs of distant records: how much nearer a record is to one than to the other.
         """
@@ -198,7 +198,7 @@ class Records:
         return np.stack(columns, axis=1)
 
     def neighbours(self, width: int, ctx: Context, *, distinct: bool = True) -> Ints | None:  # noqa: ARG002
-        """Return near records of each, shape (n, K); None where the time was up before.
+        """Return near records of each, shape (n, K); None if time ran out.
 
         Neighbours are looked for among distinct records: in a table of categories the nearest ones would all
         be equal, and in few groups. Of equal records, each is a neighbour of another one. The first entry is

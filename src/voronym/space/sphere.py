@@ -48,14 +48,14 @@ class Sphere(Space):
         return X
 
     def centroid(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the direction of the sum; the first row where the sum is 0, as good as any other place."""
+        """Return the direction of the sum; the first row if the sum is 0, as good as any other."""
         _check(X)
         mean = X.mean(axis=0)
         length = np.sqrt(np.square(mean).sum())
         return np.asarray(mean / length if length > 1e-14 else X[0].copy())
 
     def weighted_centroid(self, X: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the direction of the weighted sum; the first row where the sum is 0."""
+        """Return the direction of the weighted sum; the first row if the sum is 0."""
         _check(X)
         mean = weights @ X / weights.sum()
         length = np.sqrt(np.square(mean).sum())

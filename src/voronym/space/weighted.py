@@ -1,4 +1,4 @@
-"""Points with weights: how many people, or how much, each record stands for."""
+"""Points with weights: the number of people, or the amount, behind each record."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voronym.space.records import Array, Ints
 
 
 class WeightedPoints(Points):
-    """Points whose squared distances count as often as their weights say; groups still count records.
+    """Points whose squared distances are multiplied by weights; groups still count records.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ class WeightedPoints(Points):
 
     @property
     def weights(self) -> Array:
-        """What the records weigh."""
+        """The weights of the records."""
         return self._weights
 
     def unweighted(self) -> Points:
-        """Return the same points, each of which counts once."""
+        """Return the same points with weight 1 each."""
         return Points(self.space, self.X, self.points)
 
     def unit(self) -> WeightedPoints:
@@ -78,7 +78,7 @@ class WeightedPoints(Points):
 
 
 def check_weights(weights: ArrayLike, n: int) -> NDArray[np.float64]:
-    """Return weights as n numbers above 0, or say what is wrong with them."""
+    """Return weights as n numbers above 0; raise if they are invalid."""
     try:
         result = np.ascontiguousarray(weights, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Steps: what is done to columns one by one, before groups are made or after.
+"""Steps: changes to columns one by one, before groups are made or after.
 
 ``base``      `ColumnStep`, the registry `STEPS`, and `run`, which does a list of steps
 ``numbers``   columns as numbers and back, in their own resolution

@@ -1,4 +1,4 @@
-"""What a step is, the registry of steps, and how a list of them is done."""
+"""Steps, their registry, and how a list of them is run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Made = Mapping[str, Series]
 
 @dataclass(frozen=True)
 class ColumnStep(ABC):
-    """Something that is done to some columns, whatever the groups are.
+    """A change to some columns, independent of the groups.
 
     A subclass is a frozen dataclass under the decorator `step`; its further fields are made by
     `voronym.core.options.option`. Its text form is ``name columns=value option=value``, where ``value`` is
@@ -51,15 +51,15 @@ class ColumnStep(ABC):
     name: ClassVar[str] = ""
     guarantee: ClassVar[str] = ""
     main: ClassVar[str | None] = None
-    """The field that stands behind ``columns=``."""
+    """The field whose value follows ``columns=``."""
     needed: ClassVar[bool] = True
     """Whether it has to."""
     random: ClassVar[bool] = False
-    """Whether it draws at random, row by row: then rows of one person must not tell it from each other."""
+    """Whether it draws at random, row by row: then rows of one person must be drawn alike."""
     averages: ClassVar[bool] = False
-    """Whether values become means of several people's: then a mean that changed tells what changed in it."""
+    """Whether it publishes means of several people: then a changed mean reveals the change in it."""
     once: ClassVar[bool] = False
-    """Whether equal values of one person or household count once, though nothing is drawn."""
+    """Whether equal values of one person or household count once, although nothing is drawn."""
 
     def __post_init__(self) -> None:
         """Check every value."""
@@ -82,7 +82,7 @@ class ColumnStep(ABC):
 
     @abstractmethod
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
-        """Return the columns as they are after the step.
+        """Return the columns after the step.
 
         Parameters
         ----------
@@ -99,42 +99,42 @@ class ColumnStep(ABC):
         """Return what it does, a sentence without a full stop."""
 
     def schema(self, table: Table) -> Schema | None:
-        """Return the schema after the step, where columns become another kind; None where none does."""
+        """Return the schema after the step, if columns change kind; None if none does."""
         return None
 
     def informed(self, trees: Mapping[str, Any]) -> ColumnStep:
-        """Return the step with the hierarchies of the recipe, where it uses one."""
+        """Return the step with the hierarchies of the recipe, if it uses one."""
         return self
 
     def left_of(self, trees: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the hierarchies of columns as they are after the step."""
+        """Return the hierarchies of columns after the step."""
         return dict(trees)
 
     @property
     def by_row(self) -> bool:
-        """Whether the new values of a row depend on nothing but its own values and public rules."""
+        """Whether the new values of a row depend only on its own values and public rules."""
         return False
 
     @property
     def cuts_lines(self) -> bool:
-        """Whether it makes ranges, which are categories, of numbers or dates."""
+        """Whether it turns numbers or dates into ranges, which are categories."""
         return False
 
     def becomes(self, values: Sequence[str]) -> list[str]:
-        """Return what each of some categories becomes."""
+        """Return the new value of each category."""
         return list(values)
 
     def in_public(self) -> ColumnStep:
-        """Return the step as it is done where nothing may be looked up in the data."""
+        """Return the step in a form that looks up nothing in the data."""
         return self
 
     def warns(self, before: Table, after: Table) -> str | None:
-        """Return what a data holder should know about what it did; None where there is nothing."""
+        """Return a remark for the data holder about the result, or None."""
         return None
 
     @classmethod
     def usage(cls) -> str:
-        """Return how it is written."""
+        """Return its syntax."""
         main = "" if cls.main is None else f"={cls.main.upper()}" if cls.needed else f"[={cls.main.upper()}]"
         more = "".join(f" [{item.name}={item.name.upper()}]" for item in _own(cls) if item.name != cls.main)
         return f"{cls.name} COLUMN{main}{more}"
@@ -246,7 +246,7 @@ def _own(cls: type[ColumnStep]) -> list[Any]:
 
 
 def _read(word: str, of: Any) -> Any:
-    """Read a value of a field: a list where it takes one, else a number, a truth value or a text."""
+    """Read a value of a field: a list if it takes one, else a number, a truth value or a text."""
     if of.metadata.get("shape") == "columns":
         return grammar.names(word)
     plain = grammar.unquoted(word)
@@ -285,7 +285,7 @@ def run(
     rng: np.random.Generator | None = None,
     watch: Callable[[ColumnStep, Table, Table], Table] | None = None,
 ) -> tuple[Table, tuple[Effect, ...], tuple[str, ...]]:
-    """Do some steps, one after the other.
+    """Run some steps, one after the other.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a step changed, and what it bought."""
+"""The change by a step, and its benefit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Exposed:
-    """Records that few others share some columns with, as anybody counts them who has the table.
+    """Records that share some columns with few others, as any holder of the table counts them.
 
     A recoded, rounded or missing value is a value like any other. Where people or households are declared,
     sizes of classes are numbers of these, and the records in small classes are counted all the same.
@@ -60,7 +60,7 @@ def class_sizes(table: Table, columns: Sequence[str]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a step did to the records: its cost beside what it bought.
+    """The change by a step: its cost and its benefit.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Effect:
 
     @property
     def idle(self) -> bool:
-        """Whether the step changed values and bought nothing: whoever was unique can still be found.
+        """Whether the step changed values without making any unique record safer.
 
         Where a key was changed, what it did to classes below k counts, too.
         """
@@ -118,7 +118,7 @@ class Effect:
         return f"{cost}; {', '.join(parts)}"
 
     def _truth(self, unique: int) -> str:
-        """Say how many of the unique records are what they seem, where that is not all of them."""
+        """Describe how many of the unique records have only true values, if not all."""
         return "" if self.true == unique else f" ({self.true:,} of them with all values true)"
 
     def to_dict(self) -> dict[str, object]:
@@ -135,7 +135,7 @@ def _arrow(before: int, after: int) -> str:
 
 
 class Seen:
-    """The original records, against which what a step did is judged.
+    """The original records, with which a step's result is compared.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class Seen:
     def effect(
         self, step: str, says: str, columns: Sequence[str], before: Table, after: Table, *, draws: bool
     ) -> Effect:
-        """Return what a step did; ``draws`` says whether it did so at random."""
+        """Return the change by a step; ``draws``: whether it is random."""
         changed = np.zeros(before.n, dtype=bool)
         errors = []
         for name in columns:
@@ -217,7 +217,7 @@ def _full(table: Table, name: str) -> NDArray[np.float64]:
 
 
 def differ(before: Table, after: Table, name: str) -> NDArray[np.bool_]:
-    """Return where two tables of the same rows have different values in a column."""
+    """Return where two tables of the same rows differ in a column."""
     gone = before.missing(name) != after.missing(name)
     sides = [[*item.levels(name)] for item in (before, after)]
     if before[name].form != after[name].form:  # a code 36 that became the text 36 is what it was

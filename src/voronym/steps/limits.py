@@ -16,10 +16,11 @@ from voronym.table.limits import shared_limit
 from voronym.table.table import Table
 
 MOST = 0.5
-"""Share of the records beyond a limit from where a percentile was meant, in all likelihood."""
+"""Share of the records beyond a limit above which a percentile was probably meant."""
 DOMINANCE = 0.1
-"""How far off, as a share of what somebody has beyond a limit, others of the tail have to be about it: the
-rule of p percent, as offices have it for sums of turnovers, with p = 10."""
+"""How far from a person's excess over the limit, as a share of it, the others' estimates have to be: the p %
+rule of statistics offices for sums of turnovers, with p = 10.
+"""
 
 
 def _beyond(table: Table, out: NDArray[np.bool_], far: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -64,7 +65,7 @@ class Limit(ColumnStep):
     end: ClassVar[str] = "highest"
 
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
-        """Return the columns, with what is beyond the limit brought back to it."""
+        """Return the columns with values beyond the limit set to it."""
         return {name: self._one(table, name, least) for name in self.columns}
 
     def _one(self, table: Table, name: str, least: int) -> Any:
@@ -82,11 +83,11 @@ class Limit(ColumnStep):
         return np.asarray((self.sign * values > self.sign * self._placed(table, name, least)) & ~gone)
 
     def _placed(self, table: Table, name: str, least: int) -> float:
-        """Return the limit: where it was asked for, if the mean beyond it is published in its place."""
+        """Return the limit: as requested, if the mean beyond it is published in its place."""
         return self._place(table, name, max(least, 1) if self.publish == "limit" else 1)
 
     def _check_mean(self, name: str, beyond: NDArray[np.float64], least: int) -> None:
-        """Refuse the mean of a tail that tells about one person: one of few, or one with most of it.
+        """Refuse the mean of a tail that reveals one person: one of few, or one with most of the sum.
 
         Everybody sees how many are in the tail, so they know the sum; whoever has the second most takes their
         own part off, and what is left is the largest and all the others. These have to hide the largest.
@@ -107,7 +108,7 @@ class Limit(ColumnStep):
             )
 
     def _place(self, table: Table, name: str, least: int) -> float:
-        """Return the limit; one that is given as a share lies where it is nobody's own value.
+        """Return the limit; one given as a share is moved to nobody's own value.
 
         It is the value of at least ``least`` people, or a round number: rounded outwards, so that no fewer
         people are beyond it, and so coarsely that it stands for as many.
@@ -130,7 +131,7 @@ class Limit(ColumnStep):
         return self.publish == "limit" and not (isinstance(self.limit, str) and self.limit.endswith("%"))
 
     def warns(self, before: Table, after: Table) -> str | None:
-        """Say where a share of the records was meant as a percentile: 99% are nearly all of them."""
+        """Warn if a share of the records was meant as a percentile: 99% are nearly all of them."""
         if not (isinstance(self.limit, str) and self.limit.endswith("%")) or _share(self.limit) <= MOST:
             return None
         rest = f"{100 - 100 * _share(self.limit):g}%"

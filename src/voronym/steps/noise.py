@@ -69,7 +69,7 @@ def _spread(X: Any, gone: Any) -> Any:
 
 
 def _root(X: Any, gone: Any, step: Noise) -> Any:
-    """Return A with A'A the covariance of the columns, over the rows that have all of them."""
+    """Return A with A'A the covariance of the columns, over the rows without gaps."""
     whole = X[~gone.any(axis=1)]
     if len(whole) < 2:
         raise InputError(f"step '{step}': fewer than 2 rows have a value in all of these columns")

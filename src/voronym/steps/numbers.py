@@ -30,7 +30,7 @@ def check_line(table: Table, name: str, step: object) -> None:
 
 
 def read(table: Table, name: str) -> tuple[Array, NDArray[np.bool_]]:
-    """Return a column as floats, 0 where it is missing, and where that is."""
+    """Return a column as floats, 0 if missing, and where values are missing."""
     gone = table.missing(name)
     values = np.zeros(table.n)
     values[~gone] = table.numbers(name).astype(np.float64)
@@ -39,7 +39,7 @@ def read(table: Table, name: str) -> tuple[Array, NDArray[np.bool_]]:
 
 def write(table: Table, name: str, values: Array, gone: NDArray[np.bool_],
           keep: NDArray[np.bool_] | None = None) -> Series:  # fmt: skip
-    """Return numbers as a column like the one of the table, with as many decimals, within its dtype.
+    """Return numbers as a column like the table's, with as many decimals, within its dtype.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def _range(series: Series) -> tuple[int, int]:
 
 
 def number(table: Table, name: str, given: Any, step: object) -> float:
-    """Return a value that a user wrote as a number of the column: a date as its count of days, say."""
+    """Return a typed value as a number of the column, such as a date as its count of days."""
     form = table.form(name)
     try:
         if form in NUMBERS:

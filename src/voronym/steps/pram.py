@@ -54,7 +54,7 @@ class Pram(ColumnStep):
     by: tuple[str, ...] = list_option("columns in whose values shares are kept apart")
 
     def check(self) -> None:
-        """Refuse a chance beside a matrix, neither of them, and what belongs to a matrix alone."""
+        """Refuse a chance together with a matrix, neither, and options of a matrix without one."""
         if (self.chance is None) == (self.matrix is None):
             raise InputError(f"step '{self}': give a chance, pram job=0.2, or matrix=FILE, not both")
         if self.invariant and self.matrix is None:

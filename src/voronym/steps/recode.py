@@ -38,7 +38,9 @@ class Recode(ColumnStep):
     """
 
     level: int | None = option(
-        None, "level of the hierarchy, 1 above the values; without one, signs that become *", check=whole(1)
+        None,
+        "level of the hierarchy, 1 above the values; without one, characters that become *",
+        check=whole(1),
     )
     hierarchy: str | None = option(None, "file of the hierarchy: value;level 1;level 2;... in a line")
     values: tuple[str, ...] = list_option("values that become one")
@@ -46,7 +48,7 @@ class Recode(ColumnStep):
     cuts: tuple[str, ...] = list_option("where ranges of numbers or dates begin, in ascending order")
 
     def check(self) -> None:
-        """Refuse none or several of the ways."""
+        """Refuse neither or several of the ways."""
         if sum([self.level is not None, bool(self.values), bool(self.cuts)]) != 1:
             raise InputError(f"step '{self}' needs one of: {WAYS}")
         if (self.level is None and self.hierarchy) or bool(self.values) != (self.to is not None):
@@ -85,7 +87,7 @@ class Recode(ColumnStep):
         return [str(self.to) if level in self.values else level for level in levels]
 
     def schema(self, table: Table) -> Schema | None:
-        """Return the schema in which columns of ranges are ordinal; None where nothing is one."""
+        """Return the schema in which columns of ranges are ordinal; None if there is no range."""
         if not self.cuts:
             return None
         return cuts.ordinal_schema(table.schema, {name: self._ranges(table, name) for name in self.columns})
@@ -128,7 +130,7 @@ class Recode(ColumnStep):
 
     @property
     def by_row(self) -> bool:
-        """Whether it looks at nothing but the row: always."""
+        """Whether it depends only on the row: always."""
         return True
 
     @property
@@ -137,7 +139,7 @@ class Recode(ColumnStep):
         return bool(self.cuts)
 
     def becomes(self, values: Sequence[str]) -> list[str]:
-        """Return what each of some categories becomes."""
+        """Return the new value of each category."""
         if self.level is not None:
             tree, level = self.tree, self.level
             return [_cut(value, level) if tree is None else tree.generalise(value, level) for value in values]
@@ -152,7 +154,7 @@ class Recode(ColumnStep):
         return made
 
     def informed(self, trees: Mapping[str, Any]) -> Recode:
-        """Return the step with the hierarchy of the recipe, where it takes a level and names no file."""
+        """Return the step with the hierarchy of the recipe, if it takes a level without a file."""
         if self.level is None or self.hierarchy is not None:
             return self
         if not set(self.columns) <= set(trees):
@@ -171,7 +173,7 @@ class Recode(ColumnStep):
         return None if given is None else Hierarchy.of(given)
 
     def left_of(self, trees: Mapping[str, Any]) -> dict[str, Any]:
-        """Return hierarchies as they are after the step: those of recoded columns begin at its level."""
+        """Return hierarchies after the step: those of recoded columns begin at its level."""
         tree = self.tree if set(self.columns) & set(trees) else None
         if self.level is None or tree is None:
             return dict(trees)
@@ -192,7 +194,7 @@ class Recode(ColumnStep):
 
 
 def _cut(code: str, signs: int) -> str:
-    """Return a code with stars for its last characters, all of them where it has no more.
+    """Return a code with stars for its last characters, all of them if it is short.
 
     Counted from its own end: 7, 36 and 126 become *, 3* and 12* with one sign less. None stays exact.
     """

@@ -39,7 +39,7 @@ class Round(ColumnStep):
 
     @property
     def by_row(self) -> bool:
-        """Whether it looks at nothing but the row: always."""
+        """Whether it depends only on the row: always."""
         return True
 
     def says(self) -> str:

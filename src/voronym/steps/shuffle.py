@@ -39,7 +39,7 @@ class Shuffle(ColumnStep):
         return self.about
 
     def check(self) -> None:
-        """Refuse a column that goes with itself."""
+        """Refuse a column as its own companion."""
         if set(self.about) & set(self.columns):
             raise InputError(f"step '{self}': a column cannot be shuffled about itself")
 

@@ -18,7 +18,7 @@ from voronym.table.table import Table
 @step("suppress", guarantee="the values are nowhere in the column", main="values", needed=False)
 @dataclass(frozen=True)
 class Suppress(ColumnStep):
-    """Make values missing: those that are named, those that few records have, of records at risk, or all.
+    """Blank values: named ones, those of few records, those of records at risk, or all.
 
     That a value is missing tells something, too: whoever knows the step knows which values can be there. It
     hides who has which of them, not that it is one of them.
@@ -49,7 +49,7 @@ class Suppress(ColumnStep):
         return () if self.weights is None else (self.weights,)
 
     def check_columns(self, schema: Schema) -> None:
-        """Refuse risk where a column is no key: an intruder does not know it."""
+        """Refuse risk for a column that is no key: an intruder does not know it."""
         super().check_columns(schema)
         if self.risk is not None and (odd := [name for name in self.columns if name not in schema.keys]):
             raise SchemaError(
@@ -94,7 +94,7 @@ class Suppress(ColumnStep):
         return np.asarray(match_probability(sizes, sizes / people)[labels])
 
     def warns(self, before: Table, after: Table) -> str | None:
-        """Say where a gap tells as much as the value did."""
+        """Warn if a gap reveals as much as the value did."""
         telling = []
         for name in self.columns:
             new = int((after.missing(name) & ~before.missing(name)).sum())

@@ -17,7 +17,7 @@ from voronym.table.table import Table
 Ints = NDArray[np.int64]
 
 _TRIES = 16
-"""How often a partner is drawn before all who could be one are looked at."""
+"""Number of draws of a partner before all candidates are examined."""
 
 
 @step("rank-swap", guarantee="the column has the same values, each within the distance of ranks of its place",
@@ -61,7 +61,7 @@ class RankSwap(ColumnStep):
 
 
 def swapped(n: int, width: int, rng: np.random.Generator) -> Ints:
-    """Pair the places 0..n-1, each with a free one at most ``width`` further on; at most one stays alone."""
+    """Pair the places 0..n-1, each with a free one at most ``width`` further on; at most one is left over."""
     partner = np.arange(n)
     free = np.ones(n, dtype=bool)
     ahead = rng.random(n)
@@ -81,7 +81,7 @@ def swapped(n: int, width: int, rng: np.random.Generator) -> Ints:
       main="percent", random=True)  # fmt: skip
 @dataclass(frozen=True)
 class RecordSwap(ColumnStep):
-    """Let records that are alike in other columns change places: their region, say, with all its columns.
+    """Swap values between records that are alike in other columns, such as their region with its columns.
 
     Records that are alone with their keys come first, as they are the ones that are found.
 

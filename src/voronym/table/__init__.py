@@ -1,4 +1,4 @@
-"""Tables at the border: what is in them, how they become points, how they come in and go out.
+"""Tables at the border: their content, their encoding as points, their input and output.
 
 `table` a frame with its schema, conformed and factorised once (`values` its columns); `frame` any eager data
 frame, and what its columns hold; `classes` records that share all their keys; `schema` roles and kinds, by

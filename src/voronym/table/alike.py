@@ -33,7 +33,7 @@ def plain(series: Series) -> pl.Series:
 
 
 def common(a: pl.Series, b: pl.Series) -> tuple[pl.Series, pl.Series, bool]:
-    """Return both columns with one type, and whether it is the type that they had."""
+    """Return both columns with one type, and whether it is their own."""
     if a.dtype == b.dtype and a.dtype != pl.Categorical and a.dtype != pl.Enum:
         return a, b, True
     text = (pl.String, pl.Categorical, pl.Enum)
@@ -53,7 +53,7 @@ def common(a: pl.Series, b: pl.Series) -> tuple[pl.Series, pl.Series, bool]:
 
 
 def moment(column: pl.Series) -> pl.Series:
-    """Return dates or times as times without a zone, those with one in UTC."""
+    """Return dates or times without a time zone, converted to UTC if they had one."""
     if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None:
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     return column.cast(pl.Datetime("us"))

@@ -14,7 +14,7 @@ from voronym.table.frame import Series, form, is_object, time_unit
 
 
 def build(like: Series, values: NDArray[Any] | list[Any], mask: NDArray[np.bool_]) -> Series:
-    """Return a column of the dtype of ``like``, missing where ``mask`` says so.
+    """Return a column of the dtype of ``like``, missing where ``mask`` is set.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _from_objects(like: Series, objects: list[Decimal | Any]) -> Series:
 
 
 def _arrow(name: str, array: Any) -> Series:
-    """Wrap an Arrow array; a column has no name of its own there, so a table lends it."""
+    """Wrap an Arrow array in a table, which gives the column a name."""
     import pyarrow as pa
 
     column: Series = nw.from_native(pa.table({name: array}), eager_only=True)[name]

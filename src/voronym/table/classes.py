@@ -120,7 +120,7 @@ def _comparable(series: Series) -> pl.Series:
 
 
 def _by_hash(series: Series) -> pl.Series:
-    """Give each distinct value of a column of Python objects a number; missing is None."""
+    """Assign a number to each distinct value of a column of Python objects; missing is None."""
     missing = series.is_null().to_list()
     numbers: dict[object, int] = {}
     codes: list[int | None] = []

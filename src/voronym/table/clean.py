@@ -13,7 +13,7 @@ from voronym.table.rebuild import rebuild
 
 
 def tidy(table: Any) -> Frame:
-    """Return the same table, in the same library, without what should not leave the house.
+    """Return the same table, in the same library, without private remains.
 
     Dropped: the index, ``attrs`` and schema metadata (they may hold paths), categories that no row has,
     dictionary entries that no row uses, and the sign of negative zeros. Categories without an order of their
@@ -67,7 +67,7 @@ def _sorted(column: Any) -> Any:
 
 
 def _unsigned_zero(series: Series) -> Series:
-    """Turn -0.0 into 0.0. Adding 0.0 does it, except in Polars, which leaves such a sum out."""
+    """Turn -0.0 into 0.0. Adding 0.0 does it, except in Polars, which optimises it away."""
     if not series.implementation.is_polars():
         if (
             series.implementation.is_pyarrow() and str(series.to_native().type) == "halffloat"
@@ -103,7 +103,7 @@ def _redictionary(series: Series, native: Any) -> Series:
 
 
 def to_polars(frame: Frame) -> Any:
-    """Return a tidy frame as Polars, with categories as they are and NaN as null.
+    """Return a tidy frame as Polars, with categories unchanged and NaN as null.
 
     PyArrow is not needed for a pandas frame: it is not among the requirements.
     """
@@ -119,7 +119,7 @@ def to_polars(frame: Frame) -> Any:
 
 
 def polars_column(series: Series) -> Any:
-    """Return one column as Polars, or say that it cannot be one."""
+    """Return one column as Polars; raise if it cannot be converted."""
     import polars as pl
 
     native = series.to_native()

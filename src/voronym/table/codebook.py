@@ -23,7 +23,7 @@ Book = Mapping[str, tuple[Code, str]]  # name of a category -> its code and its 
 
 @dataclass(frozen=True)
 class Labels:
-    """What a file says about its columns: labels of variables, and of values by column and code.
+    """A file's labels of variables, and of values by column and code.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Labels:
 
 
 def declared_labels(name: str, known: Labels) -> dict[Code, str]:
-    """Return the labels of codes that the file declares missing: they say nothing about a record."""
+    """Return the labels of codes declared missing: they reveal nothing about a record."""
     ranges = known.missing.get(name, [])
     return {
         code: text
@@ -71,7 +71,7 @@ _TABLES: dict[int, Labels] = {}
 
 
 def make_book(labels: Mapping[Code, str]) -> Book:
-    """Return the codes by category; a label that several codes have is told apart by the code."""
+    """Return the codes by category; a label of several codes is extended by the code."""
     texts = list(labels.values())
     book: dict[str, tuple[Code, str]] = {}
     for code in sorted(labels):
@@ -94,7 +94,7 @@ def dtype_of(name: str, book: Book, *, ordered: bool) -> Any:
 
 
 def book_of(column: pl.Series) -> Book | None:
-    """Return the codes that a column of categories was read with; None if it has no codes."""
+    """Return the original codes of a column of categories; None if it has none."""
     used = set(column.drop_nulls().unique().to_list())
     if isinstance(column.dtype, pl.Enum):
         known = _ORDERED.get(column.name, [])

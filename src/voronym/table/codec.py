@@ -183,7 +183,7 @@ class Codec:
         return cells.astype(np.int64)
 
     def describe(self) -> tuple[str, ...]:
-        """Return a sentence per key: how it was encoded, and what happens to its missing values."""
+        """Return a sentence per key: its encoding, and the treatment of missing values."""
         return tuple(encoder.describe() for encoder in self._encoders)
 
     def __repr__(self) -> str:
@@ -191,7 +191,7 @@ class Codec:
 
 
 def _keys(table: Any, schema: Schema | None) -> Table:
-    """Return the table as it is, or the keys of a frame."""
+    """Return the table itself, or the keys of a frame."""
     if isinstance(table, Table):
         return table
     return Table.of(table, schema, only=None if schema is None else schema.keys)

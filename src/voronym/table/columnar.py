@@ -83,5 +83,5 @@ def write_arrow(table: Frame, path: Path) -> int:
 
 
 def _plain(table: Frame) -> Any:
-    """Return a Polars frame with categories as strings: no dictionary, so none of its leftovers."""
+    """Return a Polars frame with categories as strings: without a dictionary and its leftovers."""
     return to_polars(table).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))

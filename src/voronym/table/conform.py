@@ -1,4 +1,4 @@
-"""Texts where numbers or dates are meant: said so in the schema, or to be suspected."""
+"""Texts that should be numbers or dates: declared in the schema, or suspected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOSTLY = 0.8  # of the values being numbers, or dates: then the others look like
 
 
 def conform(frame: Any, schema: Schema) -> Frame:
-    """Return the table with numbers where texts are declared numeric, and times where declared datetime.
+    """Return the table with texts converted to numbers if declared numeric, to times if declared datetime.
 
     Only columns all of whose texts read so are changed, gaps aside (see `spelling`); "00101" becomes 101.
 
@@ -44,7 +44,7 @@ def conform(frame: Any, schema: Schema) -> Frame:
 
 
 def conformed(table: Columns, schema: Schema, source: Source | None = None) -> tuple[Columns, Source | None]:
-    """Do the same to columns that are looked at once; what is known about unchanged ones is kept.
+    """Convert columns that are read once; facts about unchanged ones are kept.
 
     With the file they come from, numbers that are declared nominal become the texts of the file: 47.10 and
     47.1 are two codes. What is known of the file follows.
@@ -67,7 +67,7 @@ def conformed(table: Columns, schema: Schema, source: Source | None = None) -> t
 
 
 def as_codes(column: Values, source: Source | None) -> Series | None:
-    """Return numbers or dates as the texts that the file has for them; None if there is no text file."""
+    """Return numbers or dates as the file's own texts; None if there is no text file."""
     if source is None or column.form not in ("integer", "float", "date", "datetime"):
         return None
     texts = source.texts(column.name, column.series.to_native())
@@ -78,7 +78,7 @@ def as_codes(column: Values, source: Source | None) -> Series | None:
 
 
 def _followed(source: Source, table: Columns, made: Mapping[str, Any], schema: Schema) -> Source:
-    """Return what is known of the file once some columns have other values than it was read with."""
+    """Return the facts about the file after some columns changed."""
     spellings, raw = dict(source.spellings), dict(source.raw)
     for name in made:
         texts = source.texts(name, table[name].series.to_native())
@@ -94,7 +94,7 @@ def _followed(source: Source, table: Columns, made: Mapping[str, Any], schema: S
 
 
 def as_kind(column: Values, kind: str) -> Series | None:
-    """Return a column of texts as numbers or times, if all of them read so; None otherwise.
+    """Return a column of texts as numbers or times, if all of them can be read; None otherwise.
 
     Whole numbers such as 20251231 that are declared datetime become the days that they spell.
     """
@@ -113,7 +113,7 @@ def as_kind(column: Values, kind: str) -> Series | None:
 
 
 def _days(column: Values) -> pl.Series | None:
-    """Return whole numbers such as 20251231 as the days that they spell; None if one spells no day."""
+    """Return whole numbers such as 20251231 as days; None if one is no day."""
     given = pl.Series(column.levels, dtype=pl.Float64 if column.form == "float" else pl.Int64)
     levels = given.cast(pl.Int64, strict=False)
     days = levels.cast(pl.String).str.to_date("%Y%m%d", strict=False)
@@ -180,7 +180,7 @@ def doubt(column: Values) -> str | None:
                 return (
                     f"{days} of {total} values of {name!r} read as dates; {total - empty - days} look like "
                     "dates and are no days, so it is nominal; correct or empty those, or declare them "
-                    f"({hint('missing')}), where they mean that there is none"
+                    f"({hint('missing')}), if they mean 'missing'"
                 )
             return (
                 f"the values of {name!r} look like dates, but not in one way that is certain, so it is "
@@ -201,7 +201,7 @@ def _count(plain: pl.Series, often: np.ndarray[Any, Any], patterns: tuple[str, .
 
 
 def _most_days(plain: pl.Series, often: np.ndarray[Any, Any]) -> int:
-    """Return how many texts are days, in the order of day, month and year that suits most of them."""
+    """Return the number of texts that are days, in the order of day, month and year that fits most."""
     alike = plain.str.replace_all(r"[./]", "-")
     read = (alike.str.to_date(order, strict=False) for order in ("%Y-%m-%d", "%d-%m-%Y", "%m-%d-%Y"))
     return max(int(often[days.is_not_null().to_numpy()].sum()) for days in read)

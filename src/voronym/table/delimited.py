@@ -1,4 +1,4 @@
-"""Delimited text: any delimiter, types inferred from the whole file, codes such as "08001" left alone."""
+"""Delimited text: any delimiter, types inferred from the whole file, codes such as "08001" kept as text."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from voronym.table.spelling import (
     Hints,
     Quoted,
     Spelling,
+    beside_small,
     by_threes,
     gaps,
     may_be_grouped,
@@ -120,7 +121,7 @@ def _without_footer(text: str, lines: int) -> str:
 
 
 def _newline(text: str) -> str:
-    """Return what most lines end with."""
+    """Return the most frequent line ending."""
     if "\r" not in text:
         return "\n"
     both = text.count("\r\n")
@@ -216,7 +217,7 @@ def _survey(name: str, text: str, dialect: Dialect, quick: int = 0) -> _Survey:
 
 
 def _what_to_try(ragged: int, first: int, count: int, dialect: Dialect) -> str:
-    """Return what to do about rows that have more or fewer cells: those at the end are a footer."""
+    """Return the advice for rows with more or fewer cells: those at the end are a footer."""
     if first == count - ragged + 1 and ragged < count / 2:
         lines = "the last line is no record" if ragged == 1 else f"the last {ragged} lines are no records"
         skip = "it" if ragged == 1 else "them"
@@ -228,7 +229,7 @@ def _what_to_try(ragged: int, first: int, count: int, dialect: Dialect) -> str:
 
 
 def _quick(text: str, dialect: Dialect) -> int:
-    """Return the number of rows below the first line where that is plain to see; 0 where it is not.
+    """Return the number of rows below the first line if it is obvious; otherwise 0.
 
     Without quotes, lone carriage returns and blank lines a file has as many cells as delimiters and lines
     say; that no line has more of them than another, Polars finds out.
@@ -244,7 +245,7 @@ def _quick(text: str, dialect: Dialect) -> int:
 
 
 def _parse(text: str, dialect: Dialect, *, quotes: bool) -> pl.DataFrame | None:
-    """Return the cells below the header as text; None where Polars cannot."""
+    """Return the cells below the header as text; None if Polars cannot."""
     try:
         frame = pl.read_csv(
             io.BytesIO(text.encode()),
@@ -272,10 +273,10 @@ def _rewritten(text: str, dialect: Dialect, *, alone: bool) -> str:
 def _typed(
     waiting: list[pl.Series], dialect: Dialect, reading: Reading, quoting: dict[str, Quoted]
 ) -> tuple[pl.DataFrame, Source]:
-    """Return the columns in the narrowest types that take all their values, and how they are written."""
+    """Return the columns in the narrowest types for all their values, and how they are written."""
     comma = DECIMAL_COMMA.get(dialect.delimiter, "never")
     hints = Hints(comma, reading.decimal, reading.thousands, reading.date_format, reading.missing)
-    result, raw, parted = {}, {}, []
+    result, raw, parted, mixed = {}, {}, [], []
     while waiting:  # one column after the other: its texts are let go where its values give them back
         cells = waiting.pop(0).fill_null("")
         result[cells.name] = spell(cells, hints)
@@ -284,6 +285,7 @@ def _typed(
             raw[cells.name] = cells
         if may_be_grouped(spelling) and by_threes(cells):
             parted.append(cells.name)
+            mixed += [cells.name] if beside_small(cells) else []
     signs = {
         item.form.decimal
         for _, item in result.values()
@@ -292,7 +294,7 @@ def _typed(
     if "," in signs and dialect.delimiter != "," and reading.decimal is None:
         for name in raw:
             result[name] = respell_grouped(raw[name], result[name], hints)
-    doubtful = _doubtful(parted, result, hints) if dialect.delimiter != "," else ()
+    doubtful = _doubtful(parted if dialect.delimiter != "," else [], mixed, result, hints)
     raw = {name: cells for name, cells in raw.items() if not _spelled(result[name]).equals(cells)}
     spellings = {
         name: replace(spelling, quoted=quoting.get(name, "needed")) for name, (_, spelling) in result.items()
@@ -305,16 +307,18 @@ def _typed(
 
 
 def _doubtful(
-    parted: list[str], result: dict[str, tuple[pl.Series, Spelling]], hints: Hints
+    parted: list[str], mixed: list[str], result: dict[str, tuple[pl.Series, Spelling]], hints: Hints
 ) -> tuple[str, ...]:
-    """Return the columns whose points may part thousands: no other column has decimal points."""
-    if hints.decimal is not None or hints.thousands is not None:
+    """Return the columns whose points may part thousands.
+
+    Those that have small numbers without a point; and all where no other column has decimal points.
+    """
+    if hints.decimal is not None:
         return ()
     forms = {name: item.form for name, (_, item) in result.items() if isinstance(item.form, Number)}
     fractions = [name for name, form in forms.items() if form.decimal == "." and not form.whole]
-    if any(name not in parted for name in fractions):
-        return ()
-    return tuple(name for name in parted if name in fractions)
+    asked = mixed if any(name not in parted for name in fractions) else [*parted, *mixed]
+    return tuple(name for name in fractions if name in asked and hints.parted_by(name) is None)
 
 
 def _spelled(column: tuple[pl.Series, Spelling]) -> pl.Series:
@@ -328,11 +332,11 @@ def _notes(result: dict[str, tuple[pl.Series, Spelling]], raw: dict[str, pl.Seri
         values, spelling = result[name]
         if spelling.form is None and not column.filter(values.is_not_null()).equals(values.drop_nulls()):
             spaced.append(name)
-    return (f"spaces around values of {listing(spaced)} do not count",) if spaced else ()
+    return (f"spaces around values of {listing(spaced)} are ignored",) if spaced else ()
 
 
 def _quoting(text: str, dialect: Dialect, header: list[str], reading: Reading) -> dict[str, Quoted]:
-    """Say which cells of each column have quotes, by the first rows; under "" which names have."""
+    """Return which cells of each column have quotes, by the first rows; under "" which names have."""
     mark = re.escape(dialect.delimiter)
     cell = re.compile(rf'[ ]*("(?:[^"]|"")*"|[^{mark}\r\n]*)({mark}|\r\n|\n|\r|$)')
     needs = re.compile(rf'[{mark}"\r\n]')

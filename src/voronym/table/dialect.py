@@ -1,4 +1,4 @@
-"""How a text file is written: what a person says about it, and what is found in it."""
+"""The dialect of a text file: declared by a person, or detected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 
 @dataclass(frozen=True)
 class Reading:
-    """What a person says about a file that is to be read; None leaves it to be found out.
+    """The declared dialect of a file to read; None means: detect it.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Reading:
     encoding : str, optional
         Of a text or statistical file.
     decimal, thousands : str, optional
-        The signs in numbers: "," and "." for 1.234,5.
+        The signs in numbers: "," and "." for 1.234,5. "income=." is about one column.
     date_format : str, optional
         Of dates, as ``dd.mm.yyyy`` or ``%d.%m.%Y``.
     missing : tuple of str
@@ -80,7 +80,7 @@ class Reading:
         codes = [self.missing] if isinstance(self.missing, str) else self.missing or ()
         object.__setattr__(self, "missing", tuple(str(code) for code in codes))
         check_delimiter(delimiter)
-        check_signs(self.decimal, self.thousands)
+        check_signs(self.decimal, None if self.thousands is None else sign_by_column(self.thousands)[1])
         if self.date_format is not None:
             check_date_format(self.date_format)
         for name in ("skip_rows", "skip_footer"):
@@ -102,7 +102,7 @@ class Reading:
         return cls(**given)
 
     def declared(self) -> dict[str, Any]:
-        """Return what was said, in plain types."""
+        """Return the declared values as plain types."""
         out = {field.name: getattr(self, field.name) for field in fields(self)}
         out["missing"] = list(self.missing)
         return {name: value for name, value in out.items() if value is not None and value not in ([], 0)} | (
@@ -147,7 +147,7 @@ class Dialect:
 
     @property
     def codec(self) -> str:
-        """The name under which Python reads the file, its byte order mark included."""
+        """Python's name of the encoding, the byte order mark included."""
         if not self.bom:
             return self.encoding
         return "utf-8-sig" if self.encoding == "utf-8" else self.encoding.rsplit("-", 1)[0]
@@ -158,7 +158,7 @@ class Dialect:
         return next(mark for mark, name in _BOMS.items() if name == self.encoding) if self.bom else b""
 
     def styled(self, **given: Any) -> Dialect:
-        """Return the dialect with what somebody wants otherwise; None leaves a thing as it is."""
+        """Return the dialect with the user's changes; None changes nothing."""
         wanted = {name: value for name, value in given.items() if value is not None}
         check_delimiter(wanted.get("delimiter"))
         check_signs(wanted.get("decimal"), wanted.get("thousands"))
@@ -176,7 +176,7 @@ class Dialect:
         return replace(self, **wanted)
 
     def reading(self, missing: tuple[str, ...] = ()) -> dict[str, Any]:
-        """Return what `voronym.read` has to be told to read such a file."""
+        """Return the options of `voronym.read` for such a file."""
         known = {"delimiter": self.delimiter, "encoding": self.codec, "header": self.header}
         signs = {"decimal": self.decimal, "thousands": self.thousands, "date_format": self.date_format}
         result = {name: sign for name, sign in signs.items() if sign}
@@ -198,7 +198,7 @@ def _sign(sign: str) -> str:
 
 
 def check_delimiter(delimiter: str | None) -> None:
-    """Refuse a delimiter that none can be."""
+    """Refuse an impossible delimiter."""
     if delimiter is not None and (
         not isinstance(delimiter, str) or len(delimiter.encode()) != 1 or delimiter in '"\r\n'
     ):
@@ -207,17 +207,29 @@ def check_delimiter(delimiter: str | None) -> None:
         )
 
 
+def sign_by_column(thousands: str) -> tuple[tuple[str, ...], str]:
+    """Return the columns that a sign is about, none for all of them, and the sign.
+
+    Examples
+    --------
+    >>> sign_by_column("."), sign_by_column("income,rent=.")
+    (((), '.'), (('income', 'rent'), '.'))
+    """
+    names, given, sign = thousands.rpartition("=")
+    return (tuple(name.strip() for name in names.split(",")), sign) if given else ((), thousands)
+
+
 def check_signs(decimal: str | None, thousands: str | None) -> None:
-    """Refuse signs in numbers that none can be."""
+    """Refuse impossible characters in numbers."""
     for what, sign in (("decimal", decimal), ("thousands", thousands)):
         if sign is not None and (not isinstance(sign, str) or len(sign) > 1 or sign in '0123456789+-"eE'):
             if what == "thousands" and sign == "":
                 continue
             raise InputError(f"the {what} sign must be a single character, such as '.' or ','")
     if decimal == "":
-        raise InputError("the decimal sign must be a single character, such as '.' or ','")
+        raise InputError("the decimal mark must be a single character, such as '.' or ','")
     if decimal is not None and decimal == thousands:
-        raise InputError("the decimal sign and the thousands sign must differ")
+        raise InputError("the decimal mark and the thousands separator must differ")
 
 
 def check_date_format(pattern: str) -> None:
@@ -247,7 +259,7 @@ def settle_encoding(name: str) -> tuple[str, bool]:
 
 
 def _zero_bytes(raw: bytes) -> str | None:
-    """Return the encoding of two bytes a sign that a text without a mark has, by where its zero bytes are."""
+    """Return the two-byte encoding of a text without a byte order mark, by the place of its zero bytes."""
     even, odd = raw[::2], raw[1::2]
     if not odd or b"\0" not in raw:
         return None

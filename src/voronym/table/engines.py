@@ -8,14 +8,15 @@ from typing import Any
 import narwhals as nw
 
 from voronym.errors import InputError
+from voronym.table.places import place_of
 
 EAGER = ("pandas", "pyarrow")
-"""Engines whose frames are in memory at once, and which read no pattern of files."""
+"""Engines with frames in memory, which read no pattern of files."""
 NAMES = {"spark": "pyspark", "arrow": "pyarrow"}
 
 
 def frame_of(source: nw.DataFrame[Any] | Path, engine: str, options: dict[str, Any]) -> Any:
-    """Return a table in memory, or the files of a folder, as a frame of an engine; lazily where it can be.
+    """Return a table in memory, or the files of a folder, as a frame of an engine; lazily if possible.
 
     Examples
     --------
@@ -23,6 +24,8 @@ def frame_of(source: nw.DataFrame[Any] | Path, engine: str, options: dict[str, A
     >>> frame_of(nw.from_native(pl.DataFrame({"a": [1]}), eager_only=True), "pandas", {}).shape
     (1, 1)
     """
+    if isinstance(source, Path) and (place := place_of(source)) is not None:
+        raise InputError(f"the release lies in {place[0].shown(place[1])}: read it there")
     backend: Any = NAMES.get(engine, engine)
     if backend == "pyspark" and "session" not in options:
         options = {**options, "session": _session()}
@@ -46,7 +49,7 @@ def _scanned(folder: Path, backend: Any, options: dict[str, Any]) -> nw.LazyFram
 
 
 def _session() -> Any:
-    """Return the session of Spark that is there."""
+    """Return the present session of Spark."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:

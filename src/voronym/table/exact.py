@@ -16,7 +16,7 @@ _MASK = np.int64(2**_HALF - 1)
 _LOWEST = -1200
 """Below every binary exponent of a float64, less its digits."""
 _BLOCK = 2**20
-"""Values at a time: sums of as many halves of 27 bits are exact as floats, too."""
+"""Values at a time, so that sums of halves of 27 bits are exact as floats."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Moments:
 
     @property
     def mean(self) -> float:
-        """The mean, correctly rounded; 0 where there was no number."""
+        """The mean, correctly rounded; 0 if there was no number."""
         return float(self.total / self.count) if self.count else 0.0
 
     @property

@@ -1,4 +1,4 @@
-"""File formats: what reads, writes and counts each of them, in one table.
+"""File formats: the reader, writer and counter of each, in one table.
 
 A new format is a module with its functions and an entry here.
 """
@@ -24,7 +24,7 @@ from voronym.table.source import Source
 
 @dataclass(frozen=True)
 class How:
-    """What a reader or writer may need to know beside the path."""
+    """The options of a reader or writer apart from the path."""
 
     suffix: str
     query: str | None = None
@@ -67,7 +67,7 @@ FORMATS: Registry[Format] = Registry("format")
 
 
 def _places(keys: list[str], how: How) -> list[Any]:
-    """Return where the keys stand in a text file: under which heading, or in which column."""
+    """Return the places of the keys in a text file: by heading, or by column number."""
     if not how.dialect.header:
         return [how.columns.index(key) for key in keys]
     return list(typeset.guarded(keys)) if how.guard else list(keys)

@@ -152,7 +152,7 @@ def object_types(series: Series) -> Counter[type]:
 
 
 def form(series: Series) -> Form:
-    """Return what a column holds, whatever library and layout it is stored in."""
+    """Return the content type of a column, for any library and layout."""
     if is_object(series):
         types = set(object_types(series))
         if types & {int, Decimal} and not _fits(series):
@@ -197,7 +197,7 @@ def _fits(series: Series) -> bool:
 
 
 def missing(series: Series) -> NDArray[np.bool_]:
-    """Return where a column is missing: null, and NaN in a column of floats."""
+    """Return where values are missing: null, and NaN in a column of floats."""
     if is_object(series):
         return np.asarray(series.to_native().isna(), dtype=bool)
     mask = series.is_null().to_numpy().astype(bool)
@@ -207,7 +207,7 @@ def missing(series: Series) -> NDArray[np.bool_]:
 
 
 def time_unit(series: Series) -> str:
-    """Return the unit in which a column of times is counted: a day for dates."""
+    """Return the unit of a column of times: a day for dates."""
     return "day" if form(series) == "date" else str(series.dtype.time_unit)  # type: ignore[attr-defined]
 
 
@@ -240,13 +240,13 @@ def numbers(series: Series) -> NDArray[Any]:
 
 
 def sample(series: Series) -> Series:
-    """Return a column of one row, an observed one where there is one: enough to know form, dtype and name."""
+    """Return a column of one row, an observed one if possible: enough for form, dtype and name."""
     first = int(np.argmin(missing(series)))
     return series[first : first + 1]
 
 
 def factorize(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return codes (-1 where missing) and the distinct values, sorted, so that row order changes nothing.
+    """Return codes (-1 if missing) and the sorted distinct values, so that row order changes nothing.
 
     Categories and strings come as ``str``, numbers and booleans as themselves, anything else as its text.
     """

@@ -13,7 +13,7 @@ _SHARE = 0.5  # of the headings of texts that are found among the texts below: t
 
 
 def refuse_data_as_header(name: str, table: pl.DataFrame) -> None:
-    """Refuse a table whose headings are values like those below them.
+    """Refuse a table whose headings look like the values below them.
 
     So is one whose first line names hardly any column: the true names would become a record below it.
 

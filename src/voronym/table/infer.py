@@ -98,7 +98,7 @@ def infer(frame: Any) -> Proposal:
 
 
 def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Find keys with infinite values, of which there is no mean: the column, the values, what to do."""
+    """Find keys with infinite values, which have no mean: the column, the values, the advice."""
     for name in schema.keys:
         if table[name].form != "float" or schema[name].kind not in ("numeric", "location"):
             continue
@@ -115,7 +115,7 @@ def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[
 
 
 def _gap_codes(column: Values, described: Column) -> tuple[str, ...]:
-    """Return the numbers of a column that stand for a missing value."""
+    """Return the numbers of a column that mean "missing"."""
     seen = Seen(column, described, Columns.at_door(column.series.to_frame()))
     return tuple(f"{value:g}" for value in hidden(seen))
 
@@ -139,7 +139,7 @@ def _find_codes(seen: Seen, columns: dict[str, Column], reasons: dict[str, str])
 
 
 def _counts(seen: Seen) -> bool:
-    """Whether few whole numbers rather count something: by their name, or many in a row and 97 for none."""
+    """Whether few whole numbers are counts: by their name, or many in a row with 97 for none."""
     return counts_something(seen.plain_name) or (bool(hidden(seen)) and len(seen.levels) > _MANY)
 
 
@@ -172,7 +172,7 @@ def _joined(doubts: Sequence[Doubt]) -> list[Doubt]:
 
 
 def _as_numbers(column: Values) -> Values:
-    """Return texts, as of a database without types, as numbers where all read so; 08001 is a code."""
+    """Return texts, as from a database without types, as numbers if all can be read; 08001 is a code."""
     if column.form not in ("string", "category"):
         return column
     levels = [str(level).strip() for level in column.levels]
@@ -183,7 +183,7 @@ def _as_numbers(column: Values) -> Values:
 
 
 def _unit(doubt: Doubt) -> str:
-    """Return what a column that repeats is of: a person, or a household."""
+    """Return the unit of a repeating column: a person, or a household."""
     return "household" if Hint("household", doubt.column) in hints_in(doubt.text) else "person"
 
 
@@ -225,7 +225,7 @@ def _promote(columns: dict[str, Column]) -> str:
 
 
 def _role(column: Values, *, dates: bool) -> tuple[Role, str]:
-    """Propose a role; texts that are dates are looked at as dates, which may all be different."""
+    """Propose a role; texts that are dates count as dates, which may all be different."""
     held, name = "date" if dates else column.form, _plain(column.name)
     if held in ("mixed", "other"):
         return "identifier", "holds values that cannot be masked, so it is dropped"

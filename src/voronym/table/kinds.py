@@ -1,4 +1,4 @@
-"""The kind of a column: what its dtype and its values suggest, and whether a declared kind fits."""
+"""The kind of a column: suggested by dtype and values, and whether a declared kind fits."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _is_ordered(series: Series) -> bool:
 
 
 def _own_order(column: Values) -> tuple[str, ...] | None:
-    """Return the order that the column itself carries; None for numbers, whose order is their own."""
+    """Return the column's own order; None for numbers, which need none."""
     series, held = column.series, column.form
     if held == "category":
         native = series.to_native()

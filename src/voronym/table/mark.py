@@ -1,4 +1,4 @@
-"""A mark of a table: what changes when somebody changes a cell, a column or a row of it."""
+"""A mark of a table: it changes with any cell, column or row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voronym.table.frame import Frame
 
 
 def mark(frame: Frame) -> tuple[Any, ...]:
-    """Return a mark that two states of a table share only if they are alike, but for the order of rows.
+    """Return a mark that two tables share only if they are equal, apart from the order of rows.
 
     Only for a table in memory, within one process. PyArrow tables cannot be changed, and cells that have no
     hash, such as lists, have no part in it.
@@ -30,7 +30,7 @@ def mark(frame: Frame) -> tuple[Any, ...]:
 
 
 def refuse_changed(path: object, frame: Frame, before: tuple[Any, ...]) -> None:
-    """Refuse to write what is no file, and a table that has another mark than the one that was measured."""
+    """Refuse to write a table that is no file, or whose mark differs from the measured one."""
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(
             "name a file to write to: a release is checked in the file before it gets its name, so it cannot "

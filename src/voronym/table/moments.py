@@ -48,7 +48,7 @@ class Moment:
 
     @property
     def plain(self) -> bool:
-        """Whether a program would write it so."""
+        """Whether it is a program's usual form."""
         return self.pattern.startswith("%Y-%m-%d")
 
     @property
@@ -66,7 +66,7 @@ class Moment:
         return re.sub(r"%\.(\d)f", lambda m: "." + "f" * int(m.group(1)), out)
 
     def read(self, texts: pl.Series) -> pl.Series | None:
-        """Return dates or times; None where one of the texts is none."""
+        """Return dates or times; None if one of the texts is none."""
         return parse(texts, self.pattern) if self.declared else _times(texts)
 
     def write(self, times: pl.Series) -> pl.Series:
@@ -76,11 +76,11 @@ class Moment:
 
 
 DIGITS = Moment("%Y%m%d")
-"""Days as whole numbers: 20251231, where somebody says that they are days."""
+"""Days as whole numbers: 20251231, if the user declares them as days."""
 
 
 def in_signs(pattern: str) -> str:
-    """Return a pattern for dates in signs, %d.%m.%Y, where it is written in letters, dd.mm.yyyy."""
+    """Return a date pattern in Python's form, %d.%m.%Y, for one in letters, dd.mm.yyyy."""
     if "%" in pattern:
         return pattern
     hours = re.sub(r"(?i)(hh?):mm", r"\1:mi", pattern)
@@ -88,7 +88,7 @@ def in_signs(pattern: str) -> str:
 
 
 def parse(plain: pl.Series, pattern: str) -> pl.Series | None:
-    """Return texts read by one pattern; None where one of them does not fit."""
+    """Return texts parsed by one pattern; None if one of them does not fit."""
     timed = "%H" in pattern
     reading = pattern.replace("%-d", "%d").replace("%-m", "%m")
     try:
@@ -103,7 +103,7 @@ def parse(plain: pl.Series, pattern: str) -> pl.Series | None:
 
 
 def find_moment(plain: pl.Series, pattern: str | None = None) -> Moment | None:
-    """Return how dates or times are written in a column; None if it is not certain."""
+    """Return the format of dates or times in a column; None if it is not certain."""
     if pattern is not None:
         signs = in_signs(pattern)
         if parse(plain.head(64), signs) is not None and parse(plain, signs) is not None:
@@ -168,7 +168,7 @@ def _times(plain: pl.Series) -> pl.Series | None:
 
 
 def day_first(plain: pl.Series) -> bool | None:
-    """Whether texts such as 31/01/2020 begin with the day; None where both ways are possible, or neither."""
+    """Whether texts such as 31/01/2020 begin with the day; None if both or neither is possible."""
     parts = plain.str.extract_groups(YEAR_LAST).struct.unnest()
     first, second = (bool((parts[name].cast(pl.Int64) > 12).any()) for name in ("a", "b"))
     return None if first == second else first

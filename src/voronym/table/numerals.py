@@ -16,7 +16,7 @@ CODE = r"^[+-]?0[0-9]"  # as a number it would lose its zeros
 WHOLE = r"^[+-]?[0-9]+$"
 GROUPED = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"  # 1,234 may be either
 GROUPS = {".": ",", ",": ".", " ": ",", "\xa0": ",", "\u202f": ",", "'": ".", "’": "."}
-"""What may part thousands, and the decimal sign that goes with it."""
+"""Possible thousands separators, and the decimal mark that goes with each."""
 
 _UNIT = r"€|\$|£|¥|₹|zł|Kč|kr\.?|Fr\.?|%|‰|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|Euro?|kg|g|cm|mm|km|m"
 _AFFIXES = re.compile(
@@ -63,7 +63,7 @@ class Number:
 
     @property
     def plain(self) -> bool:
-        """Whether a program would write it so: a point, and nothing around or between."""
+        """Whether it is a program's usual form: a point, and nothing around or between."""
         return (self.decimal, self.thousands, self.prefix, self.suffix) == (".", "", "", "")
 
     def says(self) -> str:
@@ -82,7 +82,7 @@ class Number:
         return out.str.strip_prefix("+")
 
     def fits(self, texts: pl.Series) -> pl.Series:
-        """Say which texts are written in this form."""
+        """Return which texts have this form."""
         body = texts.str.strip_prefix(self.prefix).str.strip_suffix(self.suffix)
         around = texts.str.starts_with(self.prefix) & texts.str.ends_with(self.suffix)
         result = body.str.contains(_pattern(self.decimal, self.thousands))
@@ -91,7 +91,7 @@ class Number:
         return around & result
 
     def read(self, texts: pl.Series) -> pl.Series | None:
-        """Return the numbers; None where one of them is too long."""
+        """Return the numbers; None if one of them is too long."""
         bare = self.bare(texts)
         if not self.whole:
             return bare.cast(pl.Float64, strict=False)
@@ -118,7 +118,7 @@ class Number:
         return texts.str.replace(".", self.decimal, literal=True) if self.decimal != "." else texts
 
     def _around(self, texts: pl.Series) -> pl.Series:
-        """Put the sign of thousands between, and what stands around every number."""
+        """Insert the thousands separator and the text around every number."""
         out = _group(texts, self.thousands) if self.thousands else texts
         if self.prefix or self.suffix:
             out = pl.select(pl.lit(self.prefix) + out + pl.lit(self.suffix)).to_series()
@@ -166,7 +166,7 @@ def find_number(
     thousands: str | None = None,
     codes: bool = False,
 ) -> Number | None:
-    """Return how numbers are written in a column; None if some texts are none, or it is not certain.
+    """Return the format of numbers in a column; None if some texts are none, or it is not certain.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def find_number(
 
 
 def _signs(body: pl.Series, comma: Comma | Literal["thousands"]) -> tuple[str, str] | None:
-    """Find the decimal sign and that of the thousands, where there is only one way."""
+    """Find the decimal mark and the thousands separator, if there is only one way."""
     if all_match(body, NUMBER):
         return ".", ""
     if comma in ("always", "clear") and all_match(body, _pattern(",", "")):

@@ -15,7 +15,7 @@ PACKED = (".gz", ".zst")
 
 
 def suffix_of(path: Path) -> str:
-    """Return the suffix that says the format: ".csv" of table.csv.gz."""
+    """Return the suffix of the format: ".csv" for table.csv.gz."""
     inner = Path(path.stem) if path.suffix.lower() in PACKED else path
     return inner.suffix.lower()
 
@@ -36,7 +36,7 @@ def _zstandard() -> Any:
 
 @contextmanager
 def packed(path: Path, mode: str) -> Iterator[IO[bytes]]:
-    """Open a file to write bytes into, packed where its suffix says so.
+    """Open a file for writing bytes, compressed if its suffix says so.
 
     A gzip file has room for a name and a time; they stay empty.
     """
@@ -53,7 +53,7 @@ def packed(path: Path, mode: str) -> Iterator[IO[bytes]]:
 
 
 def unpacked(path: Path) -> bytes:
-    """Return the content of a file, unpacked where its suffix says so."""
+    """Return the content of a file, decompressed if its suffix says so."""
     raw = path.read_bytes()
     how = packing_of(path)
     if not how:

@@ -1,4 +1,4 @@
-"""A proposed schema: what `voronym inspect` prints, and the command that does it."""
+"""A proposed schema: the output of `voronym inspect`, and the matching command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WEIGHT = "looks like a survey weight"
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposed schema, why each column got its role, and what deserves a second look."""
+    """A proposed schema, the reason for each role, and remarks that deserve a second look."""
 
     schema: Schema
     reasons: dict[str, str]
@@ -29,19 +29,19 @@ class Proposal:
     distinct: dict[str, int] = field(default_factory=dict)
     """How many different values each column has."""
     missing: dict[str, int] = field(default_factory=dict)
-    """How many rows have no value, where there are some."""
+    """Number of rows without a value, if there are any."""
     infinite: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Keys with infinite values, and how these are declared missing: "inf", "-inf"."""
     codes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Columns with numbers that stand for a missing value, far from all others: "-999"."""
+    """Columns with numbers that mean "missing", far from all others: "-999"."""
     several: tuple[tuple[str, str], ...] = ()
-    """“person” or “household”, and the advice to name its column; among the warnings where none is named."""
+    """“person” or “household”, and the advice to name its column; a warning if none is named."""
 
     def __str__(self) -> str:
         return self.text()
 
     def text(self, width: int = 1_000) -> str:
-        """Return the proposal as lines; those that are too long break between words.
+        """Return the proposal as lines that break between words.
 
         Parameters
         ----------
@@ -77,14 +77,14 @@ class Proposal:
 
     @property
     def weights(self) -> str | None:
-        """The column of survey weights, where one looks like it and has more than one value."""
+        """The column of survey weights, if one looks like it and varies."""
         for column in self.schema:
             if self.reasons.get(column.name, "").startswith(WEIGHT) and self.distinct.get(column.name, 0) > 1:
                 return column.name
         return None
 
     def command(self, source: str) -> str:
-        """Return the command line that does what is proposed.
+        """Return the command line for the proposal.
 
         Examples
         --------
@@ -127,7 +127,7 @@ class Proposal:
 
 
 def declared_codes(name: str, codes: Sequence[str]) -> str:
-    """Return missing codes of a column as words of a command; a name with a comma cannot stand there."""
+    """Return missing codes of a column as words of a command; names with a comma are impossible."""
     return ",".join(code if "," in name else f"{name}={code}" for code in codes)
 
 

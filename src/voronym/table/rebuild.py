@@ -1,4 +1,4 @@
-"""Columns copied value by value, so that nothing else lies in their memory.
+"""Columns copied value by value, so that their memory holds nothing else.
 
 Libraries share memory where they can. A Polars column of strings that was gathered from another one still
 points into the other's buffers, which hold every original value in the original order; a slice of an Arrow
@@ -19,7 +19,7 @@ _CHUNK = 1 << 18  # values that are Python objects at a time
 
 
 def rebuild(series: Series) -> Series:
-    """Return the same column in fresh memory that holds nothing but its values.
+    """Return the same column in fresh memory with only its values.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ranges in the form of a file: 20,5–30 where numbers have commas, 01.05.2020–31.05.2020 beside such dates.
+"""Ranges in the form of a file: 20,5–30 with decimal commas, 01.05.2020–31.05.2020 with such dates.
 
 In memory ranges are as `spans` writes them. They are put into the form of a file when it is written, and out
 of it when it is read back.
@@ -23,7 +23,7 @@ _BETWEEN = re.compile(r"–|;|, | - |\bto\b|\.\.| or less| or more|[<>≤≥=()\
 
 
 def respelled(texts: pl.Series, form: Form) -> pl.Series:
-    """Return ranges as they are made here with their ends as a file writes its numbers or dates.
+    """Return ranges with their ends in the file's form of numbers or dates.
 
     All digits stay, so that two ranges that differ still do.
 
@@ -63,7 +63,7 @@ def _moment(text: str, form: Moment) -> str:
 
 
 def plain_texts(texts: pl.Series, form: Form) -> pl.Series:
-    """Return ranges whose ends are written in a form as they are made here; what does not fit stays.
+    """Return ranges of a file's form in ours; texts that do not fit stay.
 
     Examples
     --------
@@ -117,14 +117,14 @@ def _iso(day: str, pattern: str) -> str | None:
 def _replaced(
     texts: pl.Series, distinct: list[str], own: re.Pattern[str], known: dict[str, str]
 ) -> pl.Series:
-    """Return texts with what an expression finds in them put otherwise, where it is known how."""
+    """Return texts with the matches of an expression rewritten, if known how."""
     made = [own.sub(lambda match: known.get(match[0], match[0]), text) for text in distinct]
     out = texts.replace_strict(distinct, made, default=None, return_dtype=pl.String)
     return out.alias(texts.name)
 
 
 def found_form(texts: pl.Series, *, times: bool, comma: Comma) -> Form | None:
-    """Return how the ends of ranges are written, from all of them; None if it is not certain.
+    """Return the form of the ends of ranges, from all of them; None if it is not certain.
 
     Examples
     --------
@@ -139,5 +139,5 @@ def found_form(texts: pl.Series, *, times: bool, comma: Comma) -> Form | None:
 
 
 def all_ranges(texts: pl.Series, *, times: bool) -> bool:
-    """Whether all texts are ranges as they are made here, or by other tools with the same signs."""
+    """Whether all texts are ranges in our form, or in the same form by other tools."""
     return all(ends(item, times=times) is not None for item in texts.drop_nulls().unique().to_list())

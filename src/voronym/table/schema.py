@@ -1,4 +1,4 @@
-"""Which column plays which part, and what kind of values it has."""
+"""The role and the kind of each column."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Kind = Literal["numeric", "ordinal", "nominal", "datetime", "location", "text"]
 
 _TINTS = {"identifier": "red", "key": "blue", "confidential": "amber", "other": "grey"}
 RECODED = "recoded to ranges"
-"""Why a column is ordinal whose ranges a step made: all of them are known beforehand."""
+"""Why a column of ranges made by a step is ordinal: all ranges are known beforehand."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Column:
         return self.note in ("declared", "")
 
     def details(self) -> str:
-        """Say in a line why this kind, and what belongs to it: the order of levels, the other coordinate."""
+        """Describe in a line why this kind, with the order of levels or the other coordinate."""
         result = [self.note] if self.note else []
         if self.categories is not None:
             levels = self.categories
@@ -119,7 +119,7 @@ class Schema:
 
     @property
     def units(self) -> dict[str, str]:
-        """The columns that tell people and households apart, by what they are: "person", "household"."""
+        """The columns that identify people and households, by unit: "person", "household"."""
         given = {"person": self.person, "household": self.household}
         return {what: name for what, name in given.items() if name is not None}
 
@@ -145,7 +145,7 @@ class Schema:
 
     @property
     def other(self) -> tuple[str, ...]:
-        """Columns that are kept as they are."""
+        """Columns that are kept unchanged."""
         return self._of("other")
 
     def _of(self, role: Role) -> tuple[str, ...]:
@@ -331,7 +331,7 @@ class Schema:
 
 
 def no_role(undeclared: Sequence[str], columns: int) -> str:
-    """Return what to say, and to type, where some of the columns have no role."""
+    """Return what to say, and to type, if some columns have no role."""
     return (
         f"{len(undeclared)} of {columns} columns have no role: {listing(undeclared)}; say what each is with "
         f"{hint('keys')}, {hint('confidential')}, {hint('identifiers')} or {hint('other')}, or leave them "

@@ -1,4 +1,4 @@
-"""What a file says beside the values of its table: how it was written, and what values cannot give back.
+"""A file's facts beyond its table's values: its form, and what values cannot give back.
 
 47.10 and 47.1 are one number and two texts. A column that is kept as it is must come out as it came in, so
 the reader keeps the texts of columns that cannot be told from their values. They follow the rows of the
@@ -45,7 +45,7 @@ class Source:
     notes : tuple of str
         What was found while reading that a person should know; without values.
     grouped : tuple of str
-        Columns read with decimal points that may part thousands: 7.989 beside 308, in a file with semicolons.
+        Columns read with decimal points that may part thousands: 7.989 beside 308.
     file : str
         Its name, without its folder.
     """
@@ -61,7 +61,7 @@ class Source:
     file: str = ""
 
     def only(self, columns: Collection[str]) -> Source:
-        """Return what belongs to some of the columns."""
+        """Return the facts about some of the columns."""
         return replace(
             self,
             spellings={name: item for name, item in self.spellings.items() if name in columns},
@@ -70,7 +70,7 @@ class Source:
         )
 
     def texts(self, name: str, values: pl.Series) -> pl.Series | None:
-        """Return a column as it stands in the text file; None where it came from no text file.
+        """Return a column as in the text file; None if it came from no text file.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Source:
         keys: Collection[str],
         order: NDArray[np.int64],
     ) -> Source:
-        """Return what may travel with a release: texts of columns that are not keys and were not changed.
+        """Return what may travel with a release: texts of unchanged columns that are not keys.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Source:
         return replace(self, raw=raw)
 
     def neutral(self, names: Collection[str]) -> Source:
-        """Return a source that writes some columns in a form which no single value of theirs decides.
+        """Return a source that writes some columns in a form that depends on no single value.
 
         How many digits stand behind the sign, whether thousands are parted, how days and quotes are written:
         one record is enough to change that. What all cells share stays, the decimal sign and what is around
@@ -143,7 +143,7 @@ class Source:
 
 
 def _one_code(raw: pl.Series, before: Series, after: Series) -> pl.Series | None:
-    """Return the code that all gaps of a key had, row by row; None where gaps have several, or new ones came.
+    """Return the code of all gaps of a key, row by row; None if gaps have several, or new ones came.
 
     The same for every row, so it tells no record from another.
     """
@@ -155,7 +155,7 @@ def _one_code(raw: pl.Series, before: Series, after: Series) -> pl.Series | None
 
 
 def read_again(frame: pl.DataFrame, names: Sequence[str], keys: Collection[str]) -> pl.DataFrame:
-    """Return a release that was read from its file under its own names, which may be guarded there.
+    """Return a release read from its file under its own column names, which may be guarded there.
 
     Keys that differ in the file count as different. Of other columns the texts are forgotten: who reads
     1 and 1.0 sees one value, so it counts as one.
@@ -181,7 +181,7 @@ def attach_source(frame: Any, source: Source | None) -> None:
 
 
 def source_of(frame: Any) -> Source | None:
-    """Return the file that a table was read from; None for a table from elsewhere.
+    """Return the file of a table; None for a table from elsewhere.
 
     A frame that was made from one that was read, by a filter or a join, comes from elsewhere.
     """

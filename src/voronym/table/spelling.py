@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from voronym.table.dialect import sign_by_column
 from voronym.table.moments import DATE, MOMENT, YEAR_FIRST, YEAR_LAST, Moment, day_first, find_moment
 from voronym.table.numerals import CODE, NUMBER, Comma, Number, all_match, default_text, find_number
 from voronym.table.respell import respelled
@@ -49,6 +50,8 @@ MISSING = frozenset(
     ]
 )  # in any case of letters, in a column that otherwise holds numbers, dates or true and false
 TRUTH = r"(?i)^(true|false)$"
+SEVERAL = 8
+"""Numbers with a point in a column whose points are asked about, where other columns have decimal points."""
 _BY_THREES = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
 _GROUPED_BY_POINT = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$|^[+-]?[0-9]{1,3}$"
 
@@ -79,14 +82,14 @@ class Truth:
 
 @dataclass(frozen=True)
 class Hints:
-    """What is known about a file before its columns are read.
+    """The known facts about a file before its columns are read.
 
     Parameters
     ----------
     comma : {"always", "clear", "never"}
         Whether 1,5 is a number: as a rule, where it is clear, or only if nothing else fits.
     decimal, thousands, date_format : str, optional
-        What somebody said about numbers and dates.
+        What somebody said about numbers and dates; "income=." is about the thousands of one column.
     missing : sequence of str
         Texts that mean that there is no value, in every column: "-999". "age=99" is about one column.
     """
@@ -96,6 +99,11 @@ class Hints:
     thousands: str | None = None
     date_format: str | None = None
     missing: Sequence[str] = ()
+
+    def parted_by(self, name: str) -> str | None:
+        """Return the sign between the thousands of a column, where somebody said it."""
+        names, sign = ((), None) if self.thousands is None else sign_by_column(self.thousands)
+        return sign if not names or name in names else None
 
     def codes(self, name: str) -> list[str]:
         """Return the missing codes of a column."""
@@ -150,13 +158,13 @@ class Spelling:
 
 
 def gaps(column: pl.Series, codes: Sequence[str] = ()) -> pl.Series:
-    """Return the texts without spaces around them, null where they are empty or spell a gap."""
+    """Return the texts without surrounding spaces, null if they are empty or mean "missing"."""
     plain = column.str.strip_chars()
     return plain.set(plain.str.to_lowercase().is_in([*MISSING, ""]) | _coded(plain, codes), None)
 
 
 def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
-    """Say where a declared code stands, as a text or as the number that it is: -999, -999.0 and -999,0."""
+    """Return where a declared code occurs, as a text or as a number: -999, -999.0 and -999,0."""
     result = plain.is_in(list(codes))
     with_comma = plain.str.contains(r",(?:\d{1,2}|\d{4,})$")  # three digits may be thousands
     points = plain.str.replace(",", ".", literal=True).zip_with(with_comma, plain)
@@ -170,7 +178,7 @@ def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
 
 
 def _coded_as(form: Number, plain: pl.Series, codes: Sequence[str]) -> pl.Series:
-    """Say where a declared code stands in a column of numbers of a known form: -9 is no -9.000 of thousands.
+    """Return where a declared code occurs in a column of numbers of a known form: -9 is not -9.000.
 
     Texts that are not of the form are compared as they are without one.
     """
@@ -180,7 +188,7 @@ def _coded_as(form: Number, plain: pl.Series, codes: Sequence[str]) -> pl.Series
 
 
 def spell(column: pl.Series, hints: Hints) -> tuple[pl.Series, Spelling]:
-    """Return a column of texts in the narrowest type that takes all its values, and how it is spelled.
+    """Return a column of texts in the narrowest type for all its values, and its spelling.
 
     Examples
     --------
@@ -210,9 +218,21 @@ def may_be_grouped(spelling: Spelling) -> bool:
 
 
 def by_threes(column: pl.Series) -> bool:
-    """Whether every point of a column stands before three last digits, as one that parts thousands does."""
+    """Whether every point of a column precedes exactly three last digits, like a thousands separator."""
     parted = column.filter(column.str.contains(".", literal=True))
     return len(parted) > 1 and all_match(parted.str.strip_chars(), _BY_THREES)
+
+
+def beside_small(column: pl.Series) -> bool:
+    """Whether the numbers without a point are all below 1,000, beside several with one: 950 and 1.634.
+
+    Decimals that are cut after three digits have fewer in one value of ten, so that several in a row with
+    three or none are a sign of thousands, whatever other columns have.
+    """
+    texts = column.str.strip_chars()
+    whole = texts.filter(texts.str.contains(r"^[+-]?[0-9]+$"))
+    parted = texts.str.contains(".", literal=True).sum()
+    return len(whole) > 0 and parted >= SEVERAL and all_match(whole, r"^[+-]?[0-9]{1,3}$")
 
 
 def respell_grouped(
@@ -241,12 +261,12 @@ def _form(plain: pl.Series, hints: Hints, *, codes: bool = False) -> Number | Mo
         like = str.upper if words[0].isupper() else str.title if words[0].istitle() else str.lower
         return Truth(yes or like("true"), no or like("false"))
     return find_moment(plain, hints.date_format) or find_number(
-        plain, comma=hints.comma, decimal=hints.decimal, thousands=hints.thousands, codes=codes
+        plain, comma=hints.comma, decimal=hints.decimal, thousands=hints.parted_by(plain.name), codes=codes
     )
 
 
 def _gap(column: pl.Series, values: pl.Series) -> str:
-    """Return the commonest way in which the missing values of a column are written."""
+    """Return the commonest spelling of the missing values of a column."""
     if not values.null_count():
         return ""
     spelled = column.filter(values.is_null()).value_counts(sort=True)
@@ -254,7 +274,7 @@ def _gap(column: pl.Series, values: pl.Series) -> str:
 
 
 def declared_missing(frame: pl.DataFrame, hints: Hints) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
-    """Take the declared codes out of a table with types; return what stood there, by column."""
+    """Remove the declared codes from a typed table; return them by column."""
     raw, columns = {}, []
     for column in frame.get_columns():
         result = _coded(column.cast(pl.String), hints.codes(column.name)) if hints.missing else None

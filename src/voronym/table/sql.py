@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 def read_database(path: Path, query: str | None) -> pl.DataFrame:
-    """Run a query on a DuckDB or SQLite file; its first bytes say which."""
+    """Run a query on a DuckDB or SQLite file; its first bytes tell which."""
     with path.open("rb") as file:
         start = file.read(16)
     if start == SQLITE_MAGIC:
@@ -72,7 +72,7 @@ def _duckdb(path: Path, query: str | None) -> pl.DataFrame:
 
 
 def _relation(relation: Any) -> pl.DataFrame:
-    """Fetch a DuckDB relation; instants travel as whole microseconds, which takes no further library."""
+    """Fetch a DuckDB relation; instants travel as whole microseconds, which needs no further library."""
     if relation is None:
         raise ReadError("the query gives no table; it should be a select")
     names, zoned = (
@@ -88,7 +88,7 @@ def _relation(relation: Any) -> pl.DataFrame:
 
 
 def connect_postgresql(address: str, failure: type[ReadError] | type[WriteError]) -> Any:
-    """Return a connection to a PostgreSQL server, or say why there is none, without the password."""
+    """Return a connection to a PostgreSQL server; errors do not show the password."""
     try:
         import psycopg
     except ImportError:
@@ -101,7 +101,7 @@ def connect_postgresql(address: str, failure: type[ReadError] | type[WriteError]
 
 
 def postgresql_reason(error: BaseException) -> str | None:
-    """Say why PostgreSQL refused something, without a value; None where it was somebody else."""
+    """Return PostgreSQL's reason for a refusal, without a value; None for other errors."""
     import psycopg
 
     if not isinstance(error, psycopg.Error):
@@ -110,20 +110,22 @@ def postgresql_reason(error: BaseException) -> str | None:
     return (grammar and error.diag.message_primary) or type(error).__name__
 
 
-def read_postgresql(address: str, query: str | None) -> pl.DataFrame:
-    """Run a query on a PostgreSQL server, in a read-only transaction."""
+def read_postgresql(address: str, query: str | None, rows: int | None = None) -> Iterator[pl.DataFrame]:
+    """Run a query on a PostgreSQL server, in a read-only transaction; give all rows, or some at a time."""
     if query is None:
         raise ReadError("a database needs a query, such as query='select * from patients'")
     connection = connect_postgresql(address, ReadError)
     try:
         with connection:
             connection.read_only = True
-            with connection.cursor() as cursor:
+            with connection.cursor() if rows is None else connection.cursor("voronym") as cursor:
                 cursor.execute(query)
                 if cursor.description is None:
                     raise ReadError("the query gives no table; it should be a select")
                 names = [(column.name,) for column in cursor.description]
-                return _frame(names, cursor.fetchall())
+                yield _frame(names, cursor.fetchall() if rows is None else cursor.fetchmany(rows))
+                while rows is not None and (more := cursor.fetchmany(rows)):
+                    yield _frame(names, more)
     except VoronymError:
         raise
     except Exception as error:
@@ -207,7 +209,7 @@ def _write_duckdb(frame: pl.DataFrame, path: Path, quoted: str) -> None:
 
 
 def kind_of(suffix: str) -> str:
-    """Return which database a suffix is of, for writing."""
+    """Return the database of a suffix, for writing."""
     return "duckdb" if suffix.lower() in (".duckdb", ".ddb") else "sqlite"
 
 

@@ -83,7 +83,7 @@ def read_file(path: Path, *, suffix: str, reading: Reading | None = None) -> pl.
 
 
 def _read(path: Path, suffix: str, encoding: str | None) -> tuple[pl.DataFrame, Any]:
-    """Read by pyreadstat; where it stumbles over a date, read dates as numbers and make them dates here."""
+    """Read with pyreadstat; if a date fails, read dates as numbers and convert them here."""
     library = _pyreadstat()
     reader = getattr(library, READERS[suffix])
     options: dict[str, Any] = {"output_format": "polars", "encoding": encoding}
@@ -110,7 +110,7 @@ def _read(path: Path, suffix: str, encoding: str | None) -> tuple[pl.DataFrame, 
 
 
 def _dated(column: pl.Series, code: str, suffix: str) -> pl.Series:
-    """Return numbers that a format calls days or moments as such; those of no year are missing."""
+    """Return numbers as days or moments by their format; those outside the calendar are missing."""
     spss, stata = suffix in (".sav", ".zsav"), suffix == ".dta"
     tables: Any = _SPSS_DATES if spss else _STATA_DATES if stata else _SAS_DATES
     result = next(
@@ -130,7 +130,7 @@ def _dated(column: pl.Series, code: str, suffix: str) -> pl.Series:
 
 
 def _in_range(column: pl.Series) -> pl.Series:
-    """Return dates and moments without those outside the calendar; they are counted."""
+    """Return dates and moments without those outside the calendar, and count these."""
     if column.dtype not in (pl.Date, pl.Datetime) or column.null_count() == len(column):
         return column
     number = column.to_physical()
@@ -148,7 +148,7 @@ def _warn_of_dates(name: str, count: int) -> None:
 
 
 def _user_missing(column: pl.Series, ranges: list[dict[str, Any]]) -> pl.Series:
-    """Say where a column has a code that the file declares missing."""
+    """Return where a column has a code that the file declares missing."""
     out = pl.Series([False]).new_from_index(0, len(column))
     for item in ranges:
         low, high = item["lo"], item["hi"]
@@ -159,7 +159,7 @@ def _user_missing(column: pl.Series, ranges: list[dict[str, Any]]) -> pl.Series:
 
 
 def _label(column: pl.Series, labels: dict[Any, str], ordinal: bool) -> pl.Series | None:
-    """Return the column as categories; None where some of its values have no label."""
+    """Return the column as categories; None if some of its values have no label."""
     if column.dtype == pl.String:
         column = column.replace("", None)
     present = set(column.drop_nulls().unique().to_list())
@@ -271,7 +271,7 @@ def _writable(column: pl.Series, kind: str, known: Labels) -> tuple[pl.Series, d
 def _with_codes(
     column: pl.Series, labels: dict[Code, str], raw: pl.Series, spoken: Mapping[Code, str]
 ) -> tuple[pl.Series, dict[Code, str]]:
-    """Return a column with the codes that mean "missing" where they stood, and their labels."""
+    """Return a column with its codes for "missing" restored, and their labels."""
     if (column.dtype == pl.String) != (raw.dtype == pl.String) or not (
         raw.dtype.is_numeric() or raw.dtype == pl.String
     ):

@@ -29,7 +29,7 @@ MOST_LEVELS = 200_000
 
 
 def wider(kind: Any, other: Any) -> Any:
-    """Return the type that holds the values of both; raise TypeError where that is none."""
+    """Return the type that holds the values of both; raise TypeError if there is none."""
     if kind == other or other == pl.Null:
         return kind
     if kind == pl.Null:
@@ -60,14 +60,14 @@ class LevelCounts:
         return cls(series.dtype, counts, int(series.null_count()))
 
     def merge(self, other: LevelCounts) -> None:
-        """Take in what was counted elsewhere."""
+        """Add counts from elsewhere."""
         self.dtype = wider(self.dtype, other.dtype)
         for value, count in other.counts.items():
             self.counts[value] = self.counts.get(value, 0) + count
         self.missing += other.missing
 
     def check(self, name: str, schema: Schema) -> None:
-        """Refuse more levels than there may be: of a key as in memory, of others what a driver can hold."""
+        """Refuse too many levels: of a key as in memory, of others as a driver can hold."""
         most = MAX_CATEGORIES if schema[name].role == "key" else MOST_LEVELS
         if len(self.counts) > most:
             raise SchemaError(
@@ -144,7 +144,7 @@ class NumberSummary:
         return (self.like if len(self.like) else pl.Series(name, [None], dtype=self.dtype)).alias(name)
 
     def merge(self, other: NumberSummary) -> None:
-        """Take in what was found elsewhere."""
+        """Add findings from elsewhere."""
         self.dtype = wider(self.dtype, other.dtype)
         self.missing += other.missing
         if other.low is None:
@@ -205,7 +205,7 @@ class PlaceSummary:
         ]
 
     def merge(self, other: PlaceSummary) -> None:
-        """Take in what was found elsewhere."""
+        """Add findings from elsewhere."""
         self.missing += other.missing
         self.moments = tuple(a.merged(b) for a, b in zip(self.moments, other.moments, strict=True))
         self.likes = tuple(  # type: ignore[assignment]
@@ -223,7 +223,7 @@ Summary = LevelCounts | NumberSummary | PlaceSummary
 
 
 def summarize(table: Table, schema: Schema, counted: Iterable[str]) -> dict[str, Summary]:
-    """Return what is to be known of the keys of a part, and of the confidential columns in ``counted``."""
+    """Return statistics of the keys of a part, and of the confidential columns in ``counted``."""
     out: dict[str, Summary] = {}
     for name in schema.keys:
         column, values = schema[name], table[name]

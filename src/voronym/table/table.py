@@ -78,7 +78,7 @@ class Table(Columns):
 
     @classmethod
     def of(cls, data: Any, schema: Schema | None = None, *, only: Sequence[str] | None = None) -> Table:
-        """Bring a frame to its schema: drop identifiers, and turn texts into the numbers they are meant as.
+        """Bring a frame to its schema: drop identifiers, and convert texts to declared numbers.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Table(Columns):
 
     @classmethod
     def build(cls, data: Any, **roles: Any) -> Table:
-        """Build the schema of a frame and the table in one go; takes what `Schema.build` takes.
+        """Build the schema of a frame and the table at once, with the arguments of `Schema.build`.
 
         Examples
         --------
@@ -136,11 +136,11 @@ class Table(Columns):
         return self.schema.confidential
 
     def form(self, name: str) -> Form:
-        """Return what a column holds."""
+        """Return the content type of a column."""
         return self[name].form
 
     def codes(self, name: str) -> NDArray[np.int64]:
-        """Return the place of each value of a column among its levels; -1 where it is missing."""
+        """Return the level of each value of a column; -1 if missing."""
         return self[name].codes
 
     def levels(self, name: str) -> list[Any]:
@@ -171,12 +171,12 @@ class Table(Columns):
 
     @property
     def persons(self) -> NDArray[np.int64] | None:
-        """The person of each row, as numbers; None where every row is one."""
+        """The person of each row, as numbers; None if every row is a person."""
         return None if self.units is None else self.units.person
 
     @cached_property
     def heads(self) -> NDArray[np.int64]:
-        """What k counts in each class: rows, or the people or households that are declared."""
+        """The count of each class for k: rows, or the declared people or households."""
         classes = self.classes
         if self.units is None:
             return classes.sizes
@@ -190,7 +190,7 @@ class Table(Columns):
         return Table(self.frame, self.schema, self.labels, self._values, self.source, self.units, totals)
 
     def select(self, names: Sequence[str]) -> Table:
-        """Return a table of some of the columns; what is known about them is kept."""
+        """Return a table of some of the columns, with the known facts about them."""
         if tuple(names) == self.columns:
             return self
         lacking = [name for name in names if name not in self]
@@ -219,7 +219,7 @@ class Table(Columns):
         return Table(frame, self.schema, self.labels, source=source, units=units, totals=self.totals)
 
     def typed(self, schema: Schema | None) -> Table:
-        """Return the table under a schema in which some columns are of another kind, and now texts."""
+        """Return the table under a schema in which some columns are now texts of another kind."""
         if schema is None:
             return self
         same = [name for name in self.columns if name not in schema or schema[name] == self.schema[name]]
@@ -246,7 +246,7 @@ class Table(Columns):
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
-        """What a person should look at, mere hints aside: see `voronym.table.doubts`."""
+        """What a person should check, apart from hints: see `voronym.table.doubts`."""
         texts = (Doubt("texts", "", text, public=True) for text in check_kinds(self, self.schema))
         result = (*self._early, *texts, *about_columns(self, self.schema))
         return tuple(item for item in result if item.strength != "hint")
@@ -256,7 +256,7 @@ class Table(Columns):
 
 
 def _kept(given: Columns, schema: Schema, only: Sequence[str] | None) -> list[str]:
-    """Return the columns to keep, or say which are lacking or have no role."""
+    """Return the columns to keep; raise if some are missing or have no role."""
     if only is None:
         strange = [name for name in given.columns if name not in schema]
         if strange:

@@ -1,4 +1,4 @@
-"""What is known of the whole data set that a table is a part of."""
+"""Facts about the whole data set of which a table is a part."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Totals:
         return replace(self, stratum=stratum) if self.strata else self
 
     def counts(self, name: str) -> Ints:
-        """Return how many records have each level of a column; the last is missing, where it occurs."""
+        """Return the number of records with each level of a column; the last is missing, if it occurs."""
         known = self.levels[name]
         if self.stratum is not None:
             counted = self.strata[self.stratum][name]

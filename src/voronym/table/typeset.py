@@ -76,7 +76,7 @@ def _spelling(column: pl.Series, source: Source | None) -> Spelling:
 def texts_of(
     column: pl.Series, dialect: Dialect, source: Source | None, *, guard: bool
 ) -> tuple[pl.Series, int]:
-    """Return a column as the cells of a text file, without quotes, and how many of them were guarded."""
+    """Return a column as the cells of a text file, without quotes, and the number of guarded ones."""
     spelling = _spelling(column, source)
     cells = _cells(column, spelling, dialect, source)
     if guard and column.dtype in (pl.String, pl.Categorical, pl.Enum):
@@ -86,7 +86,7 @@ def texts_of(
 
 
 def _cells(column: pl.Series, spelling: Spelling, dialect: Dialect, source: Source | None) -> pl.Series:
-    """Return a column as texts: those of the file where it is as it was, else its values, spelled alike."""
+    """Return a column as texts: the file's own if unchanged, else its values in the same spelling."""
     raw = None if source is None or source.format != "csv" else source.raw.get(column.name)
     wanted = _restyled(spelling, dialect)
     if raw is None or raw.dtype != pl.String:
@@ -119,7 +119,7 @@ def _restyled(spelling: Spelling, dialect: Dialect) -> Spelling:
 
 
 def with_plain_ranges(frame: pl.DataFrame, dialect: Dialect, source: Source | None) -> pl.DataFrame:
-    """Return a release that was read from its text file with its ranges as they are in memory."""
+    """Return a release read from its text file, with its ranges as in memory."""
     made = []
     for column in frame.get_columns():
         spelling = _restyled(_spelling(column, source), dialect)
@@ -133,7 +133,7 @@ def with_plain_ranges(frame: pl.DataFrame, dialect: Dialect, source: Source | No
 
 
 def _guard(cells: pl.Series, form: Number | None = None) -> tuple[pl.Series, int]:
-    """Put an apostrophe before what may be run; -5,5 of a column with decimal commas is a number."""
+    """Put an apostrophe before possible formulas; -5,5 in a column with decimal commas is a number."""
     risky = cells.str.contains(FORMULA) & ~cells.str.contains(NUMBER)
     if form is not None:
         risky &= ~form.fits(cells)
@@ -146,7 +146,7 @@ def _guard(cells: pl.Series, form: Number | None = None) -> tuple[pl.Series, int
 
 
 def guarded(names: Sequence[str]) -> list[str]:
-    """Return column names with an apostrophe before those that a spreadsheet may take for a formula."""
+    """Return column names with an apostrophe before those that a spreadsheet may take for formulas."""
     return ["'" + name if name[:1] in tuple("=+-@\t\r") else name for name in names]
 
 

@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The person and the household of each row, as numbers 0, 1, 2, ...; None where rows are people.
+    """The person and the household of each row, as numbers 0, 1, 2, ...; None if rows are people.
 
     Parameters
     ----------
@@ -34,29 +34,29 @@ class Units:
 
     @classmethod
     def of(cls, table: Columns, schema: Schema) -> Units | None:
-        """Read the units of a table whose identifiers are still there; None where none is declared."""
+        """Read the units of a table with identifiers; None if none is declared."""
         if not schema.units or any(name not in table for name in schema.units.values()):
             return None
         return cls(**{what: _numbered(table, name, what) for what, name in schema.units.items()})
 
     @property
     def known(self) -> Mapping[str, Ints]:
-        """The numbers that there are, by what they are."""
+        """The known numbers, by unit."""
         both = {"person": self.person, "household": self.household}
         return {what: codes for what, codes in both.items() if codes is not None}
 
     def rows(self, order: Ints) -> Units:
-        """Return the units of some of the rows, in the given order; their numbers have no holes."""
+        """Return the units of some of the rows, in the given order, renumbered without holes."""
         return Units(**{what: _closed(codes[order], len(codes)) for what, codes in self.known.items()})
 
     def heads(self, labels: Ints, n_classes: int) -> Ints:
-        """Count what k counts in each class: people or, where these are fewer, households."""
+        """Count the units of each class for k: people or, if these are fewer, households."""
         counts = [distinct(labels, codes, n_classes) for codes in self.known.values()]
         return np.asarray(np.min(counts, axis=0), np.int64)
 
     @property
     def counted(self) -> str:
-        """What k counts, in the plural."""
+        """The unit that k counts, in the plural."""
         return "households" if self.household is not None else "people"
 
 
@@ -90,7 +90,7 @@ def first_of_each(*codes: Ints) -> Ints:
 
 
 def fresh_names(codes: Ints, bare: Ints | None = None) -> list[str | None]:
-    """Return a pseudonym for each row: random, the same for equal codes, and none for codes in ``bare``.
+    """Return a random pseudonym for each row: equal for equal codes, and none for codes in ``bare``.
 
     They are drawn afresh each time and never from a seed: two releases must not be joined by them.
     """
@@ -103,7 +103,7 @@ def fresh_names(codes: Ints, bare: Ints | None = None) -> list[str | None]:
 
 
 def _closed(codes: Ints, before: int) -> Ints:
-    """Return the same units with numbers from 0 on, where there are fewer rows than before."""
+    """Return the same units, renumbered from 0, if there are fewer rows than before."""
     if len(codes) == before:
         return codes
     return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Columns looked at once: what each holds, where it is missing, its numbers, its levels."""
+"""Cached facts about columns: content, missing values, numbers, levels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voronym.table.frame import Frame, Series
 
 
 class Values:
-    """A column and the answers to what is asked about it again and again; each is computed on first use.
+    """A column and cached answers about it, each computed on first use.
 
     Reading a schema, encoding, comparing and measuring all ask the same questions. With one `Values` per
     column they share the answers, and nothing is factorised twice.
@@ -47,7 +47,7 @@ class Values:
 
     @cached_property
     def form(self) -> _frame.Form:
-        """What the column holds, whatever library and layout it is stored in."""
+        """The content type of the column, for any library and layout."""
         return _frame.form(self.series)
 
     @cached_property
@@ -67,7 +67,7 @@ class Values:
 
     @property
     def codes(self) -> NDArray[np.int64]:
-        """The place of each value among the levels; -1 where it is missing."""
+        """The level of each value; -1 if missing."""
         return self._factorized[0]
 
     @property
@@ -98,7 +98,7 @@ class Columns:
 
     @staticmethod
     def at_door(data: Any) -> Columns:
-        """Wrap a user's data frame; columns that are wrapped already stay the same object."""
+        """Wrap a user's data frame; wrapped columns stay the same object."""
         return data if isinstance(data, Columns) else Columns(_frame.as_frame(data))
 
     @property
@@ -127,7 +127,7 @@ class Columns:
 
 
 def first_rows(codes: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Return the first row of each of ``size`` codes; -1 counts from the end, as the last of them."""
+    """Return the first row of each of ``size`` codes; -1 stands for the last code."""
     rows = np.zeros(size, np.int64)
     rows[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last write wins: the first row
     return rows

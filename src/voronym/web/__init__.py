@@ -1,4 +1,4 @@
-"""The local page: the same engine behind forms and pictures, for people who would rather look.
+"""The local page: the same engine with forms and pictures, for people who prefer to look.
 
 ``serve``      `serve`: the server on 127.0.0.1, its address, and its end
 ``app``        the routes: ``tables`` and ``runs`` answer them, ``screens`` fills the templates

@@ -1,4 +1,4 @@
-"""What every answer needs: the desk, the table and run of an address, bodies under limits, errors."""
+"""Shared parts of all answers: the desk, the table and run of an address, size limits, errors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def body_of(request: Request, limit: int) -> bytes:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """Read the fields of a form; of one that is there twice the last."""
+    """Read the fields of a form; the last one of a repeated field counts."""
     try:
         text = (await body_of(request, FORM)).decode()
         return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS, errors="strict"))
@@ -71,7 +71,7 @@ async def form_of(request: Request) -> dict[str, str]:
 async def uploaded(
     request: Request, reading: Mapping[str, Any] | None = None, *, judging: bool = False
 ) -> Table:
-    """Take a file, whose bytes are the body, and put it on the desk; nothing is left of one that fails."""
+    """Put an uploaded file on the desk; a failed one leaves nothing."""
     desk = desk_of(request)
     label = intake.label_of(request.query_params.get("name", ""))
     intake.check_suffix(label)
@@ -85,7 +85,7 @@ async def uploaded(
 
 
 def beside(error: VoronymError, field: str) -> JSONResponse:
-    """Answer with a sentence beside the field that it is about."""
+    """Answer with a sentence next to the field it concerns."""
     return JSONResponse({"error": error.worded("page"), "field": field}, 422)
 
 
@@ -107,7 +107,7 @@ async def missing(request: Request, _: Exception) -> HTMLResponse:
 
 
 async def defect(_: Request, error: Exception) -> HTMLResponse:
-    """Answer that we made a mistake; its text might quote a cell, so only type and place are told."""
+    """Answer that an internal error occurred; show only type and place, as its text might quote a cell."""
     if os.environ.get("VORONYM_DEBUG"):
         traceback.print_exception(error)
     where = traceback.extract_tb(error.__traceback__)[-1]

@@ -1,4 +1,4 @@
-"""What was tried with a table: runs, and the picture of what a run would come to; and what waits for one."""
+"""The attempts on a table: runs, previews, and what waits for a run."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Run:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more happens to it."""
+        """Whether it has ended."""
         return self.state in OVER
 
     def hear(self, result: dict[str, Any]) -> None:
-        """Remember where it stands; losses and bounds stay on view when a later report has none."""
+        """Remember the progress; losses and bounds stay visible when a later report has none."""
         progress = result.get("progress")
         if progress is not None:
             self.progress, self.reports = progress, self.reports + 1
@@ -60,15 +60,15 @@ class Run:
 
 @dataclass
 class Sketch:
-    """What a release by the choices of now would be, so far: its figures, and the loss at other k."""
+    """The preview of a release by the present choices: its figures so far, and the loss at other k."""
 
     settings: Settings
     points: dict[int, dict[str, Any]] = field(default_factory=dict)
     shown: dict[str, Any] = field(default_factory=dict)
-    """Figures, rows and ladder at the k chosen; those of the whole table take the place of a sample's."""
+    """Figures, rows and ladder at the chosen k; those of the whole table replace a sample's."""
     sample: dict[str, int] = field(default_factory=dict)
     between: list[float] = field(default_factory=list)
-    """Between what the loss of the whole table will be, where a sample was tried."""
+    """The expected range of the whole table's loss, if a sample was tried."""
     plan: list[list[str]] = field(default_factory=list)
     """What a run over many parts would do and cost, a line each."""
     over: bool = False
@@ -77,7 +77,7 @@ class Sketch:
     work: asyncio.Task[None] | None = None
 
     def hear(self, result: dict[str, Any]) -> None:
-        """Take a point, or all figures; what is measured better takes the place of what was there."""
+        """Accept a point, or all figures; better measurements replace earlier ones."""
         if "point" in result:
             self.points[result["point"]["k"]] = result["point"]
         self.shown = result.get("shown", self.shown)

@@ -1,4 +1,4 @@
-"""What a worker does with its table: read it, count, sketch, check, run. Everything calls the house."""
+"""A worker's tasks on its table: read, count, preview, check, run. All of them call the library."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ from voronym.web.settings import Settings, choices_in, refuse_files
 from voronym.web.shown import release_view
 
 MOST_KEYS = 15
-"""Keys up to which all pairs of them are counted."""
+"""Number of keys up to which all pairs of them are counted."""
 PLACED = ("k", "policy", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
           "time_limit", "seed", "space", "device")  # fmt: skip
-"""Choices that have a place on the page for what is wrong with them; that of all others is "options"."""
+"""Choices with a place on the page for their errors; all others use "options"."""
 
 
 FILES = ("models", "steps", "policy", "population", "facts")
@@ -62,14 +62,14 @@ FILES = ("models", "steps", "policy", "population", "facts")
 
 
 class Wishes:
-    """What somebody wishes of a task: to finish, or to cancel."""
+    """Requests to a task: to finish, or to cancel."""
 
     def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
         self.finish = self.cancel = False
         self.tell = tell
 
     def progress(self, start: float, stop: float) -> Callable[[Progress], None]:
-        """Return a callback that tells how far a part is, and grants wishes."""
+        """Return a callback that reports a part's progress, and obeys requests."""
 
         def step(given: Progress) -> None:
             done = start + given.done * (stop - start)
@@ -83,7 +83,7 @@ class Wishes:
         return step
 
     def check(self) -> None:
-        """End the task where somebody cancelled."""
+        """End the task if it was cancelled."""
         if self.cancel:
             raise Cancelled("cancelled: nothing was made")
 
@@ -99,7 +99,7 @@ class Bench:
 
     @property
     def given(self) -> set[str]:
-        """Names of the files that choices may name: the process works in the folder where they lie."""
+        """Names of the files that choices may name: the process works in their folder."""
         return set() if self._given is None else {file.name for file in self._given.iterdir()}
 
     @property
@@ -118,7 +118,7 @@ class Bench:
         limits: Mapping[str, int] | None,
         given: str | None = None,
     ) -> dict[str, Any]:
-        """Read a table; return what it looks like, and what is proposed for its columns.
+        """Read a table; return its description and the proposals for its columns.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Bench:
         return about(self._opened)
 
     def alone(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Count who stands alone by the keys chosen, and how many more each of them singles out."""
+        """Count unique records by the chosen keys, and how many more each key singles out."""
         chosen = Settings.of_plain(settings)
         keys = chosen.keys
         if not keys:
@@ -187,11 +187,11 @@ class Bench:
         return entries_of(path)
 
     def look(self, _: Wishes, *, path: str, limits: Mapping[str, int]) -> list[str]:
-        """Read a table that was given beside the first one, and return its columns."""
+        """Read a second table, and return its columns."""
         return list(_read_beside(path, limits).columns)
 
     def check(self, _: Wishes, *, settings: Mapping[str, Any], ledger: bool = True) -> dict[str, Any]:
-        """Return what is wrong with settings, by field; nothing is run."""
+        """Return the errors of settings, by field, without a run."""
         chosen = Settings.of_plain(settings)
         errors: dict[str, str] = {}
         for name in FILES:
@@ -229,12 +229,12 @@ class Bench:
         return {"errors": errors}
 
     def choices(self, _: Wishes, *, text: str, name: str) -> dict[str, Any]:
-        """Return the choices of a recipe, which may name files that were given."""
+        """Return the choices of a recipe, which may name given files."""
         chosen, reading = choices_in(text, name, self.given)
         return {"settings": chosen.plain(), "reading": reading}
 
     def recipe(self, _: Wishes, *, settings: Mapping[str, Any]) -> str:
-        """Return choices as a recipe; nothing is run."""
+        """Return choices as a recipe, without a run."""
         chosen = Settings.of_plain(settings)
         refuse_files(chosen, self.given)
         schema = Request.of(chosen.about_columns()).table(self.frame).schema
@@ -244,7 +244,7 @@ class Bench:
     def preview(
         self, wishes: Wishes, *, settings: Mapping[str, Any], ledger: list[str] | None = None
     ) -> dict[str, Any]:
-        """Tell what a release by these choices would be; it is kept for a run by the same ones."""
+        """Preview a release by these choices; it is kept for a run with the same ones."""
         chosen, self._made = Settings.of_plain(settings), None
         many = self._over_parts(chosen)
         with copied(ledger[0]) if ledger else contextlib.nullcontext() as book:
@@ -335,14 +335,14 @@ class Bench:
 
 
 def _read_beside(path: str, limits: Mapping[str, int]) -> pl.DataFrame:
-    """Read a table that was uploaded beside the first one."""
+    """Read a second table that was uploaded."""
     check_unpacked(Path(path), limits["unpacked"])
     check_lines(Path(path), limits["columns"])
     return read(path)
 
 
 def _alone(frame: pl.DataFrame, keys: list[str], units: Units | None) -> tuple[int, int]:
-    """Return how many stand alone by some keys, in one row at least, and how many there are."""
+    """Return the number of unique units by some keys, and the number of units."""
     if units is None:
         result = risk(frame, keys)
         return result.unique, result.records
@@ -359,7 +359,7 @@ def _warm_up() -> None:
 
 
 def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is wrong with a choice, by the field that shows it; of several steps, with each."""
+    """Return the errors of a choice, by the field that shows it; of several steps, of each."""
     if name == "steps" and isinstance(value, (list, tuple)) and len(value) > 1:
         wrong = [sentence for step in value if (sentence := _wrong(table, name, [step], beside))]
         if wrong:
@@ -380,7 +380,7 @@ def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) 
 
 
 def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None = None) -> str:
-    """Return what is wrong with one choice beside others that are fine; nothing where it is fine, too."""
+    """Return the error of one choice among valid others; nothing if it is valid."""
     try:
         choice: dict[str, Any] = {name: tuple(split_models(value)) if name == "models" else value}
         made = Recipe(table.schema, **{**(beside or {}), **choice})

@@ -1,4 +1,4 @@
-"""Releases every month on the page: the ledger comes as an upload, and goes with the release.
+"""Monthly releases on the page: the ledger is uploaded, and downloaded with the release.
 
 The page keeps no files, so the ledger that somebody gives is never changed. A run works on a copy, enters its
 release there, and puts both into one download: whoever takes the release has the ledger that knows it.
@@ -20,7 +20,7 @@ from voronym.request.rules import BEFORE
 
 NEW = "releases.ledger"
 NEEDS = (*BEFORE, "keep_groups", "strangers")
-"""Choices that nothing can be done with, without a ledger."""
+"""Choices that need a ledger."""
 MONTHLY = (*NEEDS, "headroom", "dissolved")
 """Choices about earlier releases."""
 
@@ -45,7 +45,7 @@ class Book:
 
 
 def entries_of(path: str) -> list[dict[str, Any]]:
-    """Return what is shown of the releases in a ledger."""
+    """Return the shown facts about the releases in a ledger."""
     with copied(path) as copy:
         return [
             {
@@ -62,13 +62,13 @@ def entries_of(path: str) -> list[dict[str, Any]]:
 
 @contextmanager
 def copied(path: str) -> Iterator[str]:
-    """Give the place of a copy that is taken away again; of a ledger that begins, the place alone."""
+    """Yield the place of a temporary copy; of a new ledger, the place alone."""
     with TemporaryDirectory() as folder:
         yield copy_to(Path(folder), path)
 
 
 def copy_to(folder: Path, path: str) -> str:
-    """Copy a ledger into a folder, and return where it is."""
+    """Copy a ledger into a folder, and return its place."""
     target = folder / NEW
     if path:
         shutil.copyfile(path, target)
@@ -77,7 +77,7 @@ def copy_to(folder: Path, path: str) -> str:
 
 
 def packed(folder: Path, release: str, label: str) -> None:
-    """Put a release, which may be a folder of files, and its ledger into one download."""
+    """Pack a release, which may be a folder of files, and its ledger into one download."""
     made = folder / release
     with zipfile.ZipFile(folder / "release.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(made.rglob("*")) if made.is_dir() else [made]:

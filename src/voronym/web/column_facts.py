@@ -1,4 +1,4 @@
-"""What the page shows of a column before anything is chosen: its values, and how many there are."""
+"""What the page shows of a column before any choice: its values and their number."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ def _bars(column: pl.Series) -> list[int]:
 
 
 def shown_text(value: object) -> str:
-    """Return a cell as it is shown, cut where it is long."""
+    """Return a cell as shown, cut if it is long."""
     result = "–" if value is None else str(value)
     return result if len(result) <= WIDE else result[: WIDE - 1] + "…"

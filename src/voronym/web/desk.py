@@ -1,4 +1,4 @@
-"""What is on the desk: tables, what was chosen for them, and their runs. One run works, three wait."""
+"""The desk: tables, their choices and their runs. One run works, three wait."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from voronym.web.settings import Settings
 
 WAITING, TABLES = 3, 4
 PATIENCE = 0.7
-"""Seconds that a task has to end by itself when it is cancelled."""
+"""Seconds for a cancelled task to end by itself."""
 
 
 class Table:
@@ -60,7 +60,7 @@ class Table:
 
     @property
     def settings(self) -> Settings:
-        """What is chosen now."""
+        """The present choices."""
         return self.journal.settings
 
     @property
@@ -75,18 +75,18 @@ class Table:
 
     @property
     def suffix(self) -> str:
-        """Of the release: that of the table, where it can be written."""
+        """Suffix of the release: that of the table, if it can be written."""
         name = by_suffix(suffix_of(self.path))
         written = name is not None and FORMATS[name].write is not None and not FORMATS[name].database
         return suffix_of(self.path) if written else ".csv"
 
     def over_parts(self, chosen: Settings) -> bool:
-        """Whether a release is made over many parts: it is a folder then."""
+        """Whether a release is made over many parts: then it is a folder."""
         scaled = any(DECLARED[name].purpose == PARTS for name in chosen.choices)
         return scaled or bool(self.about.get("parts"))
 
     def command(self, chosen: Settings, reading: Mapping[str, Any], book: Book | None) -> str:
-        """Return the command line that does what was chosen."""
+        """Return the command line for the present choices."""
         name = "release" if self.over_parts(chosen) else f"release{self.suffix}"
         return chosen.command(self.label, reading, name, None if book is None else book.label)
 
@@ -139,7 +139,7 @@ class Table:
             return self._process
 
     async def ask(self, do: str, **given: Any) -> Any:
-        """Ask the worker something that takes a moment; where it was ended, another one, once."""
+        """Ask the worker a short question; if it has ended, start another one, once."""
         try:
             return await (await self.worker()).ask(do, **given)
         except Refused as error:
@@ -148,7 +148,7 @@ class Table:
         return await (await self.worker()).ask(do, **given)
 
     async def draw(self) -> Sketch:
-        """Return the picture for the settings, begun where it was not; another one is given up."""
+        """Return the preview for the settings, started if needed; an older one is given up."""
         if self.sketch is None or self.sketch.settings != self.settings:
             await self._stop_sketch()
             self.sketch = Sketch(self.settings)
@@ -172,7 +172,7 @@ class Table:
             await self._process.wish(sketch.task[0], "cancel")
 
     async def remember(self, book: Book | None) -> None:
-        """Take another ledger, or none: what was drawn is drawn again."""
+        """Take another ledger, or none, and draw the preview again."""
         await self._stop_sketch()
         self.book = book
 
@@ -204,7 +204,7 @@ class Table:
             run.seconds = monotonic() - run.started
 
     async def wish(self, run: Run, what: str) -> None:
-        """Finish or cancel a run; one that does not end when it is cancelled is ended with its worker."""
+        """Finish or cancel a run; if a cancelled run does not end, end its worker."""
         if run.over:
             return
         if run.state == "waiting":  # there is no best so far to finish with
@@ -223,12 +223,12 @@ class Table:
 
     @property
     def compiling(self) -> bool:
-        """Whether its worker compiles kernels, which happens once on a machine."""
+        """Whether its worker compiles kernels, which happens once per machine."""
         return self._process is not None and self._process.compiling
 
     @property
     def pid(self) -> int | None:
-        """Number of its worker in the system, where there is one."""
+        """Process number of its worker, if there is one."""
         return None if self._process is None or not self._process.alive else self._process.pid
 
     def give_up(self) -> Process | None:
@@ -250,7 +250,7 @@ class Table:
 
 
 def _plain(book: Book | None) -> list[str] | None:
-    """Return what a worker is told of a ledger: its place and its name."""
+    """Return a ledger's place and name for a worker."""
     return None if book is None else [book.path, book.label]
 
 
@@ -309,7 +309,7 @@ class Desk:
         judging: bool = False,
         waiting: Waiting | None = None,
     ) -> Table:
-        """Put a table on the desk; one that cannot be read leaves nothing behind."""
+        """Put a table on the desk; an unreadable one leaves nothing behind."""
         table = Table(self, path, label, folder, limits)
         table.judging = judging
         before = self.waiting
@@ -330,7 +330,7 @@ class Desk:
         return table
 
     async def _take_back(self, table: Table, error: BaseException) -> None:
-        """Keep the worker of a table that could not be read for the next one: nothing of it is left there."""
+        """Keep the worker of an unreadable table for the next one: it holds no trace."""
         process = table.give_up()
         if process is None:
             return

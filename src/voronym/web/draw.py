@@ -54,7 +54,7 @@ def cost_by_k(points: Sequence[dict[str, Any]], k: int | None) -> Markup:
 
 
 def histogram(bars: Sequence[int]) -> Markup:
-    """Draw counts as small pillars; it says nothing that the words beside it do not."""
+    """Draw counts as small pillars; the words next to it say the same."""
     if not bars or max(bars) <= 0:
         return Markup("")
     wide, tall, most = 84.0, 22.0, max(bars)

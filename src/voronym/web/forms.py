@@ -1,4 +1,4 @@
-"""From the fields of forms to settings and back. Columns are told by their place: names may be anything."""
+"""Convert form fields to settings and back. Columns are identified by position: names may be anything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voronym.web.settings import Settings, number
 TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet", "query")
 ALLOWED = {"near": "allow_near_unique", "loss": "allow_loss", "join": "allow_unit_columns"}
 PLAIN = {"p-sensitive": "2", "t-closeness": "0.3"}
-"""Models that have fields of their own, and what stands there at first."""
+"""Models with fields of their own, and the first values."""
 OF_COLUMN = ("publish", "importance", "widths", "bounds", "metrics", "hierarchies")
 """Choices by column that have a field at each column."""
 FURTHER = (
@@ -29,7 +29,7 @@ Fields = Mapping[str, str]
 
 
 def reading_of(fields: Fields) -> dict[str, Any]:
-    """Return what was said about how to read a file."""
+    """Return the reading options of a file from a form."""
     result: dict[str, Any] = {name: fields[name] for name in TEXTS if fields.get(name)}
     codes = [code.strip() for code in fields.get("missing", "").split(",") if code.strip()]
     if codes:
@@ -84,7 +84,7 @@ def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, 
 
 
 def _by_column(fields: Fields, before: Settings, names: Sequence[str]) -> dict[str, Any]:
-    """Return the choices that have a field at each column; those of a form without the fields stay."""
+    """Return the choices with a field per column; those without fields in the form stay."""
     out = {}
     for choice in OF_COLUMN:
         given = {name: fields[f"{choice}-{i}"] for i, name in enumerate(names) if f"{choice}-{i}" in fields}
@@ -151,12 +151,12 @@ def _bare(value: Sequence[Any]) -> bool:
 
 
 def kept(settings: Settings) -> list[str]:
-    """Return the columns that a release keeps as they are: one of them may be the weights."""
+    """Return the columns that a release keeps unchanged; one of them may be the weights."""
     return [*settings.of("other"), *settings.of("confidential")]
 
 
 def rules_of(fields: Fields, before: Settings, names: Sequence[str]) -> dict[str, Any]:
-    """Return what a form says about publishing, strata, weights and records that may be left out."""
+    """Return the form's choices about publishing, strata, weights and records to leave out."""
     if "rules" not in fields:  # a form without these fields
         return {}
     publish = {name: way for name, way in before.publish.items() if name != "*"}
@@ -199,7 +199,7 @@ def further_of(fields: Fields) -> dict[str, Any]:
 
 
 def _read(name: str, text: str) -> Any:
-    """Read the text of a field by the shape of its choice: what is wrong is kept as it was typed."""
+    """Read the text of a field by the type of its choice; invalid text is kept as typed."""
     shape, lines = DECLARED[name].shape, [line.strip() for line in text.splitlines() if line.strip()]
     if shape == "texts":
         return lines
@@ -256,7 +256,7 @@ def protection_fields(settings: Settings, names: Sequence[str]) -> dict[str, str
 def patched(
     changed: Fields, settings: Settings, columns: Sequence[Mapping[str, Any]], screen: str
 ) -> Settings:
-    """Return settings with some fields of a form changed: whatever else was chosen meanwhile stays."""
+    """Return settings with some fields of a form changed; other changes made meanwhile stay."""
     names = [column["name"] for column in columns]
     if screen == "roles":
         return columns_of({**column_fields(settings, names), **changed}, settings, columns)

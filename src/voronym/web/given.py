@@ -19,16 +19,16 @@ from voronym.web.settings import Settings
 POLICY = 256 << 10
 """Bytes of a policy, at most."""
 WHAT = {"policy": "a policy (.toml)", "population": "a table of the whole population"}
-"""What a file can be; a table that a policy needs has the name that the policy gives it."""
+"""The purposes of a file; a table that a policy needs has the policy's name for it."""
 
 
 def purposes(chosen: Settings, folder: Path) -> dict[str, str]:
-    """Return what a file can be given as: the tables that policies need among it."""
+    """Return the purposes of a file, including the tables that policies need."""
     return {**WHAT, **{name: f"{name}, which the policy needs" for name in _facts(chosen, folder)}}
 
 
 def policies(files: list[str], folder: Path) -> list[tuple[str, str]]:
-    """Return name and title of the policies to choose from: those given, and those that are shipped."""
+    """Return name and title of the available policies: given and shipped ones."""
     own = [name for name in files if name.endswith(".toml")]
     given = [(name, f"{Policy.load(folder / name).title} ({name})") for name in own]
     return [*given, *((name, Policy.load(name).title) for name in shipped())]
@@ -91,7 +91,7 @@ async def _check(table: Any, what: str, path: Path) -> None:
 
 
 def _place(folder: Path, name: str) -> Path:
-    """Return a place for a file: its own name in harmless signs, with a number where there is one already."""
+    """Return a place for a file: its own name in safe characters, numbered if taken."""
     label = re.sub(r"\s+", "_", intake.label_of(name))
     stem, dot, suffix = label.partition(".")
     number = 1

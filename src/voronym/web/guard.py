@@ -1,4 +1,4 @@
-"""Who may ask, and what every answer says: the door of the page.
+"""The guard of the page: who may ask, and the headers of every answer.
 
 The server listens on 127.0.0.1 alone. A request must name one of its own addresses as its host, so that no
 foreign name can be pointed at it; it must come from the page itself or from the address bar, never from
@@ -21,7 +21,7 @@ HOURS = 8
 
 
 class Guard:
-    """An ASGI application around another: refuses what should not get in, and signs what goes out.
+    """An ASGI application around another: refuses foreign requests, and adds headers to answers.
 
     Parameters
     ----------

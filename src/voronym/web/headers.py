@@ -1,4 +1,4 @@
-"""What every answer over HTTP carries, and whether a request comes from another site.
+"""The headers of every HTTP answer, and whether a request comes from another site.
 
 The page of the core and the pages of the location service share this guard. It knows no framework: it wraps
 the sender of an ASGI application.

@@ -22,7 +22,7 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """What an upload may be at most: bytes as sent, bytes unpacked, columns."""
+    """The limits of an upload: bytes as sent, bytes unpacked, columns."""
 
     sent: int = 512 * MEGA
     unpacked: int = 768 * MEGA
@@ -30,7 +30,7 @@ class Limits:
 
 
 def label_of(name: str) -> str:
-    r"""Return what is left of the name of an upload: its last part, in harmless signs.
+    r"""Return the name of an upload: its last part, in safe characters.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def label_of(name: str) -> str:
 
 
 def check_suffix(label: str) -> None:
-    """Refuse a file whose suffix says no format that the page reads."""
+    """Refuse a file whose suffix is no format that the page reads."""
     path = Path(label)
     suffix = suffix_of(path)
     name = by_suffix(suffix)
@@ -95,7 +95,7 @@ def check_unpacked(path: Path, limit: int) -> None:
 
 
 def _count(file: Any, path: Path, limit: int) -> None:
-    """Unpack piece by piece, and stop where it is too much."""
+    """Unpack piece by piece, and stop at the limit."""
     with file:
         unpacked = 0
         while unpacked <= limit:
@@ -119,7 +119,7 @@ def _refuse(unpacked: int, path: Path, limit: int) -> None:
 
 
 def check_lines(path: Path, limit: int) -> None:
-    """Refuse a text file whose first lines have more cells than a limit, before it is read."""
+    """Refuse a text file with too many cells in its first lines, before it is read."""
     if by_suffix(suffix_of(path)) != "csv":
         return
     try:

@@ -1,4 +1,4 @@
-"""What was chosen for a table, step by step: every change is kept, and can be taken back and done again."""
+"""The choices for a table, step by step: every change is kept, and can be undone and redone."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Journal:
         return self.entries[self.place].settings
 
     def keep(self, settings: Settings, source: str = "", words: str = "") -> None:
-        """Take over choices; those that were taken back before are gone then."""
+        """Record choices; undone ones are dropped."""
         before = self.entries[self.place]
         if settings == before.settings:
             return
@@ -74,7 +74,7 @@ class Journal:
         self.version += 1
 
     def move(self, steps: int) -> bool:
-        """Take changes back (-1) or do them again (+1); False where that is impossible."""
+        """Undo changes (-1) or redo them (+1); return False if that is impossible."""
         target = self.place + steps
         if not 0 <= target < len(self.entries):
             return False
@@ -83,7 +83,7 @@ class Journal:
         return True
 
     def pin(self) -> str:
-        """Keep the choices in force as an alternative, and return its letter; the oldest of four goes."""
+        """Keep the present choices as an alternative, and return its letter; the oldest of four goes."""
         here = self.entries[self.place]
         for letter, entry in self.pins.items():
             if entry.settings == here.settings:
@@ -96,14 +96,14 @@ class Journal:
         return letter
 
     def tried(self, settings: Settings, effect: dict[str, Any]) -> None:
-        """Remember what came of choices, at every place where they were made."""
+        """Remember the result of choices, wherever they were made."""
         for entry in (*self.entries, *self.pins.values()):
             if entry.settings == settings:
                 entry.effect = effect
 
 
 def difference(before: Settings, after: Settings) -> str:
-    """Say in words what differs between two choices.
+    """Describe the difference between two choices in words.
 
     Examples
     --------

@@ -47,7 +47,7 @@ async def original(request: Request) -> Response:
 
 
 async def judge(request: Request) -> Response:
-    """Show what is asked about a release; or attack it."""
+    """Show the form for judging a release, or attack it."""
     table = table_of(request)
     chosen = table.judged.get("roles") or {
         name: role for name, role in table.settings.roles.items() if role in ROLES

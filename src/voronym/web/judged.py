@@ -1,4 +1,4 @@
-"""What the page shows of the attacks on a release."""
+"""The page's view of the attacks on a release."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voronym.report.rungs import rungs
 
 
 def told_of(exposure: Exposure, risk: Risk, keys: list[str]) -> dict[str, Any]:
-    """Return what is shown of the attacks on a release."""
+    """Return the page's view of the attacks on a release."""
     ladder = ladder_of(exposure, keys)
     return {
         "sentence": "No attack could be made: give the table that it was made from."
@@ -29,7 +29,7 @@ def told_of(exposure: Exposure, risk: Risk, keys: list[str]) -> dict[str, Any]:
 
 
 def verdicts(made: Checklist | None) -> dict[str, Any]:
-    """Return what is shown of a checklist: its summary, and each demand with its verdict and figure."""
+    """Return the page's view of a checklist: its summary, and each demand with verdict and figure."""
     if made is None:
         return {}
     shown = ("says", "source", "verdict", "spoken", "figure", "change", "decide")

@@ -1,4 +1,4 @@
-"""Hierarchies as people type them: a value and what it belongs to in a line, nearest first."""
+"""Typed hierarchies: each line has a value and its ancestors, nearest first."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def text_of(tree: Any) -> str:
 
 
 def levels(frame: pl.DataFrame, trees: Mapping[str, Any]) -> dict[str, str]:
-    """Say of each column with a hierarchy how many values are left at each level, and how rare they are."""
+    """Return for each column with a hierarchy the number and rarity of values at each level."""
     return {name: _said(frame[name], tree) for name, tree in trees.items() if name in frame.columns}
 
 

@@ -1,4 +1,4 @@
-"""Opening a table: a file, a database, or a data set of many parts; and what it looks like."""
+"""Open a table: a file, a database, or a data set of many parts; and describe it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Opened:
 
 
 def opened(path: str, reading: Mapping[str, Any], limits: Mapping[str, int] | None) -> Opened:
-    """Open what lies at a path, under limits where it was uploaded."""
+    """Open the data at a path, with limits if it was uploaded."""
     how = dict(reading)
     if has_parts(path):
         return _parts(path, how, limits)
@@ -117,7 +117,7 @@ def _parts(path: str, reading: dict[str, Any], limits: Mapping[str, int] | None)
 
 
 def about(table: Opened) -> dict[str, Any]:
-    """Return what a table looks like, and what is proposed for its columns."""
+    """Return a description of a table, and the proposals for its columns."""
     frame = table.frame
     proposal = Schema.infer(frame)
     source = source_of(frame)

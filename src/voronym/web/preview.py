@@ -1,4 +1,4 @@
-"""What a release by the choices of now would be: made as the release itself is, with all choices in."""
+"""The preview of a release by the present choices, made like the release itself."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from voronym.web.settings import Settings
 from voronym.web.shown import rows_of
 
 QUICK, SAMPLE, MANY = 1_000, 5_000, 20_000
-"""Rows of the first look; of a sample; and those above which a preview is of a sample."""
+"""Rows of the first look and of a sample, and rows above which a preview uses a sample."""
 SEEN = 0.01
-"""Percent of loss that is shown as such: below, it is as good as nothing."""
+"""Least percent of loss that is shown."""
 SEARCHED = 2_000
-"""Rows up to which other k are tried by the method itself, and not by a quick one."""
+"""Number of rows up to which other k are tried by the method itself instead of a quick one."""
 SIZES = (3, 5, 10, 20)
 BY_PARTS = tuple(name for name, declared in DECLARED.items() if declared.purpose == PARTS)
-"""Choices about runs over parts, which a look in memory does without."""
+"""Choices about runs over parts, which a preview in memory ignores."""
 LATER = ("learned-guess",)
-"""Attacks that learn, which takes a second: they are made once the release is of the whole table."""
+"""Attacks that learn, which takes a second: they run once the release is of the whole table."""
 WORST, MEMBERS = 6, 12
 Tell = Callable[[dict[str, Any]], None]
 
@@ -51,7 +51,7 @@ def preview(
     ledger: str | None = None,
     rows: int | None = None,
 ) -> tuple[Release, bool]:
-    """Tell what would come of choices: a quick look at first, then the release itself.
+    """Preview the result of choices: a quick look first, then the release itself.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def preview(
 def expected(
     guess: Mapping[int | None, float], loss: float | None, sample: int, rows: int
 ) -> tuple[float, float] | None:
-    """Return between what the loss of the whole table will be, from that of a sample.
+    """Return the expected range of the whole table's loss, from a sample's.
 
     The loss grows with k by a power of it, and falls with the rows by the same power: k people of twice as
     many are as near to each other as k / 2 of the sample. Where other k were tried, they tell the power. Keys
@@ -147,7 +147,7 @@ def _by_k(chosen: Settings) -> bool:
 def _try(
     frame: pl.DataFrame, given: Mapping[str, Any], k: int | None, check: Callable[[], None]
 ) -> Release | None:
-    """Make a release at another k, or of a sample; None where that is refused."""
+    """Make a release at another k, or of a sample; None if that is refused."""
     check()
     try:
         return anonymize(frame, **{**given, **({} if k is None else {"k": k})}, progress=lambda _: check())
@@ -166,7 +166,7 @@ def _point(k: int | None, release: Release, *, exact: bool) -> dict[str, Any]:
 
 
 def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -> dict[str, Any]:
-    """Return what is shown of a release before it is written."""
+    """Return the figures of a release before it is written."""
     if whole:
         exposure = release.exposure = quick_exposure(release, Context())
     else:
@@ -203,7 +203,7 @@ def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -
 
 
 def population_words(release: Release) -> list[str]:
-    """Say what somebody finds who does not know who is in the table, where the population is known."""
+    """Describe what an intruder without knowledge of membership finds, if the population is known."""
     if release._evidence is None:
         return []
     made = in_population(release.recipe, release._evidence, release._held, Context())
@@ -221,7 +221,7 @@ def population_words(release: Release) -> list[str]:
 
 
 def groups(release: Release, original: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the groups whose people were moved furthest, with their originals: for the house alone."""
+    """Return the groups whose people moved furthest, with their originals; only for the house."""
     evidence, table = release._evidence, release._held
     if evidence is None or not release.recipe.makes_groups or len(evidence.order) > len(original):
         return []
@@ -275,7 +275,7 @@ def _text(value: object) -> str:
 
 
 def sampled(frame: pl.DataFrame, chosen: Settings, most: int, size: int) -> pl.DataFrame:
-    """Return some of the rows of a large table; all rows of a person or household together."""
+    """Return a sample of a large table, with all rows of a person or household."""
     if len(frame) <= most:
         return frame
     rng = np.random.default_rng(0)

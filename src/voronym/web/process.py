@@ -18,7 +18,7 @@ LINE = 64 << 20
 
 
 class Refused(VoronymError):  # noqa: N818 - the house said no
-    """The house said no: its sentence, and which error it was."""
+    """A refusal by the library: its sentence and its type."""
 
     def __init__(self, sentence: str, kind: str) -> None:
         super().__init__(sentence)
@@ -96,7 +96,7 @@ class Process:
         return await future
 
     async def wish(self, number: int, what: str) -> None:
-        """Pass on a wish: "finish" or "cancel"."""
+        """Pass on a request: "finish" or "cancel"."""
         await self._send({"id": number, "wish": what})
 
     async def _send(self, message: dict[str, Any]) -> None:
@@ -135,7 +135,7 @@ class Process:
             heard(message)
 
     async def end(self) -> None:
-        """Kill it, and wait until it is gone."""
+        """Kill it, and wait until it has ended."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):  # with the processes of a run over parts
                 os.killpg(self._child.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Coming from ARX: a project becomes choices, with its table where it holds one."""
+"""Import from ARX: a project becomes choices, with its table if it holds one."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ async def _taken(request: Request, desk: Desk, folder: Path) -> str:
 
 
 def _plain(made: Imported, name: str) -> dict[str, list[str]]:
-    """Return a hierarchy as choices hold it: each value with what it belongs to, nearest first."""
+    """Return a hierarchy in the form of choices: each value with its ancestors, nearest first."""
     return {row[0]: list(row[1:]) for row in made.trees[name].paths.values()}

@@ -57,7 +57,7 @@ async def result(request: Request) -> Response:
 
 
 async def back(request: Request) -> Response:
-    """Choose again what an earlier run was made with."""
+    """Restore the choices of an earlier run."""
     table, result = run_of(request)
     if result.reading != table.reading:
         await table.open(dict(result.reading))

@@ -1,4 +1,4 @@
-"""Templates of the page, and what they need."""
+"""Templates of the page, and their data."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def environment() -> Environment:
 
 
 def _lines(text: str) -> Markup:
-    """Return a text of several lines as it is, escaped; elsewhere line ends become blanks."""
+    """Return a text of several lines unchanged but escaped; elsewhere line ends become blanks."""
     return Markup("\n").join(clean(line) for line in str(text).split("\n"))
 
 
@@ -104,7 +104,7 @@ def roles(table: Table, status: int = 200, errors: dict[str, str] | None = None)
 
 
 def _columns(table: Table) -> dict[str, Any]:
-    """Return what the cards of columns show."""
+    """Return the data of the column cards."""
     warned: dict[int, list[str]] = {}
     loose = []
     for warning in table.about["warnings"]:
@@ -131,13 +131,13 @@ def _columns(table: Table) -> dict[str, Any]:
 
 
 def several(table: Table, chosen: Settings) -> str:
-    """Return the advice to say whose several rows are, unless that was said."""
+    """Return the advice to declare whose rows repeat, unless that was done."""
     result = {"person": chosen.person, "household": chosen.household}
     return " ".join(text for what, text in table.about.get("several", ()) if not result[what])
 
 
 def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:
-    """Put a sentence about columns beside those that it names."""
+    """Put a sentence about columns next to those that it names."""
     sentence = errors.get("columns")
     if not sentence:
         return errors
@@ -150,7 +150,7 @@ def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:
 
 
 def _protection(table: Table, errors: dict[str, str] | None) -> dict[str, Any]:
-    """Return what the fields of the protection show."""
+    """Return the data of the protection's fields."""
     from voronym.method import METHODS
     from voronym.web.given import policies, purposes
 
@@ -171,7 +171,7 @@ def _protection(table: Table, errors: dict[str, str] | None) -> dict[str, Any]:
 
 
 def protect(table: Table, status: int = 200, errors: dict[str, str] | None = None) -> HTMLResponse:
-    """Show the protection, with what it would cost."""
+    """Show the protection with its expected cost."""
     return show("protect.html", status, table=table, screen="protect", **_protection(table, errors))
 
 
@@ -182,7 +182,7 @@ def bench(table: Table) -> HTMLResponse:
 
 
 def history(table: Table, screen: str) -> HTMLResponse:
-    """Show what was done."""
+    """Show the history of choices."""
     return show("history.html", table=table, journal=table.journal, screen=screen)
 
 
@@ -192,7 +192,7 @@ def forget(table: Table) -> HTMLResponse:
 
 
 def sketch(result: Sketch, table: Table) -> HTMLResponse:
-    """Show what a release by the choices of now would be, so far."""
+    """Show the preview of a release so far."""
     points = [result.points[k] for k in sorted(result.points) if k and result.points[k]["loss"] is not None]
     k = table.settings.k
     picture = draw.cost_by_k(points, k) if len(points) > 1 else None
@@ -206,7 +206,7 @@ def sketch(result: Sketch, table: Table) -> HTMLResponse:
 
 
 def running(table: Table, run: Run, ahead: int) -> HTMLResponse:
-    """Show a run at work, or one that came to nothing."""
+    """Show a run at work, or one without a result."""
     return show("run.html", table=table, screen="result", run=run, ahead=ahead)
 
 
@@ -224,7 +224,7 @@ def progress(table: Table, run: Run, ahead: int, elapsed: float) -> HTMLResponse
 
 
 def _left(elapsed: float, done: float) -> str:
-    """Say how long a run still takes if it goes on as it went; nothing while it is too early to say."""
+    """Estimate the time left of a run; empty if it is too early."""
     if elapsed < 2.0 or not 0.1 < done < 1.0:
         return ""
     seconds = elapsed * (1.0 - done) / done
@@ -232,7 +232,7 @@ def _left(elapsed: float, done: float) -> str:
 
 
 def result(table: Table, run: Run, other: Run | None, command: str) -> HTMLResponse:
-    """Show a release: what it promises, what it cost, how it looks."""
+    """Show a release: its promises, its cost and its rows."""
     done = [item for item in table.runs if item.state == "done"]
     return show(
         "result.html", table=table, screen="result", run=run, other=other, done=done, command=command,

@@ -64,7 +64,7 @@ def serve(
 
 @contextlib.contextmanager
 def listening(port: int) -> Iterator[socket.socket]:
-    """Open the door, or say that somebody else stands in it."""
+    """Listen on a port; raise if it is taken."""
     door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -81,13 +81,13 @@ def listening(port: int) -> Iterator[socket.socket]:
 
 
 class _Server(uvicorn.Server):  # type: ignore[misc] # mypy does not look into uvicorn
-    """A server that ends quietly: Ctrl-C is how it is meant to end."""
+    """A server that ends quietly on Ctrl-C."""
 
     ready: Callable[[], None]
     """Called when it listens."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and say so."""
+        """Listen, and announce it."""
         await super().startup(sockets)
         if self.started:
             self.ready()
@@ -103,7 +103,7 @@ class _Server(uvicorn.Server):  # type: ignore[misc] # mypy does not look into u
 
 
 class Way:
-    """A file for its owner alone that leads a browser to the page, for as long as its token is good."""
+    """A file only for its owner that leads a browser to the page while its token is valid."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "open.html"
@@ -179,7 +179,7 @@ async def _serve(
 
 
 async def _watch(guard: Guard, desk: Desk, idle: float) -> None:
-    """Wipe everything once nobody has asked for anything for a long time."""
+    """Wipe everything after a long time without a request."""
     while True:
         await asyncio.sleep(min(60.0, idle / 4))
         if monotonic() - guard.seen > idle and not desk.ahead and desk.tables:

@@ -1,4 +1,4 @@
-"""What was chosen on the page: declared choices as plain data, and the command line that does the same."""
+"""The choices on the page as plain data, and the equivalent command line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Settings:
         return self.get(name)
 
     def having(self, **changed: Any) -> Settings:
-        """Return settings with some choices changed; None, and what is empty, takes a choice back."""
+        """Return settings with some choices changed; None or empty resets a choice."""
         made = {**self.choices, **changed}
         empty: tuple[Any, ...] = (None, "", (), [], {})
         return Settings(
@@ -57,7 +57,7 @@ class Settings:
         )
 
     def of(self, role: str) -> list[str]:
-        """Return the columns of a role; those that tell people and households apart are identifiers."""
+        """Return the columns of a role; those of people and households are identifiers."""
         units = [self.get("person"), self.get("household")] if role == "identifier" else []
         return [*self.get(ROLES[role]), *(name for name in units if name)]
 
@@ -72,7 +72,7 @@ class Settings:
         return self.of("key")
 
     def about_columns(self) -> dict[str, Any]:
-        """Return what is said about columns, for `Request.table`."""
+        """Return the choices about columns, for `Request.table`."""
         return {name: value for name, value in self.choices.items() if name in ColumnChoices.names()}
 
     def plain(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Settings:
 
     @classmethod
     def of_plain(cls, given: Mapping[str, Any]) -> Settings:
-        """Build settings from what `plain` gives."""
+        """Build settings from the result of `plain`."""
         return cls({name: value for name, value in given.get("choices", {}).items() if name in KEPT})
 
     @classmethod
@@ -91,7 +91,7 @@ class Settings:
 
     @classmethod
     def of_recipe(cls, recipe: Recipe, there: Collection[str] = ()) -> Settings:
-        """Build settings from a recipe; one that names further files than those given is refused."""
+        """Build settings from a recipe; one that names other files than those given is refused."""
         settings = cls.of_schema(recipe.schema).having(**recipe.given)
         refuse_files(settings, there)
         return settings
@@ -149,7 +149,7 @@ def named_files(settings: Settings) -> list[str]:
 
 
 def refuse_files(settings: Settings, there: Collection[str] = ()) -> None:
-    """Refuse what would have the page open a file by its name, unless somebody gave it a file of that name.
+    """Refuse choices that would open a file by name, unless such a file was given.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def refuse_files(settings: Settings, there: Collection[str] = ()) -> None:
 
 
 def _file_of(text: str) -> str:
-    """Return the file that a step names; what is no step is said elsewhere, and opens none."""
+    """Return the file that a step names; an invalid step names none."""
     try:
         return str(getattr(parse_step(text), "hierarchy", None) or "")
     except VoronymError:
@@ -176,7 +176,7 @@ def _file_of(text: str) -> str:
 
 
 def number(text: str) -> Any:
-    """Read a number field: an empty text is None, and what is no number is returned as it was typed."""
+    """Parse a number field: an empty text is None; unparsable text is returned unchanged."""
     text = text.strip()
     try:
         value = None if not text else read_value(text)

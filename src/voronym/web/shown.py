@@ -1,4 +1,4 @@
-"""What the result screen shows of a release: words and pictures of the report, rows, one group, figures."""
+"""The result screen of a release: words and pictures of the report, rows, one group, figures."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ PICTURES = (
     "rules",
     "distributions",
 )
-"""Sections of the internal report that have a place on the screen; all of them stand in the report itself."""
+"""Sections of the internal report shown on the screen; the report has all of them."""
 
 
 def release_view(
     release: Release, dossier: Dossier, receipt: WriteReceipt | None, original: pl.DataFrame
 ) -> dict[str, Any]:
-    """Return what to show of a release, in plain types; markup comes from the report's own templates."""
+    """Return the view of a release in plain types; markup comes from the report's templates."""
     words = pieces(dossier, only=PICTURES)
     return {
         "verdict": str(words.verdict),
@@ -122,7 +122,7 @@ def _typical(sizes: Any) -> int:
 
 
 def _placed(frame: nw.DataFrame[Any], columns: list[str]) -> list[list[str | None]]:
-    """Return rows of a released frame under the columns of the original; None where one was dropped."""
+    """Return rows of a released frame under the columns of the original; None for a dropped one."""
     there = [name for name in columns if name in frame.columns]
     return [
         [dict(zip(there, row, strict=True)).get(name) for name in columns]

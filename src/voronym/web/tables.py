@@ -1,4 +1,4 @@
-"""The first screen, and those of a table: how it is read, its columns, its protection.
+"""The first screen, and those of a table: reading, columns, protection.
 
 A form answers with where to go, or with itself and a sentence beside the field.
 """
@@ -33,7 +33,7 @@ async def start(request: Request) -> Response:
 
 
 async def style(_: Request) -> Response:
-    """Serve the style of the report, and what the page adds to it."""
+    """Serve the style of the report and of the page."""
     from voronym.report.html import style_sheet
 
     return Response(style_sheet() + (HERE / "static" / "page.css").read_text("utf-8"), media_type="text/css")
@@ -59,7 +59,7 @@ async def upload(request: Request) -> Response:
 
 
 async def part(request: Request) -> Response:
-    """Take one of several files that are one table; the last of them opens it."""
+    """Accept one of several files that form a table; the last one opens it."""
     desk, query = desk_of(request), request.query_params
     key, many = query.get("set", ""), query.get("of", "")
     try:
@@ -83,7 +83,7 @@ async def part(request: Request) -> Response:
 
 
 async def _gathered(request: Request, folder: Path, many: int) -> int:
-    """Take a file into a folder; return how many there are once all are there, else 0."""
+    """Accept a file into a folder; return the number of files once complete, else 0."""
     folder.mkdir(mode=0o700, exist_ok=True)
     label = intake.label_of(request.query_params.get("name", ""))
     intake.check_suffix(label)
@@ -122,7 +122,7 @@ async def recipe(request: Request) -> Response:
 
 
 async def enter(request: Request) -> Response:
-    """Go where the table stands."""
+    """Redirect to the table's present step."""
     table = table_of(request)
     if table.judging:
         return go(f"/t/{table.id}/judge")
@@ -166,7 +166,7 @@ async def roles(request: Request) -> Response:
 
 
 async def keep(request: Request) -> Response:
-    """Take a change of some fields at once; whatever another window changed stays."""
+    """Accept a change of some fields; changes of another window stay."""
     table = table_of(request)
     fields = await form_of(request)
     screen, source = fields.pop("screen", ""), fields.pop("source", "")
@@ -177,12 +177,12 @@ async def keep(request: Request) -> Response:
 
 
 async def state(request: Request) -> Response:
-    """Say which version of the choices is in force, for windows that look again."""
+    """Return the version of the present choices, for windows that poll."""
     return JSONResponse({"version": table_of(request).journal.version})
 
 
 async def command(request: Request) -> Response:
-    """Return the command line that does what is chosen now."""
+    """Return the command line for the present choices."""
     table = table_of(request)
     return PlainTextResponse(table.command(table.settings, table.reading, table.book))
 
@@ -196,7 +196,7 @@ async def turn(request: Request) -> Response:
 
 
 async def pin(request: Request) -> Response:
-    """Keep the choices of now as an alternative; or choose again what one of them was."""
+    """Keep the present choices as an alternative; or restore one."""
     table = table_of(request)
     letter = (await form_of(request)).get("letter", "")
     if not letter:
@@ -223,12 +223,12 @@ async def bench(request: Request) -> Response:
 
 
 async def history(request: Request) -> Response:
-    """Show what was done, with what came of it."""
+    """Show the history of choices with their results."""
     return screens.history(table_of(request), request.query_params.get("screen", "bench"))
 
 
 async def alone(request: Request) -> Response:
-    """Count who stands alone, while roles are chosen."""
+    """Count unique records while roles are chosen."""
     table = table_of(request)
     fields = await form_of(request)
     chosen = columns_of(fields, table.settings, table.about["columns"]) if fields else table.settings
@@ -249,7 +249,7 @@ async def alone(request: Request) -> Response:
 
 
 def _singled(counts: dict[str, Any] | None) -> str:
-    """Say whom a key singles out: by itself, and beside the one other key with which it does most."""
+    """Describe whom a key singles out: alone, and with the other key that adds most."""
     if counts is None:
         return ""
     parts = [f"by itself it singles out {counts['own']:,}"]
@@ -290,7 +290,7 @@ async def protect(request: Request) -> Response:
 
 
 async def sketch(request: Request) -> Response:
-    """Show the picture of risk and loss, so far."""
+    """Show the preview of risk and loss so far."""
     table = table_of(request)
     return screens.sketch(await table.draw(), table)
 
@@ -311,7 +311,7 @@ async def own_recipe(request: Request) -> Response:
 
 
 async def forget(request: Request) -> Response:
-    """Ask whether a table should be forgotten; or take it off the desk, with all that was made of it."""
+    """Ask whether to forget a table; or remove it with all its results."""
     if request.method == "GET":
         return screens.forget(table_of(request))
     await desk_of(request).forget(table_of(request))

@@ -1,4 +1,4 @@
-"""A worker process: one table, one line of JSON for each order and each answer, nothing else.
+"""A worker process for one table: one line of JSON for each order and each answer.
 
 It reads orders from standard input and ends when that does, so it never outlives its server. What libraries
 print goes nowhere: it might quote a value.
@@ -25,7 +25,7 @@ from voronym.web.bench import Bench, Wishes
 
 DO = ("open", "alone", "check", "choices", "recipe", "preview", "judge", "ledger", "look", "run")
 LEAST, MOST = 0.08, 0.4
-"""Seconds between two steps of a task that are told: at least, and at most."""
+"""Least and most seconds between two progress reports."""
 
 
 class Worker:
@@ -44,7 +44,7 @@ class Worker:
             self._out.flush()
 
     def take(self, order: dict[str, Any]) -> None:
-        """Take an order: a task, or a wish about one."""
+        """Accept an order: a task, or a request about one."""
         number = int(order["id"])
         if "wish" in order:
             wishes = self._tasks.get(number)
@@ -81,13 +81,13 @@ class Worker:
             self.say({"id": number, **answer})
 
     def compiling(self, going_on: bool) -> None:
-        """Tell all tasks that kernels are being compiled, which takes as long as it takes."""
+        """Tell all tasks that kernels are being compiled."""
         with contextlib.suppress(OSError, ValueError):
             self.say({"compiling": going_on})
 
 
 class Teller:
-    """Tells how far a task is: not too often, and again where a long step says nothing.
+    """Reports a task's progress: not too often, and again during a long step.
 
     Whoever hears nothing knows that the process does not work any more.
     """
@@ -97,7 +97,7 @@ class Teller:
         self._at, self._began, self._last = -LEAST, monotonic(), dict[str, Any]()
 
     def __call__(self, result: dict[str, Any]) -> None:
-        """Tell something; progress that follows the last one too soon is left out."""
+        """Send a message; progress too soon after the last one is dropped."""
         progress = result.get("progress")
         if progress is not None:
             now, same = monotonic(), self._last.get("stage") == progress["stage"]
@@ -108,7 +108,7 @@ class Teller:
         self._tell(result)
 
     def pulse(self) -> None:
-        """Tell the last step again while it goes on, with the seconds that it has taken."""
+        """Repeat the last step while it continues, with its seconds so far."""
         while not self._over.wait(MOST / 2):
             now = monotonic()
             if self._last and now - self._at >= MOST - LEAST:
@@ -117,12 +117,12 @@ class Teller:
                     self._tell({"progress": {**self._last, "since": now - self._began}})
 
     def end(self) -> None:
-        """Tell nothing more."""
+        """Stop sending."""
         self._over.set()
 
 
 def limit_memory(megabytes: int) -> None:
-    """Have the system refuse memory beyond a limit, where it can."""
+    """Limit the memory of the process, if the system can."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

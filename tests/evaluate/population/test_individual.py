@@ -23,9 +23,9 @@ def test_equals_the_integral_over_the_posterior(f, p):
     generating = quad(moment, 0, 1, epsabs=0, epsrel=1e-10, limit=500, points=cut)
     outside = np.arange(int((f + 60 * f**0.5) / p) + 5000)
     summed = (nbinom.pmf(outside, f, p) / (outside + f)).sum()
-    found = match_probability([f], [p])[0]
-    assert found == pytest.approx(generating[0], rel=1e-8)
-    assert found == pytest.approx(summed, rel=1e-10)
+    result = match_probability([f], [p])[0]
+    assert result == pytest.approx(generating[0], rel=1e-8)
+    assert result == pytest.approx(summed, rel=1e-10)
 
 
 def test_limits():
@@ -49,7 +49,7 @@ def test_each_record_has_the_risk_of_its_class():
             "h": rng.integers(0, 99, 300),
         }
     )
-    found = vr.population_risk(survey, keys=["a", "b"], weights="w", household="h", threshold=0.05)
+    result = vr.population_risk(survey, keys=["a", "b"], weights="w", household="h", threshold=0.05)
     sizes, sums = Counter(), Counter()
     for a, b, w, _ in survey.rows():
         sizes[a, b] += 1
@@ -60,18 +60,18 @@ def test_each_record_has_the_risk_of_its_class():
         p = f / sums[a, b]
         outside = np.arange(20_000)
         wanted.append((nbinom.pmf(outside, f, p) / (outside + f)).sum())
-    assert found.risks == pytest.approx(wanted)
-    assert found.matches.expected == pytest.approx(sum(wanted))
-    assert found.matches.at_risk == sum(r > 0.05 for r in wanted)
-    assert found.population == pytest.approx(survey["w"].sum())
+    assert result.risks == pytest.approx(wanted)
+    assert result.matches.expected == pytest.approx(sum(wanted))
+    assert result.matches.at_risk == sum(r > 0.05 for r in wanted)
+    assert result.population == pytest.approx(survey["w"].sum())
     kept = {}
     for home, r in zip(survey["h"].to_list(), wanted, strict=True):
         kept[home] = kept.get(home, 1.0) * (1 - r)
-    assert found.households.number == len(kept)
-    assert found.households.expected == pytest.approx(sum(1 - q for q in kept.values()))
-    assert found.households.greatest == pytest.approx(max(1 - q for q in kept.values()))
-    low, high = found.matches.interval
-    assert low < found.matches.expected < high
+    assert result.households.number == len(kept)
+    assert result.households.expected == pytest.approx(sum(1 - q for q in kept.values()))
+    assert result.households.greatest == pytest.approx(max(1 - q for q in kept.values()))
+    low, high = result.matches.interval
+    assert low < result.matches.expected < high
 
 
 def test_a_household_with_somebody_certain_is_certain():
@@ -81,28 +81,28 @@ def test_a_household_with_somebody_certain_is_certain():
 def test_a_fraction_is_equal_weights():
     rng = np.random.default_rng(2)
     survey = pl.DataFrame({"a": rng.integers(0, 80, 200), "w": np.full(200, 25.0)})
-    one = vr.population_risk(survey, keys=["a"], weights="w").to_dict()
-    two = vr.population_risk(survey, keys=["a"], sampling_fraction=0.04).to_dict()
-    assert one.pop("basis") == "weights"
-    assert two.pop("basis") == "sampling fraction"
+    first = vr.population_risk(survey, keys=["a"], weights="w").to_dict()
+    second = vr.population_risk(survey, keys=["a"], sampling_fraction=0.04).to_dict()
+    assert first.pop("basis") == "weights"
+    assert second.pop("basis") == "sampling fraction"
     for name in ("matches", "uniques", "rule"):
-        assert str(one[name]) == str(two[name])
+        assert str(first[name]) == str(second[name])
 
 
 def test_a_known_population_is_counted():
     rng = np.random.default_rng(5)
     everybody = pl.DataFrame({"a": rng.integers(0, 40, 3000), "b": rng.integers(0, 40, 3000)})
     survey = everybody[rng.choice(3000, 400, replace=False).tolist()]
-    found = vr.population_risk(survey, keys=["a", "b"], population=everybody)
+    result = vr.population_risk(survey, keys=["a", "b"], population=everybody)
     here, there = Counter(survey.rows()), Counter(everybody.rows())
-    assert found.risks == pytest.approx([1 / there[row] for row in survey.rows()])
+    assert result.risks == pytest.approx([1 / there[row] for row in survey.rows()])
     alone = [row for row in survey.rows() if here[row] == 1]
-    assert found.known == {
+    assert result.known == {
         "sample_uniques": len(alone),
         "population_uniques": sum(there[row] == 1 for row in alone),
         "absent": 0,
     }
-    assert found.uniques == ()
+    assert result.uniques == ()
     strangers = vr.population_risk(survey, keys=["a", "b"], population=everybody.filter(pl.col("a") > 0))
     assert strangers.known["absent"] == sum(a == 0 for a, _ in survey.rows())
     assert "coded otherwise" in str(strangers)
@@ -129,19 +129,19 @@ def test_what_cannot_be_is_refused():
 
 def test_weights_below_one_count_as_one_and_nothing_personal_is_told():
     survey = pl.DataFrame({"town": ["secret", "b", "b"], "w": [0.5, 4.0, 4.0]})
-    found = vr.population_risk(survey, keys=["town"], weights="w")
-    assert found.matches.greatest == 1.0
-    assert "1 of 3 weights are below 1" in str(found)
-    assert "secret" not in str(found) + repr(found) + str(found.to_dict())
-    assert "risks" not in found.to_dict()
+    result = vr.population_risk(survey, keys=["town"], weights="w")
+    assert result.matches.greatest == 1.0
+    assert "1 of 3 weights are below 1" in str(result)
+    assert "secret" not in str(result) + repr(result) + str(result.to_dict())
+    assert "risks" not in result.to_dict()
 
 
 def test_weights_below_one_count_as_one_in_the_sums():
     survey = pl.DataFrame({"town": ["a", "a", "b"], "w": [0.25, 3.0, 9.0]})
-    found = vr.population_risk(survey, keys=["town"], weights="w")
+    result = vr.population_risk(survey, keys=["town"], weights="w")
     whole = vr.population_risk(survey.with_columns(w=pl.Series([1.0, 3.0, 9.0])), keys=["town"], weights="w")
-    assert found.population == whole.population == 13.0
-    assert found.risks.tolist() == whole.risks.tolist()
+    assert result.population == whole.population == 13.0
+    assert result.risks.tolist() == whole.risks.tolist()
 
 
 def test_a_person_has_the_greatest_risk_of_their_rows():
@@ -149,15 +149,15 @@ def test_a_person_has_the_greatest_risk_of_their_rows():
     people = pl.DataFrame({"town": list("aaabcc")})
     for towns in ("abc", "bac", "acb"):
         rows = pl.DataFrame({"town": list(towns), "who": ["one"] * 3})
-        found = vr.population_risk(rows, keys=["town"], population=people, person="who")
-        assert found.risks.tolist() == [1.0]
+        result = vr.population_risk(rows, keys=["town"], population=people, person="who")
+        assert result.risks.tolist() == [1.0]
 
 
 def test_whom_the_population_lacks_hides_among_the_records():
     survey = pl.DataFrame({"town": list("abbb")})
-    found = vr.population_risk(survey, keys=["town"], population=pl.DataFrame({"town": list("aac")}))
-    assert found.risks == pytest.approx([1 / 2, 1 / 3, 1 / 3, 1 / 3])
-    assert found.known["absent"] == 3
+    result = vr.population_risk(survey, keys=["town"], population=pl.DataFrame({"town": list("aac")}))
+    assert result.risks == pytest.approx([1 / 2, 1 / 3, 1 / 3, 1 / 3])
+    assert result.known["absent"] == 3
 
 
 @pytest.mark.parametrize(
@@ -165,5 +165,5 @@ def test_whom_the_population_lacks_hides_among_the_records():
 )
 def test_weights_that_differ_much_are_warned_of(weights, warned):
     survey = pl.DataFrame({"town": list("aabb"), "w": weights})
-    found = vr.population_risk(survey, keys=["town"], weights="w")
-    assert any("weights differ much" in note for note in found.notes) == warned
+    result = vr.population_risk(survey, keys=["town"], weights="w")
+    assert any("weights differ much" in note for note in result.notes) == warned

@@ -13,9 +13,9 @@ from voronym.evaluate.population.figures import Matches
 def test_matches_are_within_their_interval_as_often_as_said():
     rng = np.random.default_rng(2)
     risks = rng.uniform(0.0, 0.4, 500)
-    found = Matches.of(risks, 0.2, "")
+    result = Matches.of(risks, 0.2, "")
     drawn = (rng.random((4000, 500)) < risks).sum(axis=1)
-    low, high = found.interval
+    low, high = result.interval
     assert 0.93 < np.mean((low <= drawn) & (drawn <= high)) < 0.97
     assert Matches.of(np.array([1.0, 1.0]), 0.2, "").interval == (2.0, 2.0)
 
@@ -25,12 +25,12 @@ def test_members_of_a_household_are_found_together():
     rng = np.random.default_rng(5)
     table = vr.datasets.hospital(400, seed=1).select("age", "sex")
     homes = np.arange(400) // 5
-    found = vr.population_risk(
+    result = vr.population_risk(
         table.with_columns(home=homes), keys=["age", "sex"], sampling_fraction=0.02, household="home"
     )
-    one = 1 - np.array([np.prod(1 - found.risks[homes == home]) for home in range(80)])
-    drawn = 5 * (rng.random((4000, 80)) < one).sum(axis=1)
-    low, high = found.members.interval
+    single = 1 - np.array([np.prod(1 - result.risks[homes == home]) for home in range(80)])
+    drawn = 5 * (rng.random((4000, 80)) < single).sum(axis=1)
+    low, high = result.members.interval
     assert 0.92 < np.mean((low <= drawn) & (drawn <= high)) < 0.98
 
 
@@ -67,10 +67,10 @@ def test_the_error_of_pitmans_uniques_is_that_of_the_likelihood(theta, alpha):
 
 def test_zayatz_varies_as_much_as_said():
     counts = {1: 50, 2: 20, 3: 10, 9: 5}
-    found = classes.zayatz(Sizes.of(np.repeat(list(counts), list(counts.values())), 400))
+    result = classes.zayatz(Sizes.of(np.repeat(list(counts), list(counts.values())), 400))
     chance = np.array([hypergeom(400, i, 165).pmf(1) for i in counts])
     rng = np.random.default_rng(8)
     drawn = rng.poisson(list(counts.values()), (3000, 4))
     again = drawn[:, 0] ** 2 * chance[0] / (drawn @ chance) * 400 / 165
-    assert np.log(found.high / found.low) / (2 * 1.96) == pytest.approx(np.log(again).std(), rel=0.3)
-    assert np.log(found.high / found.uniques) == pytest.approx(np.log(found.uniques / found.low))
+    assert np.log(result.high / result.low) / (2 * 1.96) == pytest.approx(np.log(again).std(), rel=0.3)
+    assert np.log(result.high / result.uniques) == pytest.approx(np.log(result.uniques / result.low))

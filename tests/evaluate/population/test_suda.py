@@ -44,12 +44,12 @@ def tables(count):
 def test_equals_enumeration_on_200_tables():
     seen = 0
     for codes, size in tables(200):
-        found = {
+        results = {
             tuple(c for c in range(len(codes)) if columns >> c & 1): set(rows.tolist())
             for columns, rows in minimal_uniques(codes, size, Context())
         }
-        assert found == enumerated(codes, size)
-        seen += sum(map(len, found.values()))
+        assert results == enumerated(codes, size)
+        seen += sum(map(len, results.values()))
     assert seen > 2000
 
 
@@ -57,7 +57,7 @@ def test_scores_are_those_of_the_paper():
     for codes, size in tables(30):
         d, n = codes.shape
         frame = pl.DataFrame({f"c{i}": column for i, column in enumerate(codes)})
-        found = vr.suda(frame, keys=frame.columns, size=size)
+        result = vr.suda(frame, keys=frame.columns, size=size)
         scores, parts, sizes = np.zeros(n), np.zeros((n, d)), Counter()
         most = min(size, d - 1)
         for columns, rows in enumerated(codes, size).items():
@@ -67,31 +67,31 @@ def test_scores_are_those_of_the_paper():
             for row in rows:
                 scores[row] += score
                 parts[row, list(columns)] += score
-        assert np.array_equal(found.scores, scores)
-        assert found.by_size == dict(sorted(sizes.items()))
-        assert found.unique == (scores > 0).sum()
+        assert np.array_equal(result.scores, scores)
+        assert result.by_size == dict(sorted(sizes.items()))
+        assert result.unique == (scores > 0).sum()
         if scores.any():
-            assert np.allclose(list(found.contribution.values()), parts.sum(axis=0) / scores.sum())
+            assert np.allclose(list(result.contribution.values()), parts.sum(axis=0) / scores.sum())
             rows = scores > 0
-            assert np.allclose(found.shares[rows], parts[rows] / scores[rows, None])
+            assert np.allclose(result.shares[rows], parts[rows] / scores[rows, None])
 
 
 def test_order_of_columns_and_rows_is_nothing():
     rng = np.random.default_rng(3)
     frame = pl.DataFrame({f"c{i}": rng.integers(0, 9, 300) for i in range(6)})
     order, names = rng.permutation(300), list(rng.permutation(frame.columns))
-    one = vr.suda(frame, keys=frame.columns, size=4)
-    two = vr.suda(frame[order.tolist()], keys=names, size=4)
-    assert np.array_equal(one.scores[order], two.scores)
-    assert one.contribution == pytest.approx(two.contribution)
+    first = vr.suda(frame, keys=frame.columns, size=4)
+    second = vr.suda(frame[order.tolist()], keys=names, size=4)
+    assert np.array_equal(first.scores[order], second.scores)
+    assert first.contribution == pytest.approx(second.contribution)
 
 
 def test_data_intrusion_simulation():
     frame = pl.DataFrame({"a": [1, 2, 3, 4, 4, 5, 5, 5], "b": [0] * 8})
-    found = vr.suda(frame, keys=["a", "b"], sampling_fraction=0.1)
-    assert found.match == pytest.approx(0.1 * 3 / (0.1 * 3 + 2 * 0.9 * 1))
-    assert found.risks[:3] == pytest.approx(found.match)  # three equal scores share it equally
-    assert found.risks[3:].tolist() == [0.0] * 5
+    result = vr.suda(frame, keys=["a", "b"], sampling_fraction=0.1)
+    assert result.match == pytest.approx(0.1 * 3 / (0.1 * 3 + 2 * 0.9 * 1))
+    assert result.risks[:3] == pytest.approx(result.match)  # three equal scores share it equally
+    assert result.risks[3:].tolist() == [0.0] * 5
     everybody = vr.suda(frame, keys=["a"], sampling_fraction=1.0)
     assert everybody.match == 1.0
     assert everybody.risks[:3].tolist() == [1.0] * 3
@@ -100,21 +100,21 @@ def test_data_intrusion_simulation():
 def test_no_dis_score_is_above_one():
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"a": [99, *rng.integers(0, 3, 99)], "b": rng.integers(0, 30, 100)})
-    found = vr.suda(
+    result = vr.suda(
         frame.with_columns(c=pl.Series(rng.integers(0, 30, 100))), keys=list("abc"), sampling_fraction=0.9
     )
-    assert found.risks.max() <= 1.0
+    assert result.risks.max() <= 1.0
     sizes = Counter(frame.with_columns(c=pl.Series(range(100))).rows()).values()
     assert set(sizes) == {1}
-    assert found.risks.sum() <= 100 * found.match + 1e-9
+    assert result.risks.sum() <= 100 * result.match + 1e-9
 
 
 def test_missing_is_a_value_and_nothing_personal_is_told():
     frame = pl.DataFrame({"town": ["secret", None, "b", "b"]})
-    found = vr.suda(frame, keys=["town"])
-    assert found.scores.tolist() == [1.0, 1.0, 0.0, 0.0]
-    assert "secret" not in str(found) + repr(found) + str(found.to_dict())
-    assert "scores" not in found.to_dict()
+    result = vr.suda(frame, keys=["town"])
+    assert result.scores.tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert "secret" not in str(result) + repr(result) + str(result.to_dict())
+    assert "scores" not in result.to_dict()
 
 
 def test_what_cannot_be_is_refused():

@@ -55,24 +55,24 @@ def test_pitmans_likelihood_is_that_of_the_process():
 
     for theta, alpha in ((2.0, 0.4), (0.3, 0.1), (9.0, 0.8)):
         for sizes in ([1, 1, 2, 5], [3, 3, 1], [1, 7]):
-            one = classes.log_likelihood(theta, alpha, Sizes.of(np.array(sizes), 100))
-            assert one == pytest.approx(seated(theta, alpha, sizes))
+            item = classes.log_likelihood(theta, alpha, Sizes.of(np.array(sizes), 100))
+            assert item == pytest.approx(seated(theta, alpha, sizes))
 
 
 def test_pitman_finds_the_most_likely_parameters():
     rng = np.random.default_rng(4)
     sizes = Sizes.of(restaurant(30.0, 0.5, 2000, rng), 40_000)
-    found = classes.pitman(sizes)
+    result = classes.pitman(sizes)
     grid = [
         (classes.log_likelihood(theta, alpha, sizes), theta, alpha)
         for alpha in np.linspace(0.3, 0.7, 81)
         for theta in np.linspace(5, 80, 151)
     ]
     _, theta, alpha = max(grid)
-    assert found.uniques == pytest.approx(np.exp(classes._log_expected(theta, alpha, 40_000, 1)), rel=0.01)
+    assert result.uniques == pytest.approx(np.exp(classes._log_expected(theta, alpha, 40_000, 1)), rel=0.01)
     true = np.exp(classes._log_expected(30.0, 0.5, 40_000, 1))
-    assert found.low < true < found.high
-    assert not found.warning
+    assert result.low < true < result.high
+    assert not result.warning
 
 
 def test_zayatz_by_hypergeometric_probabilities():
@@ -92,8 +92,8 @@ def test_slide_negative_binomial_counts_by_summation():
         + (size - 1) * np.log(1 - beta)
     )
     assert chance.sum() == pytest.approx(1.0)
-    one, two = (many * (chance * binom(size, j) * pi**j * (1 - pi) ** (size - j)).sum() for j in (1, 2))
-    assert classes.snb_expected(many, alpha, beta, pi) == pytest.approx((one, two))
+    first, second = (many * (chance * binom(size, j) * pi**j * (1 - pi) ** (size - j)).sum() for j in (1, 2))
+    assert classes.snb_expected(many, alpha, beta, pi) == pytest.approx((first, second))
 
 
 def _log_binomial(a, b):
@@ -116,15 +116,15 @@ def test_slide_negative_binomial_population():
     rng = np.random.default_rng(8)
     people = 1 + rng.negative_binomial(0.6, 0.08, 20_000)
     sample = rng.binomial(people, 0.3)
-    found = classes.snb(Sizes.of(sample[sample > 0], int(people.sum())))
-    assert found.uniques == pytest.approx((people == 1).sum(), rel=0.2)
+    result = classes.snb(Sizes.of(sample[sample > 0], int(people.sum())))
+    assert result.uniques == pytest.approx((people == 1).sum(), rel=0.2)
 
 
 def test_everybody_in_the_sample():
     sizes = np.repeat([1, 2, 4], [30, 20, 10])
-    for one in population_uniques(sizes, float(sizes.sum())):
-        if one.model != "pitman":  # which is fitted, and only near
-            assert one.uniques == pytest.approx(30)
+    for population_unique in population_uniques(sizes, float(sizes.sum())):
+        if population_unique.model != "pitman":  # which is fitted, and only near
+            assert population_unique.uniques == pytest.approx(30)
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_everybody_in_the_sample():
 )
 def test_the_decision_rule(fraction, pitman, zayatz, snb, taken):
     given = {"pitman": pitman, "zayatz": zayatz, "snb": snb}
-    found = tuple(Uniques(name, value, None, None, "") for name, value in given.items())
-    assert dankar(found, fraction) == taken
+    result = tuple(Uniques(name, value, None, None, "") for name, value in given.items())
+    assert dankar(result, fraction) == taken
 
 
 def columns(rng, n):
@@ -194,8 +194,8 @@ def test_the_tree_has_the_most_information():
         for edges in combinations(list(combinations(range(4), 2)), 3)
         if len({v for edge in edges for v in edge}) == 4  # three edges on four columns, all reached: a tree
     )
-    found = sum(loglinear.information(codes[i], codes[j]) for i, j in loglinear.strongest(codes, Context()))
-    assert found == pytest.approx(best)
+    result = sum(loglinear.information(codes[i], codes[j]) for i, j in loglinear.strongest(codes, Context()))
+    assert result == pytest.approx(best)
 
 
 def test_proportional_fitting_keeps_all_pairs():
@@ -223,8 +223,8 @@ def test_the_best_model_finds_the_population_uniques():
     )  # fmt: skip
     survey = people.filter(pl.Series(rng.random(n) < 0.05))
     true = vr.population_risk(survey, keys=people.columns, population=people)
-    found = vr.population_risk(survey, keys=people.columns, sampling_fraction=0.05)
-    best = found.columns[0]
+    result = vr.population_risk(survey, keys=people.columns, sampling_fraction=0.05)
+    best = result.columns[0]
     assert best.model == "tree"
     assert not best.warning
     assert best.population_uniques == pytest.approx(true.known["population_uniques"], rel=0.15)
@@ -232,7 +232,7 @@ def test_the_best_model_finds_the_population_uniques():
     once = survey.group_by(people.columns).len("here").filter(pl.col("here") == 1)
     correct = (1 / alone.join(once, on=people.columns)["len"]).sum()
     assert best.correct == pytest.approx(correct, rel=0.1)
-    worst = next(one for one in found.columns if one.model == "independence")
+    worst = next(column for column in result.columns if column.model == "independence")
     assert "poor fit" in worst.warning
 
 
@@ -253,18 +253,18 @@ def test_individual_risk_that_the_columns_contradict_is_warned_of():
     rng = np.random.default_rng(2)
     people = pl.DataFrame({f"c{i}": rng.integers(0, 12, 20_000) for i in range(5)})
     survey = people[:1000]
-    found = vr.population_risk(survey, keys=people.columns, sampling_fraction=0.05)
+    result = vr.population_risk(survey, keys=people.columns, sampling_fraction=0.05)
     true = vr.population_risk(survey, keys=people.columns, population=people)
-    assert found.matches.expected < 0.5 * true.matches.expected
-    assert "take the greater" in str(found)
-    assert found.columns[0].correct == pytest.approx(true.matches.expected, rel=0.05)
+    assert result.matches.expected < 0.5 * true.matches.expected
+    assert "take the greater" in str(result)
+    assert result.columns[0].correct == pytest.approx(true.matches.expected, rel=0.05)
 
 
 def test_no_unique_record_no_population_unique():
     survey = pl.DataFrame({"a": [1, 1, 2, 2, 2]})
-    found = vr.population_risk(survey, keys=["a"], sampling_fraction=0.1)
-    assert all(one.uniques == 0 for one in found.uniques)
-    assert found.columns == ()
+    result = vr.population_risk(survey, keys=["a"], sampling_fraction=0.1)
+    assert all(unique.uniques == 0 for unique in result.uniques)
+    assert result.columns == ()
 
 
 @pytest.mark.parametrize(
@@ -285,8 +285,8 @@ def test_no_unique_record_no_population_unique():
     ],
 )
 def test_a_poor_fit_is_said(sizes, population, warned):
-    found = population_uniques(np.repeat(list(sizes), list(sizes.values())), population)
-    said = {one.model: one.warning for one in found if one.warning}
-    assert set(warned) <= set(said)
-    assert all(part in said[model] for model, part in warned.items())
-    assert warned or not said
+    result = population_uniques(np.repeat(list(sizes), list(sizes.values())), population)
+    text = {item.model: item.warning for item in result if item.warning}
+    assert set(warned) <= set(text)
+    assert all(part in text[model] for model, part in warned.items())
+    assert warned or not text

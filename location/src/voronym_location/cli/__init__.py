@@ -14,7 +14,7 @@ from voronym_location.cli import demo, serving, simulate
 
 app = typer.Typer(
     name="location",
-    help="A service that people sign up for: a place that they share with k others, instead of their home.",
+    help="Run a service that gives people a place they share with k others, instead of their home.",
     no_args_is_help=True,
 )
 for part in (simulate, demo, serving):

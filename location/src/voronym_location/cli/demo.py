@@ -29,9 +29,7 @@ def register(parent: typer.Typer) -> None:
 
 
 def demo(
-    people: Annotated[
-        int, typer.Option("--people", "-n", help="How many citizens to make up.", min=20)
-    ] = 200,
+    people: Annotated[int, typer.Option("--people", "-n", help="Number of made-up citizens.", min=20)] = 200,
     k: Annotated[int, typer.Option("-k", help="Least number of people who share a point.", min=2)] = 10,
     port: Annotated[
         int, typer.Option("--port", help="Port of the pages; another one if it is taken.", min=0, max=65535)
@@ -107,7 +105,7 @@ def _invite(town: Demo) -> None:
 
 
 def _wait(town: Demo) -> None:
-    """Show the operator's second factor, which changes every half minute, until somebody ends it."""
+    """Show the operator's second factor, which changes every half minute, until interrupted."""
     from voronym_location.passwords import STEP, one_time_code
 
     out, secret, shown = common.console(), base64.b32decode(town.secret), ""

@@ -1,4 +1,4 @@
-"""`voronym location backup`, `after-restore`, `rotate-key`, `rotate-homes` and `forget`: what keepers do."""
+"""`voronym location backup`, `after-restore`, `rotate-key`, `rotate-homes` and `forget`: maintenance."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import typer
 
 Config = Annotated[
     Path | None,
-    typer.Option("--config", envvar="VORONYM_LOCATION_CONFIG", help="The settings (TOML); see the docs."),
+    typer.Option("--config", envvar="VORONYM_LOCATION_CONFIG", help="File with the settings (TOML)."),
 ]
 Folder = Annotated[
-    Path | None, typer.Option("--folder", help="Where database, key and mailbox are; by default as set.")
+    Path | None,
+    typer.Option("--folder", help="Folder of database, key and mailbox. Default: from the settings."),
 ]
 
 
@@ -23,7 +24,7 @@ def register(parent: typer.Typer) -> None:
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="Where the copy goes; it must not be there yet.")],
+    file: Annotated[Path, typer.Argument(help="The copy to write; it must not exist yet.")],
     config: Config = None,
     folder: Folder = None,
 ) -> None:
@@ -76,7 +77,7 @@ def forget(
     config: Config = None,
     folder: Folder = None,
 ) -> None:
-    """Delete somebody who asked for it by letter: account, home, point and pseudonym."""
+    """Delete somebody who asked by letter: account, home, point and pseudonym."""
     from voronym_location.cli.serving import existing
 
     with existing(config, folder) as service:

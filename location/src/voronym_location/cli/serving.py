@@ -1,4 +1,4 @@
-"""`voronym location serve`, `epoch`, `import`, `operator` and `migrate`: a service, and who keeps it."""
+"""`voronym location serve`, `epoch`, `import`, `operator` and `migrate`: run and maintain a service."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def epoch(
         bool, typer.Option("--look", help="Keep it as a draft that nobody sees, and describe it.")
     ] = False,
     publish: Annotated[bool, typer.Option("--publish", help="Put the draft in force.")] = False,
-    discard: Annotated[bool, typer.Option("--discard", help="Take the draft back.")] = False,
+    discard: Annotated[bool, typer.Option("--discard", help="Discard the draft.")] = False,
     json: common.Json = False,
 ) -> None:
     """Make the next epoch and put it in force; exit code 3 if k cannot be kept, and nothing changes."""
@@ -104,7 +104,7 @@ def import_directory(
     config: Config = None,
     folder: Folder = None,
 ) -> None:
-    """Import a directory of addresses, and people where a row has an e-mail address."""
+    """Import a directory of addresses, and people for rows with an e-mail address."""
     from voronym_location.directory import read_rows
 
     with _service(config, folder) as service:
@@ -155,7 +155,7 @@ def _service(config: Path | None, folder: Path | None) -> Service:
 
 
 def existing(config: Path | None, folder: Path | None) -> Service:
-    """Open a service that is there: what keepers do to one never makes one."""
+    """Open an existing service; maintenance never creates one."""
     settings = _settings(config, folder=folder)
     refuse_missing(settings)
     from voronym_location.service import Service
@@ -164,7 +164,7 @@ def existing(config: Path | None, folder: Path | None) -> Service:
 
 
 def refuse_missing(settings: ServiceSettings) -> None:
-    """Refuse a place where there is no service; a mistyped folder stays as it was."""
+    """Refuse a folder without a service; a mistyped folder stays unchanged."""
     file = _missing(settings)
     if file is not None:
         raise InputError(f"there is no service in {str(file.parent)!r}: check --folder or --config")
@@ -180,7 +180,7 @@ def _missing(settings: ServiceSettings) -> Path | None:
 
 
 def _say_if_new(settings: ServiceSettings) -> None:
-    """Say that there was nothing yet: a mistyped folder looks like a service that lost everybody."""
+    """Announce a new service: a mistyped folder looks like a service that lost everybody."""
     file = _missing(settings)
     if file is not None:
         typer.echo(f"a new, empty service is made in {str(file.parent)!r}", err=True)

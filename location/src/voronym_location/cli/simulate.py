@@ -20,15 +20,17 @@ def register(parent: typer.Typer) -> None:
 
 
 def simulate(
-    people: Annotated[int, typer.Option("--people", "-n", help="How many live in the town.", min=2)] = 5000,
+    people: Annotated[
+        int, typer.Option("--people", "-n", help="Number of people in the town.", min=2)
+    ] = 5000,
     k: Annotated[int, typer.Option("-k", help="Least number of people who share a history.", min=2)] = 10,
-    epochs: Annotated[int, typer.Option("--epochs", help="How many epochs.", min=1)] = 60,
+    epochs: Annotated[int, typer.Option("--epochs", help="Number of epochs.", min=1)] = 60,
     change: Annotated[
         float, typer.Option("--change", help="Share of the people who leave at each epoch; as many join.")
     ] = 0.01,
     policy: Annotated[
         list[str] | None,
-        typer.Option("--policy", help="cohort, retire, reuse, rerun, afresh; or several."),
+        typer.Option("--policy", help="Policies to simulate: cohort, retire, reuse, rerun, afresh."),
     ] = None,
     headroom: Annotated[
         int, typer.Option("--headroom", help="People beyond k with which a group is formed.", min=0)
@@ -50,7 +52,7 @@ def simulate(
         str, typer.Option("--periods", help="Epochs between two designs of the policy rerun, for the report.")
     ] = "1,5,10,20",
     young: Annotated[
-        int, typer.Option("--young", help="Epochs for which newcomers are young; see the docs.", min=0)
+        int, typer.Option("--young", help="Epochs for which newcomers count as young.", min=0)
     ] = 14,
     report: Annotated[Path | None, typer.Option("--report", help="Write a page with curves (HTML).")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
@@ -60,7 +62,7 @@ def simulate(
     seed: common.Seed = 0,
     json: common.Json = False,
 ) -> None:
-    """Let people come and go in a made-up town, and see what is told and what intruders learn."""
+    """Simulate people who come and go in a made-up town; show what is published and what intruders learn."""
     from voronym.core.context import Context
     from voronym_location.rules import Settings
     from voronym_location.simulate import simulate as run
@@ -102,20 +104,18 @@ def simulate(
 def model(
     census: Annotated[Path, typer.Argument(help="A table with the columns latitude, longitude and people.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The model to publish (JSON).")],
-    cells: Annotated[int, typer.Option("--cells", help="How many cells of equal population.", min=1)],
+    cells: Annotated[int, typer.Option("--cells", help="Number of cells of equal population.", min=1)],
     width: Annotated[float, typer.Option("--width", help="Metres across a square of the census.")] = 1000.0,
-    users: Annotated[int, typer.Option("--users", help="How many people will use it.", min=1)] = 1000,
+    users: Annotated[int, typer.Option("--users", help="Number of future users.", min=1)] = 1000,
     least: Annotated[
         int,
         typer.Option("--least", help="Say how likely this number of users, or more, share a cell.", min=2),
     ] = 10,
-    doubt: Annotated[
-        float, typer.Option("--doubt", help="How far a cell's share of users may be off, as a share.")
-    ] = 0.3,
+    doubt: Annotated[float, typer.Option("--doubt", help="Relative error of a cell's share of users.")] = 0.3,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     seed: common.Seed = 0,
 ) -> None:
-    """Design cells from a census grid, for devices that help themselves: a probability, never k."""
+    """Design cells from a census grid, which devices apply themselves: a probability, no promise of k."""
     from voronym_location.model import Census, Model
 
     common.check_outputs([output], source=str(census), overwrite=overwrite)

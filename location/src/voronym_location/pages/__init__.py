@@ -38,7 +38,7 @@ MACHINES = ("/v1", "/healthz", "/metrics")
 
 
 def include(app: FastAPI, service: Service, *, secure: bool = False) -> None:
-    """Put the pages on an application, beside the API.
+    """Add the pages to an application, next to the API.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def include(app: FastAPI, service: Service, *, secure: bool = False) -> None:
     handlers: dict[Any, Any] = dict(app.exception_handlers)
 
     def add(kind: type[Exception], spoken: Any, shown: Callable[[Request, Exception], Response]) -> None:
-        """Have machines told in JSON, as before, and people by a page."""
+        """Answer machines in JSON, as before, and people with a page."""
 
         async def answer(request: Request, error: Exception) -> Response:
             result = await spoken(request, error)  # which is noted where it is a defect

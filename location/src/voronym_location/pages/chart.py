@@ -26,13 +26,13 @@ Box = tuple[float, float, float, float]
 METRES = math.radians(RADIUS)
 """Metres in a degree of latitude, on the sphere."""
 WIDE, NARROW = 640, 320
-"""Width of the map on a desk and on a phone, in pixels: the style sheet says the same."""
+"""Width of the map on a desktop and on a phone, in pixels, as in the style sheet."""
 PIN = (
     '<path d="M0 0C-3-8-11-14-11-23a11 11 0 1 1 22 0C11-14 3-8 0 0Z"/><circle class="dot" cy="-23" r="4.5"/>'
 )
 RING = '<circle r="13"/><circle class="dot" r="4"/>'
 DOT = ('<circle r="6"/>', '<path d="M0-8 8 6H-8Z"/>')
-"""The point of a group, and of one that is marked: shapes, not colours alone."""
+"""The mark of a group's point, and of a selected one: shapes, not only colours."""
 LEAST, MOST = 150.0, 200_000.0
 """How many metres a map may show from side to side."""
 EDGE = 89.9
@@ -40,7 +40,7 @@ EDGE = 89.9
 
 @dataclass(frozen=True)
 class Outline:
-    """What everybody may know of a town: its bounds, where many houses are, and its streets by name."""
+    """The public facts about a town: its bounds, its inhabited squares, and its streets by name."""
 
     south: float
     west: float
@@ -67,7 +67,7 @@ class Outline:
 
     @property
     def middle(self) -> Place:
-        """The point from which metres are counted."""
+        """The origin of metres."""
         return (self.south + self.north) / 2, (self.west + self.east) / 2
 
     @property
@@ -90,7 +90,7 @@ class Outline:
 
 @dataclass(frozen=True)
 class View:
-    """A square of the map: its middle, and how many metres it is across."""
+    """A square of the map: its centre, and its width in metres."""
 
     latitude: float
     longitude: float
@@ -113,7 +113,7 @@ class View:
 
 
 NOWHERE = Outline(-0.1, -0.1, 0.1, 0.1)
-"""Where no directory says where the town is."""
+"""The outline if no directory says where the town is."""
 
 
 def around(places: Sequence[Place], outline: Outline, least: float = 600.0) -> View:
@@ -135,7 +135,7 @@ def draw(
     title: str,
     desc: str,
 ) -> Markup:
-    """Draw a view of a town, a home as a pin and what providers see as a ring, or the points of groups.
+    """Draw a view of a town, a home as a pin and the published point as a ring, or the points of groups.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _blocks(outline: Outline, box: Box) -> str:
 
 
 def _streets(outline: Outline, box: Box, unit: float) -> str:
-    """Draw streets in their width, and names along those that have room for one."""
+    """Draw streets in their width, with names if there is room."""
     left, top, right, bottom = box
     size, broad = 11.5 * unit, max(9.0, 1.6 * unit)
     lines, names, taken = [], [], [(box[0] + 60 * unit, box[3] - 14 * unit)]

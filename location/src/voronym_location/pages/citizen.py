@@ -1,4 +1,4 @@
-"""A citizen's own pages: what providers see, all that is known about them, and the way out."""
+"""A citizen's own pages: what providers see, all data about them, and the way out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voronym_location.statements import Statement
 
 
 def routes(desk: Desk) -> APIRouter:
-    """Return the routes of somebody who is signed in; each answers for themselves alone."""
+    """Return the routes of a signed-in person; each answers only for that person."""
     router = APIRouter(include_in_schema=False)
     service, cookies = desk.service, desk.cookies
 
@@ -71,7 +71,7 @@ def routes(desk: Desk) -> APIRouter:
 
 
 def _seen(desk: Desk, token: str) -> dict[str, Any]:
-    """Return what the page about one's own point shows."""
+    """Return the data of the page about one's own point."""
     home, result = desk.service.home(token), desk.service.statement(token)
     known: dict[str, Any] = {"home": home, "served": isinstance(result, Statement), "k": desk.k}
     if home is None:
@@ -100,7 +100,7 @@ def _seen(desk: Desk, token: str) -> dict[str, Any]:
         }
         return known
     return known | {
-        "why": sentence(result.reason if result is not None else "your home will be seen by the next epoch"),
+        "why": sentence(result.reason if result is not None else "the next epoch will use your home"),
         "due": desk.time(result.until) if result is not None and result.until else "",
         "picture": chart.draw(
             outline,
@@ -113,7 +113,7 @@ def _seen(desk: Desk, token: str) -> dict[str, Any]:
 
 
 def write_metres(far: float) -> str:
-    r"""Write a distance as people say it.
+    r"""Format a distance as people say it.
 
     Examples
     --------

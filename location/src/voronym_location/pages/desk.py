@@ -1,4 +1,4 @@
-"""What every route needs: who asks, the form they sent, and the page or the way that answers."""
+"""Shared parts of all routes: the visitor, their form, and the page or redirect that answers."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ OURS = "Our mistake", "This is a defect of the service; nothing was changed. Try
 
 @dataclass
 class Desk:
-    """Where requests are taken: the service behind it, and the cookies of its visitors."""
+    """The entry of requests: the service behind it, and the cookies of its visitors."""
 
     service: Service
     cookies: guards.Cookies
     attempts: Attempts
     few: anyio.CapacityLimiter
-    """Of those who sign up or in at a time: what hashes passwords must not keep everybody else waiting."""
+    """Limit on concurrent sign-ups and sign-ins: hashing passwords must not delay everybody else."""
     drawn: tuple[Any, Outline] | None = None
-    """What the service gave last as the town's outline, and what was read from it."""
+    """The last outline of the town, and what was read from it."""
 
     @classmethod
     def of(cls, service: Service, *, secure: bool = False) -> Desk:
@@ -58,14 +58,14 @@ class Desk:
         return self.service.settings.k
 
     def visitor(self, request: Request) -> Account | None:
-        """Return who is signed in, if anybody is."""
+        """Return the signed-in person, if there is one."""
         try:
             return self.service.whoami(self.token(request)) if self.token(request) else None
         except Refused:
             return None
 
     def outline(self, token: str) -> Outline:
-        """Return what everybody may know of the town; without a directory, a wide empty square."""
+        """Return the public outline of the town; without a directory, a wide empty square."""
         given = self.service.outline(token)
         if given is None:
             return NOWHERE
@@ -79,11 +79,11 @@ class Desk:
         return self.cookies.read(request, SESSION)
 
     def secret(self, request: Request) -> str:
-        """Return what forms of this visitor are tied to, empty where there is no cookie yet."""
+        """Return the secret of this visitor's forms, empty without a cookie."""
         return self.token(request) or self.cookies.read(request, VISIT)
 
     def post(self, router: APIRouter, path: str, *, counted: bool = False) -> Callable[[Handler], Handler]:
-        """Return a decorator for what answers a form of our own pages; it runs in a thread.
+        """Return a decorator for the handler of one of our forms; it runs in a thread.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Desk:
         return add
 
     async def form(self, request: Request) -> Mapping[str, str]:
-        """Read a form that one of our own pages sent; refuse every other."""
+        """Read a form from one of our own pages; refuse every other."""
         guards.check_origin(request)
         given = await guards.read_form(request)
         guards.check_form(given, self.secret(request))
@@ -123,7 +123,7 @@ class Desk:
         account: Account | None = None,
         **data: Any,
     ) -> Response:
-        """Answer with a page; who comes without a cookie gets one for the forms on it."""
+        """Answer with a page; a visitor without a cookie gets one for its forms."""
         secret = self.secret(request)
         fresh = "" if secret else guards.visit()
         text = fill(
@@ -145,14 +145,14 @@ class Desk:
         return RedirectResponse(where, status_code=303)
 
     def known(self, request: Request) -> Account | None:
-        """Return who is signed in, for the menu of a page that must not fail."""
+        """Return the signed-in person, for the menu of a page that must not fail."""
         try:
             return self.visitor(request)
         except ServiceError:
             return None
 
     def missing(self, request: Request, status: int) -> Response:
-        """Answer with a page that there is none, or that we made a mistake."""
+        """Answer with a page for a missing page or an internal error."""
         heading, text = MISSING if status in (404, 405) else OURS
         account = self.known(request) if status < 500 else None  # what is broken is not asked again
         back = {"back": "/", "back_words": "To the first page"}
@@ -161,7 +161,7 @@ class Desk:
         )
 
     def problem(self, request: Request, error: Exception) -> Response:
-        """Answer with a page that says what was refused; expired sessions are redirected to sign-in."""
+        """Answer with a page about a refusal; expired sessions are redirected to sign-in."""
         if isinstance(error, Refused):
             answer = self.to("/sign-in")
             self.cookies.drop(request, answer, SESSION)
@@ -202,6 +202,6 @@ def write_time(text: str, zone: str = "UTC") -> str:
 
 
 def sentence(result: object) -> str:
-    """Return what an error says as a sentence."""
+    """Return an error's text as a sentence."""
     text = str(result)
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")

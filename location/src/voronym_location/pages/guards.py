@@ -1,4 +1,4 @@
-"""What keeps strangers' pages away from ours: headers, cookies, forms that only our own pages can send.
+"""Protection against foreign pages: headers, cookies, forms that only our pages can send.
 
 A request that changes something must carry the form's own token, made from a cookie that no script and no
 other site can read, and must not say that it comes from elsewhere. Answers are kept by nobody on their way,
@@ -29,7 +29,7 @@ FIELD = "form_token"
 
 
 class Foreign(VoronymError):  # noqa: N818 - an answer, not a failure
-    """A request that our own pages would not have sent; the status says which way."""
+    """A request that our own pages would not have sent; the status tells how."""
 
     def __init__(self, message: str, status: int = 403) -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ class Cookies:
         self.always = secure
 
     def secure(self, request: Request) -> bool:
-        """Whether the answer goes out over TLS."""
+        """Whether the answer is sent over TLS."""
         return self.always or request.url.scheme == "https"
 
     def name(self, request: Request, which: str) -> str:
@@ -90,12 +90,12 @@ class Cookies:
 
 
 def visit() -> str:
-    """Return a secret for somebody who has not signed in."""
+    """Return a secret for a visitor who has not signed in."""
     return secrets.token_urlsafe(32)
 
 
 def form_token(secret: str) -> str:
-    """Return what a form must carry: it follows from a cookie, and the cookie does not follow from it."""
+    """Return the token of a form: derived from a cookie, and not reversible."""
     return hmac.new(secret.encode(), b"voronym form", hashlib.sha256).hexdigest()
 
 

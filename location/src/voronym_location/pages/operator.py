@@ -1,4 +1,4 @@
-"""The operator's page: how the service does, in figures that point at nobody."""
+"""The operator's page: the state of the service, in figures that point at nobody."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from voronym_location.statements import clock_text
 
 @dataclass(frozen=True)
 class Part:
-    """A section: a drawing where there is one, and its figures as a table."""
+    """A section: a drawing if there is one, and its figures as a table."""
 
     title: str
     table: Table
@@ -55,7 +55,7 @@ def routes(desk: Desk) -> APIRouter:
 
     add("preview", service.preview_epoch, "This is what the next epoch would be, as people are now.")
     add("publish", service.publish_preview, "The epoch is in force.")
-    add("discard", service.discard_preview, "The draft is gone. Nothing of it was told.")
+    add("discard", service.discard_preview, "The draft is gone. Nothing of it was published.")
     add("pause", service.pause_epochs, "No epoch is made by itself from now on.")
     add("resume", lambda token: service.pause_epochs(token, on=False), "Epochs are made on schedule again.")
     return router
@@ -74,7 +74,7 @@ def _page(desk: Desk, request: Request, *, said: str = "", wrong: str = "", stat
 
 
 def _schedule(desk: Desk, result: Mapping[str, Any], state: Mapping[str, Any]) -> str:
-    """Say when the next epoch comes by itself."""
+    """Describe when the next scheduled epoch comes."""
     period = desk.service.settings.period
     if not period:
         return "Epochs are made by hand here: there is no schedule."
@@ -90,7 +90,7 @@ def _schedule(desk: Desk, result: Mapping[str, Any], state: Mapping[str, Any]) -
 def _preview(
     desk: Desk, token: str, result: Mapping[str, Any], preview: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """Return what the desk shows of a draft, beside the epoch in force."""
+    """Return the desk's view of a draft, next to the epoch in force."""
     if preview is None:
         return None
     k, least = result["k"], f"under {result['k']}"
@@ -124,7 +124,7 @@ def _preview(
 
 
 def _told(desk: Desk, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page shows of the figures; a count that was withheld stays so."""
+    """Return the page's view of the figures; withheld counts stay withheld."""
     k, epochs = result["k"], list(result["epochs"])
     least = f"under {k}"
     if not epochs:

@@ -20,13 +20,13 @@ from voronym_location.pages.chart import Outline, View
 from voronym_location.pages.desk import Desk, sentence
 
 STEPS = {name: name.capitalize() for name in ("north", "south", "west", "east", "closer", "farther")}
-"""What the buttons under the map do."""
+"""The buttons under the map."""
 WAYS = {"north": (0.0, -1.0), "south": (0.0, 1.0), "west": (-1.0, 0.0), "east": (1.0, 0.0)}
 ZOOMS = {"closer": 0.5, "farther": 2.0}
 STEP = 1 / 16
-"""How far a button moves the pin, as a share of what is shown."""
+"""Step of a button that moves the pin, as a share of the view."""
 NEAR = 500.0
-"""Metres across, once somebody said where."""
+"""Width of the view in metres, once somebody chose a place."""
 PAIR = re.compile(r"\s*(-?\d{1,2}(?:\.\d{1,15})?)°?\s*[,;\s]\s*(-?\d{1,3}(?:\.\d{1,15})?)°?\s*")
 
 
@@ -75,7 +75,7 @@ def routes(desk: Desk) -> APIRouter:
 
 
 def coordinates(text: str) -> tuple[float, float] | None:
-    """Read a latitude and a longitude, where a text is that.
+    """Read a latitude and a longitude, if a text has both.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def coordinates(text: str) -> tuple[float, float] | None:
 
 
 def _state(form: Mapping[str, str], outline: Outline) -> View:
-    """Read where the pin is and how much is shown; what a form leaves out or spoils is the whole town."""
+    """Read the pin's place and the view; a missing or broken form shows the whole town."""
     whole = outline.whole
     result = []
     for name, most, instead in (

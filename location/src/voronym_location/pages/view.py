@@ -22,7 +22,7 @@ def fill(template: str, secret: str, **data: object) -> str:
 
 
 def static(name: str) -> tuple[bytes, str] | None:
-    """Return a file that pages load, with its kind; ``None`` if the name is unknown."""
+    """Return a file that pages load, with its type; ``None`` if the name is unknown."""
     return _static(name) if name in OURS else None  # what others make up is not remembered
 
 
@@ -48,5 +48,5 @@ def _environment() -> Environment:
 
 
 def _tame(value: object) -> object:
-    """Take out of every text what would turn the line around, as the report does."""
+    """Remove characters that would reverse a line from every text, as the report does."""
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value

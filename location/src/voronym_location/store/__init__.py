@@ -61,7 +61,7 @@ class Store:
             _listen(self.engine)
 
     def open(self) -> Store:
-        """Make the tables where they are missing, and change them where they are of an older version."""
+        """Create missing tables, and upgrade those of an older version."""
         from voronym_location.store.upgrade import upgrade
 
         if self.file is not None:
@@ -82,7 +82,7 @@ class Store:
 
     @contextlib.contextmanager
     def read(self, *, moment: bool = False) -> Iterator[Connection]:
-        """Give a connection to read from; all reads are of one ``moment`` where that is wanted."""
+        """Yield a connection for reading; all reads are of one ``moment`` if requested."""
         with worded_errors(), self.engine.connect() as connection:
             if moment and self.file is None:  # a transaction of SQLite is one anyway
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
@@ -100,7 +100,7 @@ class Store:
                     yield marked
 
     def _still_there(self) -> None:
-        """Refuse to write into a file that lost its name: nobody would find what was acknowledged."""
+        """Refuse to write into a file that lost its name: nobody would find the acknowledged data."""
         if self.file is not None and self._identity is not None and _identity(self.file) != self._identity:
             raise Unavailable(
                 "the database file is no longer where it was: nothing was changed. Put it back, or start the "
@@ -108,7 +108,7 @@ class Store:
             )
 
     def backup(self, target: Path) -> None:
-        """Write a whole copy while the service runs, for its owner alone; SQLite only."""
+        """Write a complete copy while the service runs, only for its owner; SQLite only."""
         if self.file is None:
             raise InputError("back PostgreSQL up by pg_dump: see the page on operations")
         try:
@@ -130,7 +130,7 @@ class Store:
 
 
 def _listen(engine: Engine) -> None:
-    """Have SQLite do as it is told: a log, forced commits, wiped pages, and locks taken at once."""
+    """Configure SQLite: a log, forced commits, wiped pages, and immediate locks."""
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _: Any) -> None:
@@ -149,7 +149,7 @@ def _listen(engine: Engine) -> None:
 
 @contextlib.contextmanager
 def worded_errors() -> Iterator[None]:
-    """Turn what the database says into a sentence; what it says may quote values."""
+    """Turn database errors into sentences, because the originals may quote values."""
     try:
         yield
     except exc.SQLAlchemyError as error:

@@ -1,4 +1,4 @@
-"""The one query that most requests ask, without what stands between it and the driver.
+"""The most frequent query, executed directly by the driver.
 
 SQLite answers in less time than a thread takes over, so it is asked from the event loop; PostgreSQL is asked
 over a few connections of the event loop's own. Everything else goes through `Store`.
@@ -86,7 +86,7 @@ class Quick:
         raise Unavailable(AWAY)
 
     async def warm(self) -> None:
-        """Open a few connections before the first request, where they take long to open."""
+        """Open a few connections before the first request, if opening them takes long."""
         if self._store.file is None:
             with contextlib.suppress(Exception):  # without a database requests say so themselves
                 self._idle += [await self._connect() for _ in range(LANES // 2)]

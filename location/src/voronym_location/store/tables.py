@@ -1,4 +1,4 @@
-"""The tables. Homes stand apart from what was published, and what was published names nobody.
+"""The tables. Homes are separate from published data, and published data names nobody.
 
 ``home`` is what people wish for now. ``member`` is who was served with whom in an epoch, by number alone; the
 epoch in force is the last row of ``epoch``, and rows of ``member`` and ``cohort`` beyond it are drafts that

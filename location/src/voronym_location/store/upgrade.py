@@ -12,7 +12,7 @@ __all__ = ["upgrade"]
 
 
 def upgrade(engine: Engine) -> None:
-    """Bring the tables to the newest version; nothing is done where they are."""
+    """Bring the tables to the newest version, if they are not."""
     from alembic import command
     from alembic.config import Config
     from alembic.runtime.migration import MigrationContext

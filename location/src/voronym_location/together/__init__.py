@@ -1,4 +1,4 @@
-"""Cells designed by devices and two servers, of which nobody sees a home.
+"""Cells designed by devices and two servers, none of which sees a home.
 
 ``sharing``    numbers split in two, sums of them, and proofs that a message is one device's and no more
 ``designing``  probability-constrained Lloyd from counts and sums per cell alone

@@ -1,4 +1,4 @@
-"""Probability-constrained Lloyd from counts and sums per cell alone: all that devices have to tell.
+"""Probability-constrained Lloyd from counts and sums per cell, the only data of devices.
 
 Centres and costs are public whole numbers; a device finds its own cell by equation 4. From the counts the
 costs are moved until cells are of equal size, as far as that goes in some rounds; from the sums, the centres.
@@ -18,7 +18,7 @@ from voronym_location.population import Ints
 from voronym_location.together.sharing import BITS, HALF, Flags, Sums
 
 Presence = Callable[[int], Flags]
-"""Which devices a round reaches, by its number."""
+"""The devices that a round reaches, by its number."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,17 +22,19 @@ from voronym.errors import InputError
 from voronym_location.population import Ints
 
 PRIME = 2**31 - 1
-"""Halves are numbers modulo this: a product of two fits into 64 bits. A lie passes with 2 in PRIME."""
+"""Shares are numbers modulo this: a product of two fits into 64 bits. A lie passes with probability 2 /
+PRIME.
+"""
 BITS = 12
-"""Bits of an offset along each axis; what lies farther from the centre counts as this far."""
+"""Bits of an offset along each axis; larger distances from the centre are clipped."""
 HALF = 1 << (BITS - 1)
-"""The offset of a device at the centre: none is negative."""
+"""The offset of a device at the centre, so that no offset is negative."""
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Lie:
-    """A message that is no honest device's: added to the messages of some rows before they are split.
+    """A dishonest message: added to the messages of some rows before they are split.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ class Plain:
 
 
 class TwoServers:
-    """Two servers that do not collude, simulated: each array named ``first`` or ``second`` is of one of them.
+    """Two servers that do not collude, simulated: each array named ``first`` or ``second`` belongs to one.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ class TwoServers:
         return whole[:m], whole[m:].reshape(2, m).T.copy(), counted
 
     def _message(self, cell: Ints, offset: Ints, m: int) -> Ints:
-        """Return what devices would send, unsplit: one-hot cell, offsets at the cell, bits, masks."""
+        """Return the devices' messages, unsplit: one-hot cell, offsets at the cell, bits, masks."""
         n, rows = len(cell), np.arange(len(cell))
         hot = np.zeros((n, m), np.int64)
         hot[rows, cell] = 1
@@ -135,7 +137,7 @@ class TwoServers:
         return first, (message - first) % PRIME
 
     def _honest(self, first: Ints, second: Ints, m: int) -> Flags:
-        """Say whose message has the form that it must have, without learning more than that.
+        """Return whose message has the required form, without learning more than that.
 
         For a block v with random r: <r, v> squared equals <r squared, v> only if one entry is 1 and all
         others are 0, since the products of different entries of r must vanish. An offset x at the place of

@@ -1,4 +1,4 @@
-"""`voronym papers`: the tables and figures of published papers, beside ours."""
+"""`voronym papers`: the tables and figures of published papers, compared with ours."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def papers(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a page that exists.")] = False,
     json: common.Json = False,
 ) -> None:
-    """Compute the tables and figures of a paper again: published, ours of the full run kept, ours now."""
+    """Compute a paper's tables and figures again: published, ours of the kept full run, and ours now."""
     from voronym_papers import PAPERS, reproduce
     from voronym_papers.base import named
     from voronym_papers.cli import verdicts

@@ -1,4 +1,4 @@
-"""What `voronym papers` prints: a line for each published figure, and tables that fit the terminal."""
+"""The output of `voronym papers`: a line for each published figure, and tables that fit the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voronym_papers.overview import Line
 
 NARROW = 16
-"""Signs beside numbers that are too few to say what they are."""
+"""Characters next to numbers that are too few to name them."""
 
 STYLES = {
     "same": "green", "better": "green", "faster": "green", "holds": "green", "worse": "yellow",
@@ -25,7 +25,7 @@ STYLES = {
 
 
 def listed(known: Sequence[Paper]) -> None:
-    """List the papers: what they are about, where they stand, and what can be run alone."""
+    """List the papers: their subjects, their sources, and what can be run alone."""
     from voronym_papers.stored import results, stale
 
     out = _console()
@@ -48,7 +48,7 @@ def listed(known: Sequence[Paper]) -> None:
 
 
 def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
-    """Show what an experiment found, beside what was published and the full run that was kept."""
+    """Show the result of an experiment, next to the published one and the kept full run."""
     from voronym_papers import Table
 
     out = _console()
@@ -78,7 +78,7 @@ def _lines(entry: Paper, outcome: Outcome) -> list[Line]:
 
 
 def _verdicts(out: Console, entry: Paper, lines: list[Line], *, full: bool) -> None:
-    """Print a line for each figure, under its table or figure; reasons stand below, by number."""
+    """Print a line for each figure, under its table or figure, with numbered reasons below."""
     whys = list(dict.fromkeys(line.why for line in lines if line.why))
     head = ("published", "full, now" if full else "full, kept", "quick, kept" if full else "quick, now")
     rows = []
@@ -112,7 +112,7 @@ def _verdicts(out: Console, entry: Paper, lines: list[Line], *, full: bool) -> N
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Cut a text into lines, none of which begins or ends inside "k = 3".
+    """Wrap a text without a break inside "k = 3".
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _row(cells: Sequence[str], wide: Sequence[int]) -> str:
-    """Set numbers to the right, and what comes fourth, the verdict, to the left."""
+    """Align numbers to the right, and the fourth column, the verdict, to the left."""
     return "".join(
         f"  {escape(cell):>{width}}" if at < 3 else f"  {cell}"
         for at, (cell, width) in enumerate(zip(cells, wide, strict=False))
@@ -143,7 +143,7 @@ def _named(shows: Sequence[str]) -> str:
 
 
 def summed(values: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
-    """Say how many of the figures that were shown are the same, and how long it took."""
+    """Report how many of the shown figures agree, and the time."""
     from voronym_papers.overview import WORDS, count
 
     seconds = sum(outcome.seconds for _, outcomes in values for outcome in outcomes)
@@ -160,7 +160,7 @@ def summed(values: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
 
 
 def fitted(out: Console, table: Table) -> None:
-    """Print a table so that every number is whole: one too wide is cut between columns, its keys repeated."""
+    """Print a table with whole numbers: one too wide is cut between columns, with its keys repeated."""
     from rich.table import Table as Grid
 
     texts = table.texts()

@@ -51,7 +51,7 @@ def records_1() -> pl.DataFrame:
 
 
 def drawn(n: int, seed: int) -> pl.DataFrame:
-    """Draw records with the columns of table 1: three districts, and a tenth who live and look apart."""
+    """Draw records with the columns of table 1: three districts, and a tenth of outliers."""
     rng = np.random.default_rng(seed)
     district = rng.integers(0, 3, n)
     away = rng.random(n) < 0.1
@@ -97,7 +97,7 @@ class Worked:
 
 
 def table_1(ctx: Context) -> Iterator[Item]:
-    """Find who stands out, and push her back by each of the three ways."""
+    """Find the outlier, and push her back in each of the three ways."""
     at(ctx, "table 1", 0.0)
     worked = Worked(records_1(), m=1)
     alone = [i for i, label in enumerate(worked.labels) if worked.labels.count(label) == 1]
@@ -119,7 +119,7 @@ def table_1(ctx: Context) -> Iterator[Item]:
 
 
 def equations(tables: int, ctx: Context) -> Iterator[Item]:
-    """Count, over several tables, where what was done is not what an equation says."""
+    """Count, over several tables, where the result differs from an equation."""
     yield from _equation_1(ctx)
     counts: Counter[int] = Counter()
     tried: Counter[int] = Counter()
@@ -173,7 +173,7 @@ def _equation_1(ctx: Context) -> Iterator[Item]:
 
 
 Counted = tuple[int, int, int]
-"""The equation, how many cases contradict it, how many there are."""
+"""The equation, the number of counterexamples, and of cases."""
 
 
 def _clusters(worked: Worked) -> Iterator[Counted]:
@@ -242,7 +242,7 @@ def _blended(worked: Worked, seed: int) -> Iterator[Counted]:
 
 
 def _stirred(worked: Worked, seed: int) -> Iterator[Counted]:
-    """Equations 9 and 10: every member has the centroid's age; distances to the centroid stay alike."""
+    """Equations 9 and 10: every member has the centroid's age; distances to the centroid stay equal."""
     flat = worked.rows(flatten(worked.space.codes, worked.found, [1]))
     yield (
         9,

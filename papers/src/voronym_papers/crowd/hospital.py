@@ -1,4 +1,4 @@
-"""Section 5: what the paper left to later work, large tables of very different columns."""
+"""Section 5: the paper's future work, large tables of very different columns."""
 
 from __future__ import annotations
 

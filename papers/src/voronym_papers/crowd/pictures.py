@@ -24,7 +24,7 @@ def two_clusters() -> Floats:
 
 
 def figures_1_2(ctx: Context) -> Iterator[Item]:
-    """Draw two clusters as they are, flattened and shuffled; measure their distances to the centroid."""
+    """Draw two clusters unchanged, flattened and shuffled; measure their distances to the centroid."""
     at(ctx, "figures 1 and 2", 0.0)
     points = two_clusters()
     table = pl.DataFrame({"x": points[:, 0], "y": points[:, 1]})

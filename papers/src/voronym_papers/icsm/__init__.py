@@ -113,7 +113,7 @@ def _literal_eia(_: bool, ctx: Context) -> Iterator[Item]:
 
 
 def _limits(name: str) -> Reproduce:
-    """Return the experiment that proves what nothing exceeds on one data set."""
+    """Return the experiment that proves an upper bound on one data set."""
 
     def run(full: bool, ctx: Context) -> Iterator[Item]:
         from voronym_papers import limits

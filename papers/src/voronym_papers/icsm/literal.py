@@ -1,4 +1,4 @@
-"""ICSM to the letter: a round collects the first hundred moves that are met, and applies the best of them.
+"""ICSM to the letter: a round collects the first hundred moves, and applies the best of them.
 
 `voronym.refiners.icsm` takes the best move of every cell instead, and looks for chains from several cells.
 Beside algorithms 2 to 4 of the paper nothing is added here. What the text leaves open: nodes are met by
@@ -34,7 +34,7 @@ class Literal(Run):
         self.improved = 0
 
     def simple(self) -> bool:
-        """Make one round; count it where it changes something."""
+        """Make one round; count it if it changes something."""
         changed = super().simple()
         self.improved += changed
         return changed
@@ -46,7 +46,7 @@ class Literal(Run):
         return changed
 
     def pairs(self) -> bool:
-        """Collect the first moves that gain; apply them, best first, where they share no cell."""
+        """Collect the first moves that gain; apply them, best first, if they share no cell."""
         work = self.work
         cells = work.cells
         changed: set[int] = set()

@@ -17,7 +17,7 @@ Cells = list[Floats]
 
 
 def r1(cell: Floats, new: Floats, out: Floats) -> float:
-    """Return what it adds to a cell's squares when ``new`` takes the place of ``out``: equation 3.
+    """Return the change of a cell's squares when ``new`` replaces ``out``: equation 3.
 
     The product in it belongs to both terms, and the last factor is (m - 1)/m; as printed, a bracket and a
     fraction are lost. Example 1 of the paper has them.
@@ -27,13 +27,13 @@ def r1(cell: Floats, new: Floats, out: Floats) -> float:
 
 
 def r2(cell: Floats, new: Floats) -> float:
-    """Return what a record adds that joins: equation 5."""
+    """Return the squares that a joining record adds: equation 5."""
     m = len(cell)
     return float(m / (m + 1) * np.square(new - cell.mean(axis=0)).sum())
 
 
 def r3(cell: Floats, out: Floats) -> float:
-    """Return what it adds, less than nothing, when a record leaves: equation 6."""
+    """Return the negative change of the squares when a record leaves: equation 6."""
     m = len(cell)
     return float(-m / (m - 1) * np.square(out - cell.mean(axis=0)).sum())
 
@@ -44,7 +44,7 @@ def squares(cells: Sequence[Floats]) -> float:
 
 
 def figures_1_to_4(ctx: Context) -> Iterator[Item]:
-    """Compare the weights of cycles with what the moves change, on cells drawn at random."""
+    """Compare the weights of cycles with the changes by the moves, on cells drawn at random."""
     at(ctx, "figures 1 to 4", 0.0)
     example = r1(np.array([[5.0], [6.0], [7.0]]), np.array([3.0]), np.array([6.0]))
     yield Mark("Figure 1", "R1 of example 1", published.EXAMPLE_1, example, ".1f")

@@ -1,4 +1,4 @@
-"""What stands in Mortazavi and Jalili 2015, typed in from its tables."""
+"""The figures of Mortazavi and Jalili 2015, typed in from its tables."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ QUICK = {"tarragona": 10, "census": 8, "eia": 3}
 
 
 def row(name: str, k: int, full: bool, ctx: Context) -> Iterator[Item]:
-    """Take the best of many runs of ICSM from perturbed MDAV, and local search from MDAV beside it.
+    """Take the best of many runs of ICSM from perturbed MDAV, and compare local search from MDAV.
 
     As published: each start is MDAV with at most 20 records in each other's cells, and a run looks for
     chains from one cell. Local search is ours, for as long as it takes with its defaults.

@@ -27,7 +27,7 @@ LITERAL = (
     "another local optimum."
 )
 WIDTH = 0.191
-"""Standard deviation of the synthetic clusters: not printed, but with it MDAV loses what was published."""
+"""Standard deviation of the synthetic clusters: not printed, but with it MDAV has the published loss."""
 ROUNDS = (
     "Ours takes the best move of every cell in a round, and not the first hundred that are met; it ends in "
     "another local optimum."

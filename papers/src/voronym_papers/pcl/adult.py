@@ -101,7 +101,7 @@ def _marks(result: dict[str, dict[int, Run]], full: bool) -> Iterator[Mark]:
 
 
 def vmdav(X: Floats, k: int, full: bool) -> Run:
-    """Run V-MDAV: the best gamma from 0 to 2 in steps of 0.1, as in the paper; three where it is quick."""
+    """Run V-MDAV: the best gamma from 0 to 2 in steps of 0.1, as in the paper; three in a quick run."""
     gammas = [i / 10 for i in range(21)] if full else [0.0, 0.2, 1.0]
     tried = [runs.method(X, k, "vmdav", gamma=gamma) for gamma in gammas]
     return min(tried, key=lambda run: run.distortion)

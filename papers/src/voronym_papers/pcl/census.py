@@ -18,7 +18,7 @@ from voronym_papers.pcl import published, runs
 from voronym_papers.pcl.runs import Run, change, least, mdav
 
 BEYOND = ((5, None), (10, None))
-"""Without prepartition, which the paper had no time for."""
+"""Runs without prepartition, for which the paper had no time."""
 SHARED = (
     "Copies and starts are other random draws than the paper's; what is off is corrected here by the "
     "cheapest chain of moves, there by proximity."
@@ -29,7 +29,7 @@ PART = "2011, tables 1 and 2, figures 19 and 20: Census"
 
 @dataclass(frozen=True)
 class Case:
-    """A row of table 2: what was asked for, how MDAV did, and noisy PCL from every start."""
+    """A row of table 2: the request, MDAV's result, and noisy PCL's from every start."""
 
     k: int
     size: int | None
@@ -38,14 +38,14 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What the row is about."""
+        """The subject of the row."""
         if self.size is not None:
             return f"k = {self.k}, prepartitions of {self.size}"
         return f"k = {self.k}" + (", no prepartition" if (self.k, None) in BEYOND else "")
 
     @property
     def known(self) -> tuple[int, float, float, str, int] | None:
-        """What was published."""
+        """The published value."""
         return published.TABLE_2.get((self.k, self.size))
 
     @property
@@ -60,7 +60,7 @@ class Case:
 
 
 def settings(k: int, size: int | None, full: bool) -> tuple[int, dict[str, Any]]:
-    """Return the number of starts, and noisy PCL's options: the paper's rounds where it is full.
+    """Return the number of starts, and noisy PCL's options: the paper's rounds in a full run.
 
     With 200 points for each cell, and 50 where there are a hundred cells and more, which end no worse than
     the paper's 1,000 (`literal.census`). Without prepartition at k = 5 and 10, where the paper has no
@@ -119,7 +119,7 @@ def _table_1(starts: dict[int, Run]) -> Iterator[Item]:
 
 
 def _parted(X: Floats, starts: dict[int, Run]) -> Mark:
-    """Compare MDAV in prepartitions with MDAV on all records: the paper says that it always loses."""
+    """Compare MDAV in prepartitions with MDAV on all records; the paper says it always loses more."""
     losses = [
         change(runs.method(X, k, "prepartition", size=size, inner="mdav"), starts[k])
         for k, size in published.TABLE_2

@@ -115,7 +115,7 @@ def adult_figures(ks: tuple[int, ...], ctx: Context) -> Iterator[Item]:
 
 
 def adult_values(ctx: Context) -> Iterator[Item]:
-    """Compare what the paper prints about the table: ranges, means, deviations, distinct rows."""
+    """Compare the paper's figures about the table: ranges, means, deviations, distinct rows."""
     at(ctx, "figure 7: the table", 0.0)
     table = datasets.adult().select(adult.COLUMNS).to_numpy().astype(float)
     yield Mark("Figure 7", "records of Adult", 48_842.0, float(len(table)), ",.0f")
@@ -249,7 +249,7 @@ def small(name: str, ctx: Context) -> Iterator[Item]:
 
 
 def _starts(exhibit: str, tried: list[Run], case: str) -> Iterator[Mark]:
-    """Compare the starts: what they change, and whether MDAV's is the best."""
+    """Compare the starts: their changes, and whether MDAV's is the best."""
     D = np.array([run.distortion for run in tried])
     swing = 100 * float(np.abs(D / D.mean() - 1).max())
     yield Mark(exhibit, f"what the start changes, {case}, {AS}", 2.0, swing, ".1f", " %", 2.0, why=OPEN,

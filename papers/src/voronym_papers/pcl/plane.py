@@ -47,7 +47,7 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """What is counted along the sweep."""
+        """The quantity along the sweep."""
         return "cells" if self.clusters else "k"
 
     @property
@@ -91,7 +91,7 @@ class Trial:
 
     @property
     def gain(self) -> float:
-        """What the best start changes against MDAV, in percent."""
+        """The change by the best start against MDAV, in percent."""
         return change(least(self.tried), self.start)
 
 
@@ -131,7 +131,7 @@ def _clusters(X: Floats, k: int) -> Trial:
 
 
 def small(X: Floats, k: int, starts: int, *, proof: bool = False) -> Trial:
-    """Run noisy PCL from MDAV and from random points; prove what no method exceeds where that is asked for.
+    """Run noisy PCL from MDAV and from random points; prove the upper bound if requested.
 
     The authors take 4,000 copies of each uniform point and 150 rounds, 5,000 and 300 for Gaussian ones, and
     a deviation found by trial. Slow cooling is what counts: 150 rounds gain four points on 30 at k = 3.
@@ -199,12 +199,12 @@ def _marks(it: Experiment, result: Found) -> Iterator[Mark]:
 
 
 def _searched(trials: list[Trial]) -> Floats:
-    """Return what our search changes against MDAV, in percent, of the trials that have one."""
+    """Return the change by our search against MDAV, in percent, over the trials that have one."""
     return np.array([change(t.search, t.start) for t in trials if t.search is not None])
 
 
 def _attainable(it: Experiment, trials: list[Trial], searched: Floats) -> str:
-    """Say what any method could gain on the same draws."""
+    """Describe what any method could gain on the same draws."""
     if not len(searched):
         return ""
     mean = signed(float(searched.mean()))
@@ -291,7 +291,7 @@ def _chart(it: Experiment, result: Found, starts: int) -> Chart:
 
 
 def _draws(result: Found) -> str:
-    """Say how many draws there are."""
+    """Describe the number of draws."""
     counts = sorted({len(own) for own in result.values()})
     return " to ".join(map(str, counts[:: max(1, len(counts) - 1)]))
 

@@ -1,4 +1,4 @@
-"""Figures that stand in the two papers, typed in with their place.
+"""Figures of the two papers, typed in with their place.
 
 Most of their figures are drawn, without numbers: of those only what the text or the caption says is known.
 Changes are of the distortion against MDAV, in percent; negative is better.

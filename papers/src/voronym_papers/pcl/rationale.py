@@ -1,4 +1,4 @@
-"""2011, appendix A: why derivatives need noise where cells are small, figures 21 to 28.
+"""2011, appendix A: why derivatives need noise if cells are small, figures 21 to 28.
 
 Centroids are fixed, the first cost is 0, and the objective is ``p0 - min p_q`` over the other costs: 0 where
 every cell has its share. Of a few points it is piecewise constant, its derivative is 0 nearly
@@ -51,7 +51,7 @@ def objective(X: Floats, centroids: Floats, costs: Floats) -> Floats:
 
 
 def cloud(X: Floats, deviation: float, copies: int, seed: int = 0) -> Floats:
-    """Return noisy copies of every point; the points themselves where there is no noise."""
+    """Return noisy copies of every point; the points themselves without noise."""
     if deviation == 0:
         return X
     drawn = np.random.default_rng(seed).standard_normal((copies * len(X), X.shape[1]))
@@ -85,7 +85,7 @@ def figures_21_to_28(draws: int, ctx: Context) -> Iterator[Item]:
 
 
 def _number(item: Item) -> str:
-    """Return what puts items in the order of the paper's figures."""
+    """Return the sort key of the paper's figures."""
     return (item.exhibit if isinstance(item, Mark) else getattr(item, "title", ""))[: len("Figure 21")]
 
 
@@ -202,7 +202,7 @@ def _solved(draws: int, ctx: Context) -> Iterator[Item]:
 
 
 def cooled_costs(X: Floats, centroids: Floats, sizes: NDArray[np.int64], copies: int = 200) -> Floats:
-    """Adjust costs by derivatives for clouds that shrink, with centroids left where they are."""
+    """Adjust costs by derivatives for shrinking clouds, with fixed centroids."""
     costs = np.zeros(len(centroids))
     for step, deviation in enumerate(np.geomspace(0.2, 0.005, 12)):
         points = cloud(X, float(deviation), copies, seed=step)

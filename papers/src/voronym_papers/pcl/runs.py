@@ -22,19 +22,19 @@ from voronym_papers.solvers.levenberg_marquardt import levenberg_marquardt
 
 @dataclass(frozen=True)
 class Run:
-    """What came out, and how long it took. ``distortion`` is SSE / (n d), as in both papers."""
+    """The result, and its time. ``distortion`` is SSE / (n d), as in both papers."""
 
     partition: Partition
     distortion: float
     seconds: float
     quantizer: Quantizer | None = None
     labels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    """Cells, numbered as the quantizer's, where there is one."""
+    """Cells, numbered as the quantizer's, if there is one."""
     trace: tuple[float, ...] = ()
 
 
 def mdav(X: Floats, k: int) -> Run:
-    """Run MDAV: what the papers compare with, and start from."""
+    """Run MDAV, which the papers compare with and start from."""
     return timed(X, lambda: microaggregate(X, k, method="mdav"))
 
 
@@ -85,14 +85,14 @@ def best_of_five(X: Floats, start: Run, **options: Any) -> tuple[Run, list[Run]]
 
 
 def best_of_five_equal(X: Floats, k: int, start: Run) -> Run:
-    """Run exact PCL from five starts, with cells of n/k points, what is left over shared equally."""
+    """Run exact PCL from five starts, with cells of n/k points and the remainder shared equally."""
     sizes = equal_sizes(len(X), len(X) // k)
     first = _pcl(X, start.seconds, sizes=sizes, init=start.partition.centroids(X))
     return least([first, *(design_anew(X, sizes, seed) for seed in range(1, 5))])
 
 
 def noisy(X: Floats, k: int, starts: int, *, size: int | None = None, **options: Any) -> list[Run]:
-    """Run noisy PCL as in 2011: once from MDAV, then from random points; in prepartitions where ``size``."""
+    """Run noisy PCL as in 2011: once from MDAV, then from random points; in prepartitions if ``size``."""
     runs = []
     for seed in range(starts):
         own = options | {"init": "random" if seed else "mdav"}
@@ -125,13 +125,13 @@ def _pcl(X: Floats, spent: float, **options: Any) -> Run:
 
 
 def warm_up() -> None:
-    """Run once on a few points, so that no figure's time has the compilation in it."""
+    """Run once on a few points, so that no figure's time includes compilation."""
     X = np.random.default_rng(0).standard_normal((200, 2))
     design(X, mdav(X, 20))
 
 
 def panel(title: str, X: Floats, run: Run, bounds: Bounds, note: str = "", *, edges: bool = False) -> Panel:
-    """Return a run as a picture: with polygons where there is a quantizer."""
+    """Return a run as a picture: with polygons if there is a quantizer."""
     middle = run.partition.centroids(X)
     polygons = None
     if run.quantizer is not None:  # its cells may be numbered otherwise than those of the partition
@@ -157,5 +157,5 @@ def signed(value: float) -> str:
 
 
 def exact(run: Run, start: Run) -> bool:
-    """Say whether the cells have the sizes that were asked for."""
+    """Return whether the cells have the requested sizes."""
     return bool(np.array_equal(np.sort(run.partition.sizes), np.sort(start.partition.sizes)))

@@ -1,4 +1,4 @@
-"""Algorithms of the papers, kept to be compared with; importing them registers those that users can name.
+"""Algorithms of the papers, kept for comparison; importing them registers those that users can name.
 
 ``levenberg_marquardt``  the cost solver ``"levenberg-marquardt"``; its loops are in ``kernels``
 ``noisy``                the method ``"noisy-pcl"``

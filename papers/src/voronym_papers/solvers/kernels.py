@@ -21,7 +21,7 @@ def two_best(X, columns, costs, values, labels, second, gaps, begin, end):
 
 @kernel
 def gather(X, columns, costs, values, least, near, floors, labels, second, gaps, begin, end):
-    """Do what `two_best` does, and keep each row's cells of least value, by number.
+    """Compute `two_best`, and keep each row's cells of least value, by number.
 
     ``floors`` gets the least value of all other cells; ``least`` has room for one value more than cells kept.
     """
@@ -56,7 +56,7 @@ def gather(X, columns, costs, values, least, near, floors, labels, second, gaps,
 
 @kernel
 def two_best_near(X, columns, costs, values, near, floors, top, labels, second, gaps, begin, end):
-    """Do what `two_best` does by the candidates alone, where no other cell can come before; return where not.
+    """Compute `two_best` by the candidates alone, if no other cell can come before; return where not.
 
     ``floors`` are what no other cell is below; ``top`` is the largest number in them and in the costs, which
     bounds what rounding does.
@@ -151,7 +151,7 @@ def brent(gaps, begin, end, share):
 
 @kernel
 def rises(gaps, starts, share, out):
-    """Fill each cell's rise of cost that takes away a share of its points; 0 where it has none."""
+    """Fill each cell's rise of cost that removes a share of its points; 0 if it has none."""
     for q in range(len(out)):
         out[q] = 0.0
         if starts[q + 1] > starts[q]:
@@ -160,7 +160,7 @@ def rises(gaps, starts, share, out):
 
 @kernel
 def squares_to(points, means, changed, away):
-    """Fill ``away[q]`` with the squared distances of all points to mean q, where q has changed."""
+    """Fill ``away[q]`` with the squared distances of all points to mean q, if q has changed."""
     for q in range(len(means)):
         if changed[q]:
             for i in range(len(points)):
@@ -173,7 +173,7 @@ def squares_to(points, means, changed, away):
 
 @kernel
 def first_moves(points, away, labels, sizes, k, tiny, near, change, left, right, target):
-    """Fill the first moves that gain, as pairs of nodes are met; return how many there are.
+    """Fill the first moves that gain, in the order of pairs of nodes; return their number.
 
     A move is a record and a cell, ``right`` -1; or two records that change places. With ``away`` the squared
     distances to the means, the change of an exchange, R1 + R1, is ``away[q, x] - away[p, x] + away[p, y] -

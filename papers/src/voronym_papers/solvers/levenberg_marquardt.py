@@ -15,19 +15,20 @@ from voronym.space import Euclidean, Space
 from voronym_papers.solvers import kernels
 
 SHARES = (0.05, 0.2, 0.025, 0.5, 0.0125)
-"""Shares of its points that a cell should lose when its cost is raised for a finite difference.
-
-The first is the papers'; the others are tried in turn where it leads nowhere.
+"""Shares of its points that a cell should lose when its cost is raised for a finite difference. The first is
+the papers'; the others are tried in turn if it fails.
 """
 
 PROJECTED = 50
-"""Cells up to which the Jacobian is projected; beyond, its rows are made to sum to 0: much faster."""
+"""Number of cells up to which the Jacobian is projected; beyond, its rows are made to sum to 0, which is much
+faster.
+"""
 
 DENSE = 600
-"""Cells beyond which the Jacobian is sparse, and conjugate gradients solve for the step."""
+"""Number of cells above which the Jacobian is sparse, and conjugate gradients solve for the step."""
 
 NEAR = 24
-"""Cells that a point keeps in mind, between the looks of one call; at most half as many as there are."""
+"""Cells that a point remembers between the looks of one call; at most half of all."""
 
 
 @SOLVERS.register("levenberg-marquardt")
@@ -154,7 +155,7 @@ def _scaled(given: Given, ctx: Context) -> tuple[_Work, int]:
 
 
 class _View(NamedTuple):
-    """What costs do: the best and the next best cell of each point, and how far apart they are."""
+    """The effect of costs: the best and the next best cell of each point, and their difference."""
 
     costs: Floats
     labels: Integers
@@ -165,7 +166,7 @@ class _View(NamedTuple):
 
 
 class _Seen:
-    """The two best cells of all points, for costs that change from look to look while centroids stay.
+    """The two best cells of all points, for costs that change between looks while centroids stay.
 
     A point's cells of least value are kept from one look, with the least value of all others. When no cost
     has fallen by more than some amount since, no other cell is below that value less this amount: so mostly
@@ -233,7 +234,7 @@ class _Work:
         return _View(costs, labels, second, gaps, counts, float(np.square(counts - self.target).sum()))
 
     def fill(self, view: _View) -> _View:
-        """Lower the costs of cells that have no points, until they win as many as they should have."""
+        """Lower the costs of empty cells until they win their share of points."""
         empty = np.flatnonzero((view.counts == 0) & (self.target > 0))
         if not len(empty):
             return view
@@ -272,7 +273,7 @@ class _Work:
         return nearest_negative(J) if m <= PROJECTED else laplacian(J)
 
     def step(self, view: _View, mu: float, share: float, damping: str) -> tuple[_View | None, float]:
-        """Return where one damped step leads, and the next μ; None where no step gains."""
+        """Return the result of one damped step, and the next μ; None if no step gains."""
         n = len(self.X)
         if not view.gaps.any():
             return None, mu

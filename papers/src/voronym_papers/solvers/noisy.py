@@ -24,7 +24,7 @@ TINY = 0.1
 """Share of its size below which a cell counts as lost, and starts again."""
 
 INNER = 10
-"""Deviations of the noise for one set of centroids, where the noise falls inside."""
+"""Deviations of the noise for one set of centroids, if the noise falls inside."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class Clouds:
         sizes: NDArray[np.int64],
         ctx: Context,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], Assignment]:
-        """Adjust the costs along falling noise, with the centroids left where they are.
+        """Adjust the costs along falling noise, with fixed centroids.
 
         Return the costs, and the last clouds with their assignment.
         """
@@ -282,7 +282,7 @@ def _cool_inside(
     shares: NDArray[np.float64],
     ctx: Context,
 ) -> Quantizer:
-    """Let the deviation fall again for each set of centroids, and move them once it is least."""
+    """Lower the deviation for each set of centroids, and move them when it is least."""
     rounds = len(shares)
     costs = np.zeros(len(sizes))
     for step in range(rounds):

@@ -1,4 +1,4 @@
-"""Letters of one's own: what is published is the best guess of the key, given what was drawn."""
+"""Letters of one's own: the published value is the best guess of the key, given the draw."""
 
 from __future__ import annotations
 

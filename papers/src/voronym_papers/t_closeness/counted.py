@@ -1,4 +1,4 @@
-"""Figures 8 and 9: microaggregation of one key, its risk counted; and what several keys change."""
+"""Figures 8 and 9: microaggregation of one key, its risk counted; and the effect of several keys."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ CUT = (
     f"Cutting loses a little: where a figure is below the bound, which is for the uncut W, it says '{BELOW}'."
 )
 NEAR = 0.1
-"""Nats above the bound that "near-optimality" may stand for: a twelfth of what the keys tell unmasked."""
+"""Nats above the bound that "near-optimality" may stand for: a twelfth of what the unmasked keys reveal."""
 NAMES = {"MDAV": "mdav", "μ-Approx": "mu-approx", "univariate": "univariate"}
 DEAR = {"mu-approx": 1 / 32, "univariate": 1 / 16}
-"""Shares k/n beyond which a quick run leaves a method out: it takes seconds to minutes."""
+"""Shares k/n above which a quick run leaves out a method: it takes seconds to minutes."""
 
 
 def figures_8_9(n: int, full: bool, ctx: Context, names: Sequence[str] = tuple(NAMES)) -> Iterator[Item]:
-    """Run MDAV and μ-Approx on scalar normal data, and the optimal univariate partition beside them."""
+    """Run MDAV and μ-Approx on scalar normal data, and the optimal univariate partition."""
     w, X = draw(n, [RHO])
     most = scalar_risk(RHO, 0.0)
     source = GaussianSource.estimate(X, w)
@@ -160,20 +160,20 @@ def draw(n: int, correlations: Sequence[float], *, seed: int = 0) -> tuple[Float
 
 
 def centres(X: Floats, cells: Partition) -> Floats:
-    """Return what is published for every record: the mean of its cell."""
+    """Return the published value of every record: the mean of its cell."""
     means = np.stack([np.bincount(cells.labels, column) for column in X.T], axis=1)
     return np.asarray((means / cells.sizes[:, None])[cells.labels])
 
 
 def word(risk: float, least: float, most: float) -> str:
-    """Return what is said of an estimate that no rule can have: more than all, or less than the bound."""
+    """Return the remark on an impossible estimate: more than all, or less than the bound."""
     if risk > most:
         return ABOVE
     return BELOW if risk < least else ""
 
 
 def intervals(values: Floats) -> Ints:
-    """Return the number of the interval of width 0.15 that a value lies in, from 0."""
+    """Return the number of the interval of width 0.15 with a value, from 0."""
     numbers = np.floor(values / WIDTH).astype(np.int64)
     return np.asarray(numbers - numbers.min())
 

@@ -42,7 +42,7 @@ GRID = (
 
 
 def figure_5(ctx: Context) -> Iterator[Item]:
-    """Draw from the rule of theorem 2, ``X̂ = (1-d) X + d Z``, and measure what it promises."""
+    """Draw from the rule of theorem 2, ``X̂ = (1-d) X + d Z``, and measure its promise."""
     at(ctx, "figure 5", 0.0)
     source = GaussianSource(np.eye(1), np.eye(1), np.full((1, 1), RHO))
     rng = np.random.default_rng(5)
@@ -153,7 +153,7 @@ def _marks_6(rows: list[dict[str, float]], steps: int) -> Iterator[Mark]:
 
 
 def _ends(row: dict[str, float]) -> str:
-    """Say where descent ends, and what the best rule has there."""
+    """Describe where descent ends, and the best rule there."""
     D, R, share = row["D, slow"], row["R, slow"], MULTIPLIERS[row["λ"]]
     return (
         f"{DESCENT} Here it ends at D = {D:.3f} with a risk of {R:.3f}, where (8) has "
@@ -202,7 +202,7 @@ def descend(
 
 
 def figure_7(steps: tuple[int, ...], ctx: Context) -> Iterator[Item]:
-    """Draw one row of p(x̂|x): the start, the normal law, what descent finds, and the optimum on the grid."""
+    """Draw one row of p(x̂|x): the start, the normal law, the descent's result, the optimum on the grid."""
     multiplier, share = 1.22, 0.5
     x, p, d = grid(FINE)
     row_at = int(np.argmin(np.abs(x - 1.0)))

@@ -1,4 +1,4 @@
-"""Section 4.4: X is where a user is, W is who the user is."""
+"""Section 4.4: X is a user's place, W is the user's identity."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voronym_papers.marks import Mark
 SIDE = 6.0
 """Kilometres from one end of the town to the other."""
 SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
-"""Of the distortion at which nothing is told."""
+"""Shares of the distortion at which nothing is revealed."""
 
 
 def town(squares: int, people: int, seed: int = 0) -> tuple[Floats, Floats]:
@@ -66,7 +66,7 @@ def distances(places: Floats) -> Floats:
 
 
 def users(squares: int, people: int, ctx: Context) -> Iterator[Item]:
-    """Find the rules that tell least about who asks, and compare a coarser grid and noise."""
+    """Find the rules that reveal least about the user, and compare a coarser grid and noise."""
     p, places = town(squares, people)
     d = distances(places)
     law = p.sum(axis=0)

@@ -1,4 +1,4 @@
-"""What stands in Rebollo-Monedero, Forné and Domingo-Ferrer 2010; its figures are drawn without numbers."""
+"""The figures of Rebollo-Monedero, Forné and Domingo-Ferrer 2010, which are drawn without numbers."""
 
 from __future__ import annotations
 

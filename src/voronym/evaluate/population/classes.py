@@ -76,7 +76,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Fit:
-    """An estimate of population uniques: how many, from where to where, and what speaks against it."""
+    """An estimate of population uniques: the number, its interval, and doubts about it."""
 
     uniques: float
     low: float
@@ -85,7 +85,7 @@ class Fit:
 
 
 def pitman(sizes: Sizes) -> Fit | None:
-    """Fit Pitman's sampling formula with theta and alpha by maximum likelihood; None where it has none.
+    """Fit Pitman's sampling formula with theta and alpha by maximum likelihood; None if there is no fit.
 
     ``E[S_1] = N (theta + alpha)_(N-1) / (theta + 1)_(N-1)`` population uniques, with rising factorials; for a
     large N that is ``Gamma(theta + 1) / Gamma(theta + alpha) N^alpha``. The interval is that of the
@@ -115,7 +115,7 @@ def pitman(sizes: Sizes) -> Fit | None:
 
 
 def _ordinary(x: Floats) -> tuple[float, float]:
-    """Return alpha and theta from what is searched: logit(alpha), log(theta + alpha)."""
+    """Return alpha and theta from the search variables logit(alpha) and log(theta + alpha)."""
     alpha = float(expit(x[0]))
     return alpha, float(np.exp(np.clip(x[1], -30, 40))) - alpha
 
@@ -169,13 +169,13 @@ def _spread(theta: float, alpha: float, sizes: Sizes) -> float:
 
 
 def _around(log_value: float, error: float, sizes: Sizes) -> tuple[float, float]:
-    """Return a 95 % interval, between no uniques and nothing but uniques."""
+    """Return a 95 % interval, between no uniques and only uniques."""
     far = min(1.96 * error, 50.0)
     return float(np.exp(log_value - far)), float(min(np.exp(log_value + far), sizes.population))
 
 
 def _misfit(theta: float, alpha: float, sizes: Sizes) -> str:
-    """Say where classes of one, two or three records are not as frequent as the fitted model expects."""
+    """Describe where classes of one, two or three records are not as frequent as the model expects."""
     for j in (1, 2, 3):
         wanted, seen = np.exp(_log_expected(theta, alpha, sizes.n, j)), sizes.of_size(j)
         if abs(wanted - seen) > max(_FAR * wanted, 3 * np.sqrt(wanted)):
@@ -187,7 +187,7 @@ def _misfit(theta: float, alpha: float, sizes: Sizes) -> str:
 
 
 def zayatz(sizes: Sizes) -> Fit | None:
-    """Take the sizes of classes in the population to be distributed as those in the sample.
+    """Assume that classes in the population have the size distribution of the sample.
 
     A sample unique is then a population unique with probability ``s_1 h_1(1) / sum_i s_i h_1(i)``, where
     ``h_1(i)`` is the hypergeometric probability that one of a class of i is among n of N; and population
@@ -220,7 +220,7 @@ def _zayatz(size: Ints, count: Floats, sizes: Sizes) -> float | None:
 
 
 def _log_alone(size: Floats, sizes: Sizes) -> Floats:
-    """Return the log-probability that one of a class of each size is among n of N people."""
+    """Return the log-probability that one member of a class of each size is among n of N people."""
     many, n = sizes.population, min(sizes.n, sizes.population)
 
     def choose(a: Floats | float, b: Floats | float) -> Floats:
@@ -252,7 +252,7 @@ def shlosser(size: Ints, count: Floats, pi: float) -> float:
 
 
 def snb(sizes: Sizes) -> Fit | None:
-    """Fit slide negative binomial sizes: one and a negative binomial number; None where none fits.
+    """Fit slide negative binomial sizes: one plus a negative binomial number; None if there is no fit.
 
     With K classes in the population, by Shlosser's estimate, alpha and beta are those for which as many
     sample classes have one and two records as there are: ``E[s_1] = K pi G (1 + alpha q / (1-q))``,
@@ -299,7 +299,7 @@ _STARTS = [(-1.0, -3.0), (0.5, -5.0), (-3.0, -8.0), (1.5, 0.0)]
 def _snb(
     size: Ints, count: Floats, pi: float, starts: Sequence[tuple[float, float]] = _STARTS
 ) -> tuple[float, float, tuple[float, float]] | None:
-    """Return the population uniques of the fitted sizes, the people of these classes, and what was fitted."""
+    """Return the population uniques of the fitted sizes, the people of these classes, and the fit."""
     classes = shlosser(size, count, pi)
     ones, twos = float(count[size == 1].sum()), float(count[size == 2].sum())
     if not ones or not twos:

@@ -1,4 +1,4 @@
-"""What is known about the risk of a table in its population, and how it is printed."""
+"""The risk of a table in its population, and how it is printed."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Matches(Plain):
 
 @dataclass(frozen=True)
 class PopulationFigures(Plain):
-    """What is known about a table in its population, over all its records.
+    """The figures of a table in its population, over all its records.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class PopulationFigures(Plain):
 
 @dataclass(frozen=True, eq=False)
 class PopulationRisk(PopulationFigures):
-    """What `population_risk` found. ``risks`` are those of single records: not for publication.
+    """The results of `population_risk`. ``risks`` are those of single records: not for publication.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class PopulationRisk(PopulationFigures):
 
     @property
     def figures(self) -> PopulationFigures:
-        """All of it but what is about single records."""
+        """All figures except those of single records."""
         return PopulationFigures(
             **{field.name: getattr(self, field.name) for field in fields(PopulationFigures)}
         )
@@ -182,13 +182,13 @@ class PopulationRisk(PopulationFigures):
 
 
 def people(value: float) -> str:
-    """Write a number of people: what is next to nobody as that, not by its exponent."""
+    """Format a number of people; a number near 0 without its exponent."""
     if 0 < value < 0.01:
         return "<0.01"
     return f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:.2g}"
 
 
 def between(value: float, interval: tuple[float, float] | None) -> str:
-    """Write an estimate, with its interval where it has one."""
+    """Format an estimate, with its interval if it has one."""
     text = people(value)
     return text if interval is None else f"{text} ({interval[0]:,.0f} to {interval[1]:,.0f})"

@@ -104,7 +104,7 @@ def find_population_risk(
     threshold: float,
     ctx: Context,
 ) -> PopulationRisk:
-    """Do what `population_risk` does, as a part of other work: it hears when that is cancelled."""
+    """Do the work of `population_risk` as a part of other work, which can be cancelled."""
     check_columns(frame, keys, "key")
     names = tuple(keys)
     _check(names, weights, fraction, population, threshold)

@@ -50,7 +50,7 @@ _RARE = 3  # a count of so few records says little about the population
 
 @dataclass(frozen=True)
 class Fitted(Plain):
-    """What a log-linear model says about the sample's uniques.
+    """A log-linear model's estimates about the sample's uniques.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ WORDS = {
 
 
 class Tree:
-    """A log-linear model whose interactions are a tree of columns, or none: its estimates in closed form.
+    """A log-linear model whose interactions form a tree of columns, or none: estimates in closed form.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class Tree:
         self.counts = [np.bincount(column) for column in codes]
 
     def means(self, codes: Ints, rows: Ints) -> tuple[Floats, Ints]:
-        """Return the expected number of sample records with the combination of each of some records.
+        """Return the expected number of sample records with the combination of each record.
 
         And the least of the counts that it was made of.
         """
@@ -205,7 +205,7 @@ class Tree:
         return np.exp(log), least
 
     def expected(self, codes: Ints, ctx: Context) -> float:
-        """Return how many sample uniques the model expects: ``n E[exp(-mu)]`` over what is drawn from it.
+        """Return the expected number of sample uniques, ``n E[exp(-mu)]``, over draws from the model.
 
         A child's value is that of a random record with the parent's value, which is the fitted conditional
         distribution.
@@ -232,7 +232,7 @@ class Tree:
 
 
 def _pairs(item: Ints, two: Ints, width: int) -> Callable[[Ints], Ints]:
-    """Return what counts the records of pairs of values, given as ``one * width + two``."""
+    """Return a counter of the records of pairs of values, given as ``one * width + two``."""
     index = item * width + two
     room = (int(item.max()) + 1) * width
     if room <= max(4 * len(item), 1 << 16):
@@ -269,7 +269,7 @@ def strongest(codes: Ints, ctx: Context) -> list[tuple[int, int]]:
 
 
 def proportional(codes: Ints, ctx: Context) -> Floats | None:
-    """Fit all interactions of two columns by iterative proportional fitting; None where that is too much.
+    """Fit all interactions of two columns by iterative proportional fitting; None if that is too large.
 
     Returns the expected number of sample records of every combination of levels.
     """

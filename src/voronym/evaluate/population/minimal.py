@@ -1,4 +1,4 @@
-"""Minimal sample uniques: the smallest sets of columns in which a record is like no other.
+"""Minimal sample uniques: the smallest sets of columns in which a record is unique.
 
 A record that is unique in a set of columns is unique in every larger set. So it is a *minimal* unique in S if
 it is unique in S and in no proper subset of S. Sets are visited so that all subsets of a set come before it:
@@ -96,7 +96,7 @@ class _Search:
                 yield from self._look(columns, depth + 1, lower, size - single, made)
 
     def _new(self, columns: int, alone: Ints) -> Ints:
-        """Return those of the unique records that no proper subset makes unique."""
+        """Return the unique records that no proper subset makes unique."""
         if not len(alone):
             return alone
         self.visits += 1

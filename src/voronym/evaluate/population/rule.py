@@ -26,7 +26,7 @@ MODELS: dict[str, tuple[Callable[[Sizes], Fit | None], str]] = {
 
 @dataclass(frozen=True)
 class Uniques(Plain):
-    """Population uniques by one model: people whose keys nobody else in the population has.
+    """Population uniques by one model: people with unique keys in the population.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def population_uniques(sizes: NDArray[np.int64], population: float) -> tuple[Uni
 
 
 def dankar(result: tuple[Uniques, ...], fraction: float) -> str:
-    """Return which model the decision rule of Dankar and others takes.
+    """Return the model that the decision rule of Dankar and others selects.
 
     Up to a tenth of the population in the sample, Pitman's; above, Zayatz' or slide negative binomial,
     whichever has fewer uniques. Where that one has no fit, Zayatz'.

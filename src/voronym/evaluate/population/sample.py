@@ -32,7 +32,7 @@ SEVERAL = (
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Records as a sample of a population, of which weights, a fraction or a table of all people tell.
+    """Records as a sample of a population, known by weights, a fraction or a table of all people.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def assess(sample: Sample, threshold: float, ctx: Context) -> PopulationRisk:
 
 
 def _families(risks: Floats, homes: Ints | None, threshold: float, text: str) -> dict[str, Any]:
-    """Sum up the risks of households, and of their members: who finds one of a family finds the others."""
+    """Sum up the risks of households and of their members: finding one member finds the family."""
     if homes is None:
         return {"households": None, "members": None}
     _, own, many = np.unique(homes, return_inverse=True, return_counts=True)

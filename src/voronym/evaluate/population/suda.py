@@ -28,7 +28,7 @@ _RECORDS = ("scores", "risks", "shares")
 
 @dataclass(frozen=True, eq=False)
 class Suda(Plain):
-    """What `suda` found. ``scores``, ``risks`` and ``shares`` are about single records: not for publication.
+    """The results of `suda`. ``scores``, ``risks`` and ``shares`` are per record: not for publication.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Suda(Plain):
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain, JSON-able types, without what is about single records."""
+        """Return plain, JSON-able types, without figures of single records."""
         result = {name: value for name, value in super().to_dict().items() if name not in _RECORDS}
         return {
             **result,
@@ -174,7 +174,7 @@ def suda(
 def find_uniques(
     frame: nw.DataFrame[Any], keys: Sequence[str], size: int, sampling_fraction: float | None, ctx: Context
 ) -> Suda:
-    """Do what `suda` does, as a part of other work: it hears when that is cancelled."""
+    """Do the work of `suda` as a part of other work, which can be cancelled."""
     check_columns(frame, keys, "key")
     names = tuple(keys)
     if not names:

@@ -1,4 +1,4 @@
-"""Blind: groups that tell nothing about a person, even to an intruder who knows how they were made."""
+"""Blind: groups that reveal nothing about a person, even to an intruder who knows how they were made."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ RATIO = 1.5
 """Ratio of one size of the grid to the one before."""
 
 WORLDS, SURE = 400, 0.99
-"""Random worlds that are tried before anybody looks, and the share of them that must pass."""
+"""Random worlds tried before any confidential value is read, and the share that must pass."""
 _FEWER, _RECORDS, _AT_ONCE = 100, 20_000_000, 2_000_000  # worlds of large tables; records of all, and at once
 
 REST = 16
-"""Groups that are joined whatever they hold, about, where there are many."""
+"""Approximate number of groups that are joined regardless of content, if there are many."""
 NEARLY = 0.75
-"""Share of the groups that a tree of partners must have, so that halves go before thirds."""
+"""Share of the groups that a tree of partners must cover, so that halves go before thirds."""
 
 
 def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
-    """Merge groups with partners of the same size that the keys alone gave them.
+    """Merge groups with partners of the same size, chosen by the keys alone.
 
     Groups of one size are made by the keys, and given partners by the keys: each has a near one, the pairs
     have near pairs, now and then three go together, and so on, up to a few very large groups (`Plan`). Where
@@ -94,7 +94,7 @@ def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) 
 
 
 def _merged(plan: Plan, place: Ints, groups: Partition, asked: Requirements) -> Ints:
-    """Return the labels of groups that are joined with their partners where one of them is refused."""
+    """Return the labels of groups, joined with their partners if one of them is refused."""
     unions = plan.unions(0)
     joined = np.searchsorted(unions, unions)  # the first place of each union, which tells heights apart
     for height in range(plan.height):
@@ -125,7 +125,7 @@ class Plan:
 
     @classmethod
     def of(cls, groups: Partition, size: int, *, deep: bool = True) -> Plan:
-        """Give as many groups as possible partners; without ``deep`` none, and each stays as it is."""
+        """Give partners to as many groups as possible; without ``deep`` to none."""
         if not deep:
             return cls(np.arange(groups.n_cells), np.empty(0, np.int64), ((),) * groups.n_cells)
         even, odd = (np.flatnonzero((groups.sizes == size) == side) for side in (True, False))
@@ -175,7 +175,7 @@ class Plan:
         return place
 
     def unions(self, height: int) -> Ints:
-        """Return for each place the number of its union with partners, joined so often, 0, 1, 2, ..."""
+        """Return the number of each place's union with its partners after 0, 1, 2, … joins."""
         out: list[Ints] = []
         number = 0
         for tree in self.trees:
@@ -188,13 +188,13 @@ class Plan:
 
 
 def _along(some: Ints, centres: Floats) -> Ints:
-    """Return some groups in the order of the coordinate in which they differ most."""
+    """Return groups in the order of the coordinate in which they differ most."""
     axis = int(np.argmax(centres[some].var(axis=0))) if len(some) else 0
     return np.asarray(some[np.argsort(centres[some, axis], kind="stable")], np.int64)
 
 
 def _arities(groups: int) -> tuple[int, ...]:
-    """Return twos and threes whose product is at most a number and near it, as many twos as can be.
+    """Return twos and threes whose product is at most a number and near it, with as many twos as possible.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def grid(k: int, n: int) -> list[int]:
 
 
 def _by_keys(problem: Problem, part: Partition, size: int, ctx: Context) -> Partition:
-    """Return groups of a size that depend on the keys alone; all but one have it exactly."""
+    """Return groups of a size that depends on the keys alone; all but one have exactly that size."""
     if size == problem.k and (part.sizes == size).sum() >= part.n_cells - 1:
         return part
     return METHODS["mdav"].partition(problem.with_k(size), ctx.quiet())
@@ -252,7 +252,7 @@ def chance(part: Partition, asked: Requirements) -> float:
 
 
 def _passing(worlds: Ints, n_cells: int, asked: Requirements) -> NDArray[np.bool_]:
-    """Return which of some worlds pass; the cells of each have numbers of their own."""
+    """Return which worlds pass; the cells of each world are numbered separately."""
     many = len(worlds)
     passed = np.ones(many, bool)
     for judge in asked.judges:

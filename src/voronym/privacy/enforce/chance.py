@@ -1,4 +1,4 @@
-"""Merging and exchanging with chance: an intruder who knows the method is less sure of what made it act.
+"""Merge and exchange with chance: an intruder who knows the method is less sure of its cause.
 
 The draws are never made from the seed, because recipes travel: whoever could repeat them could take them off.
 """
@@ -21,14 +21,14 @@ cKDTree = later.called("scipy.spatial", "cKDTree")  # noqa: N816 - its own name
 Ints = NDArray[np.int64]
 
 NEAR = 3
-"""Nearest groups among which a partner is drawn."""
+"""Number of nearest groups from which a partner is drawn."""
 
 SHARE = 0.5
 """Chance of a group to be merged, or to exchange a record, for no reason."""
 
 
 def random_merge(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
-    """Merge groups at random first, each with chance one half, then those that a judge refuses.
+    """Merge groups at random first, each with probability one half, then those that a judge refuses.
 
     A merged group then tells little: it may have been merged for no reason. What remains is a factor of two
     between a group that had to be merged and one that had not.
@@ -69,7 +69,7 @@ def random_swap(problem: Problem, part: Partition, asked: Requirements, ctx: Con
 
 
 def _near(problem: Problem, part: Partition, rng: np.random.Generator) -> list[tuple[int, Ints]]:
-    """Return the groups in random order, each with those that lie nearest."""
+    """Return the groups in random order, each with its nearest groups."""
     centres = part.centroids(problem.records.coordinates)
     many = min(NEAR + 1, part.n_cells)
     result = np.asarray(cKDTree(centres).query(centres, many)[1]).reshape(part.n_cells, many)

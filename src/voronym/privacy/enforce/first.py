@@ -19,13 +19,13 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 FEW = 0.3
-"""Share of failing cells from which on exchanges can repair them."""
+"""Share of failing cells up to which exchanges can repair them."""
 
 STEP = 1.15
 """Ratio of one size that is tried to the one before."""
 
 LOOK = 2
-"""Visits to all records after which one start is preferred to another."""
+"""Visits to all records after which starts are compared."""
 
 
 def buckets(n: int, size: int) -> tuple[Ints, int]:
@@ -90,7 +90,7 @@ def stratified(X: Floats, order: Ints, size: int) -> Ints:
 
 
 def _widest(X: Floats, node: Ints, nodes: int) -> Ints:
-    """Return the axis along which each set of records varies most."""
+    """Return the axis of largest variance of each set of records."""
     sizes = np.bincount(node, minlength=nodes)
     spread = np.empty((nodes, X.shape[1]))
     for a in range(X.shape[1]):
@@ -148,7 +148,7 @@ def worst_distance(levels: Levels, size: int) -> float:
 
 
 def _largest(bucket: Ints, inside: Ints, ratio: Floats, size: int, least: Ints, most: Ints) -> float:
-    """Return the largest sum of deviations, where ``least`` to ``most`` further records count at a level."""
+    """Return the largest sum of deviations if ``least`` to ``most`` further records count at a level."""
 
     def far(count: Ints) -> Floats:
         return np.maximum(np.abs((count + least) / size - ratio), np.abs((count + most) / size - ratio))
@@ -164,7 +164,7 @@ def _largest(bucket: Ints, inside: Ints, ratio: Floats, size: int, least: Ints, 
 
 
 def proven_size(levels: Levels, k: int, t: float) -> int:
-    """Return a size from k on for which cells with one record per bucket are t-close, whatever they take.
+    """Return a size from k on for which cells with one record per bucket are always t-close.
 
     Ordered distance; the least such size up to 100, and within a hundredth of it above. At n, a single cell,
     the distance is 0, so there always is one.
@@ -182,7 +182,7 @@ def proven_size(levels: Levels, k: int, t: float) -> int:
 
 
 def least_size(asked: Requirements, k: int) -> int:
-    """Return the least size from k on at which some cell, by itself, could be accepted by all judges.
+    """Return the least size from k on at which all judges could accept a cell.
 
     Tried are the two natural choices of s records: evenly spaced ranks, and each value in its rounded share.
     """
@@ -232,7 +232,7 @@ def starts(problem: Problem, asked: Requirements, ctx: Context) -> list[Ints]:
 
 
 def confidential_first(problem: Problem, asked: Requirements, ctx: Context) -> Partition:
-    """Give every cell its share of the confidential values first, then bring together those with like keys.
+    """Give every cell its share of the confidential values, then bring together records with similar keys.
 
     The problem: minimise the sum of squares over partitions into cells of at least k that all judges accept.
     The records, sorted by confidential value, are cut into s buckets, and every cell takes one record of

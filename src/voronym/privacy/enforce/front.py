@@ -19,17 +19,17 @@ from voronym.privacy.enforce.swap import swap
 from voronym.problem import Problem
 
 FEW = 0.3
-"""Share of failing cells up to which exchanges are worth trying in any table."""
+"""Share of failing cells up to which exchanges are tried in any table."""
 
 SMALL = 5_000
-"""Records up to which they are worth trying in any case."""
+"""Number of records up to which exchanges are always tried."""
 
 Way = Callable[[Problem, Partition, Requirements, Context], Partition]
 
 
 @dataclass(frozen=True)
 class Enforced:
-    """A partition that every judge accepts, and what that cost.
+    """A partition that every judge accepts, and its cost.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, way: str = "auto
 
 
 def choose(part: Partition, asked: Requirements) -> tuple[str, ...]:
-    """Return what is worth trying: confidential-first, and exchanges where few cells or records are in need.
+    """Return the methods to try: confidential-first, and exchanges if few cells or records fail.
 
     Where most cells fail, exchanges take longer and, on the tables that we measured, lose more.
     """
@@ -162,4 +162,4 @@ for _name, _way in {
     WAYS.add(_name, _way)
 
 WARY = ("blind", "random-merge", "random-swap")
-"""Those that are made against an intruder who knows the method."""
+"""The methods against an intruder who knows the method."""

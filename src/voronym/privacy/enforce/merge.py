@@ -70,7 +70,7 @@ def merge(problem: Problem, part: Partition, asked: Requirements, ctx: Context) 
 
 
 class Merging:
-    """Cells that are merged: sizes, sums, sorted codes, and how far each is from what is asked."""
+    """Cells to merge: sizes, sums, sorted codes, and how far each violates the demands."""
 
     def __init__(self, records: Records, labels: Ints, asked: Requirements) -> None:
         self.asked, self.rules = asked, asked.rules
@@ -112,11 +112,11 @@ class Merging:
         return False
 
     def refused(self, cell: int) -> bool:
-        """Say whether a cell must be merged."""
+        """Return whether a cell must be merged."""
         return bool((self.far[cell, ~self.additive] > 0).any()) or self._over()
 
     def bad(self) -> Ints:
-        """Return the cells that must be merged; none where one cell is all there is."""
+        """Return the cells that must be merged; none if there is only one cell."""
         self._sum()
         if self.count == 1:
             return np.empty(0, np.int64)
@@ -138,7 +138,7 @@ class Merging:
         heapq.heappush(heap, (float(cost[best]), cell, int(self.age[cell]), other, int(self.age[other])))
 
     def _joined(self, cell: int, near: Ints) -> Floats:
-        """Return how far the unions of a cell with others are from what is asked, shape (others, J)."""
+        """Return how far the unions of a cell with others violate the demands, shape (others, J)."""
         far = np.zeros((len(near), len(self.asked.judges)))
         for j, judge in enumerate(self.asked.judges):
             codes = self.codes[self.rules.column[j]]
@@ -182,7 +182,7 @@ class Merging:
         return cell
 
     def _near(self, cell: int) -> Ints:
-        """Return cells whose centroids are near: found where they stood when they were last looked at."""
+        """Return cells with near centroids, by their positions at the last look."""
         width = NEAR + 1
         while True:
             width = min(width, self.built)
@@ -206,7 +206,7 @@ class Means:
         self.sizes, self.centroids = part.sizes.astype(np.float64), part.centroids(records.points)
 
     def cost(self, group: int, others: Ints) -> Floats:
-        """Return what merging a group with each of others adds."""
+        """Return the added cost of merging a group with each of the others."""
         sizes = self.sizes[others] * self.sizes[group] / (self.sizes[others] + self.sizes[group])
         return np.asarray(sizes * np.square(self.centroids[others] - self.centroids[group]).sum(axis=1))
 
@@ -218,11 +218,11 @@ class Means:
         self.sizes[group] = size
 
     def look(self, inside: Ints) -> None:
-        """Note where some groups stand."""
+        """Record the positions of some groups."""
         self.tree = cKDTree(self.centroids[inside])
 
     def near(self, group: int, many: int) -> Ints:
-        """Return the groups that stood nearest, as places among those noted."""
+        """Return the nearest groups, as places among those recorded."""
         return np.atleast_1d(self.tree.query(self.centroids[group], many)[1])
 
 
@@ -239,7 +239,7 @@ class Members:
         return float(self.records.space.cost(self.records.X[rows], self.centroids[[group]]).sum())
 
     def cost(self, group: int, others: Ints) -> Floats:
-        """Return what merging a group with each of others adds, at most."""
+        """Return an upper bound on the added cost of merging a group with each of the others."""
         out = np.empty(len(others))
         for at, other in enumerate(others):
             small, large = sorted((group, int(other)), key=lambda item: len(self.rows[item]))
@@ -253,10 +253,10 @@ class Members:
         self.own[group] = self._costs(self.rows[group], group)
 
     def look(self, inside: Ints) -> None:
-        """Note where some groups stand."""
+        """Record the positions of some groups."""
         self.stood = self.centroids[inside]
 
     def near(self, group: int, many: int) -> Ints:
-        """Return the groups that stood nearest, as places among those noted."""
+        """Return the nearest groups, as places among those recorded."""
         costs = self.records.space.cost(self.centroids[[group]], self.stood)[0]
         return np.argsort(costs, kind="stable")[:many]

@@ -1,4 +1,4 @@
-"""Judges as the kernels see them: numbers for what is asked, codes for what each record has."""
+"""Judges in the form of the kernels: numbers for the demands, codes for the records."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Requirements:
 
     @cached_property
     def foreign(self) -> tuple[bool, ...]:
-        """Which judges the kernels do not know."""
+        """The judges that the kernels do not know."""
         return tuple(bool(kind == verdict.FOREIGN) for kind in self.rules.kind)
 
     @cached_property
@@ -115,12 +115,12 @@ class Requirements:
         return np.flatnonzero((self.severities(labels, int(labels.max()) + 1) > 0).any(axis=1))
 
     def hold(self, labels: Ints) -> bool:
-        """Say whether all judges accept all cells."""
+        """Return whether all judges accept all cells."""
         return len(self.failing(labels)) == 0
 
 
 def refuse_impossible(judges: Sequence[Judge]) -> None:
-    """Raise where even a single cell of all records is refused: then nothing can be done.
+    """Raise if even a single cell of all records is refused: then nothing helps.
 
     Every judge is content with a merged cell where it was with its parts, so what one cell of all records
     violates, every partition does.

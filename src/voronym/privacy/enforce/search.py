@@ -13,13 +13,13 @@ from voronym.privacy.enforce.rules import Requirements
 from voronym.problem import Problem
 
 NEAR = 10
-"""Groups with the nearest centroids, between which records move."""
+"""Number of groups with the nearest centroids between which records move."""
 
 DONORS = 12
-"""Nearest records of a kind that a refused group lacks, in groups that have more than their share of it."""
+"""Nearest records of a kind that a refused group lacks, from groups with more than their share."""
 
 KINDS = 16
-"""Kinds, at most, in which a column with many levels is looked at for donors."""
+"""Most kinds of a column with many levels for donors."""
 
 ENOUGH = 5e-3
 """A pass that gains less than this share ends the search."""
@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 
 class Search:
-    """Groups under change: every move lowers the cost, or what is violated, or both.
+    """Groups under change: every move lowers the cost, the violations, or both.
 
     Records are on a common scale, so that one threshold separates gains from rounding. No group gets smaller
     than k; a group may grow by half.
@@ -106,7 +106,7 @@ class Search:
         )
 
     def _donors(self) -> Ints:
-        """Return, for the records of refused groups, groups that can give what theirs lacks, shape (n, K).
+        """Return, for the records of refused groups, groups that can give what theirs lack, shape (n, K).
 
         Near groups tend to lack the same. So each refused group finds the confidential values that it has
         least of for their share in the table, and the nearest records with these in groups that have more of
@@ -145,7 +145,7 @@ class Search:
         return moves
 
     def partition(self) -> Partition:
-        """Return the groups as they are."""
+        """Return the present groups."""
         return Partition(self.cells.labels, k=self.k)
 
 
@@ -160,7 +160,7 @@ def _coarse(codes: Ints) -> Ints:
 
 
 def _watch(cells: groups.Cells, asked: Requirements) -> kernels.Watch:
-    """Return what the rules know of groups before they are judged."""
+    """Return the rules' state before groups are judged."""
     n, m, rules, profiles = asked.n, len(cells.sizes), len(asked.judges), int(asked.profile.max()) + 1
     ordered = np.zeros((len(asked.codes), len(cells.members)), np.int64)
     place = (cells.start[cells.labels] + cells.slot)[np.argsort(cells.labels, kind="stable")]

@@ -1,4 +1,4 @@
-"""Split cells in two where both halves are accepted: the loss can only fall."""
+"""Split cells in two if both halves are accepted: the loss can only fall."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voronym.problem import Problem
 
 
 def split(problem: Problem, part: Partition, asked: Requirements) -> Partition:
-    """Split cells of 2k records or more where all judges accept both halves.
+    """Split cells of 2k records or more if all judges accept both halves.
 
     The members, by their confidential values, are taken in pairs of neighbours; of each pair the one that is
     lower on the cell's longest axis goes left. So each half has about the distribution of the cell. Splitting

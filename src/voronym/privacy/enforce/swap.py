@@ -1,4 +1,4 @@
-"""Repair cells by exchanges with near cells, then lower the loss without breaking what holds."""
+"""Repair cells by exchanges with near cells, then lower the loss without a new violation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PASSES = 8
 
 
 def swap(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
-    """Repair cells by exchanges and shifts between near cells, merge what is left, and polish.
+    """Repair cells by exchanges and shifts between near cells, merge the remaining ones, and polish.
 
     The problem: minimise the cost over partitions into cells of at least k that all judges accept.
     Its relaxation charges a price for every unit of violation; shifts of a record to a near cell and swaps of

@@ -1,4 +1,4 @@
-"""What every cost solver is given, and what it gives back."""
+"""The input and the output of every cost solver."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Sizes = ArrayLike | tuple[ArrayLike, ArrayLike]
 """Exact sizes, shape (m,), or the pair ``(low, high)`` of bounds on them."""
 
 MOST = 10**14
-"""Larger sizes count as this, so that sums do not overflow."""
+"""Larger sizes count as this one, so that sums do not overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +90,13 @@ class Bounds(NamedTuple):
         return bool((self.low == self.high).all())
 
     def merged(self, cells: Integers, most: int) -> Bounds:
-        """Return the bounds of joint cells, the cells that are numbered alike; none above ``most``."""
+        """Return the bounds of joint cells, which have equal numbers; none above ``most``."""
         low, high = (np.bincount(cells, side).astype(np.int64) for side in self)
         return Bounds(low, np.minimum(high, most))
 
 
 class Given(NamedTuple):
-    """What a cost solver is given, checked."""
+    """The checked input of a cost solver."""
 
     X: Floats
     C: Floats
@@ -106,7 +106,7 @@ class Given(NamedTuple):
 
 
 def cost_solver(work: Callable[..., Assignment]) -> Callable[..., Assignment]:
-    """Give a solver ``work(given, ctx, **options)`` its public form, `transport` says which.
+    """Give a solver ``work(given, ctx, **options)`` its public form; see `transport`.
 
     That one takes ``progress`` and makes the context itself; other rooms hand theirs over as ``ctx``.
     """
@@ -146,7 +146,7 @@ def cost_solver(work: Callable[..., Assignment]) -> Callable[..., Assignment]:
 
 
 def numbers(values: object, refusal: str) -> Floats:
-    """Return values as an array of float64 in C order, or refuse what is not numeric."""
+    """Return values as a float64 array in C order; raise if they are not numeric."""
     try:
         return np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError):
@@ -154,14 +154,14 @@ def numbers(values: object, refusal: str) -> Floats:
 
 
 def check_space(space: Space | None) -> Space:
-    """Return the space, Euclidean where none is given."""
+    """Return the space, Euclidean by default."""
     if not isinstance(space, Space | None):
         raise InputError(f"space must be a Space, not {type(space).__name__}")
     return Euclidean() if space is None else space
 
 
 def check_centroids(centroids: ArrayLike, d: int) -> Floats:
-    """Return centroids as an (m, d) float64 array in C order, or say what is wrong with them."""
+    """Return centroids as an (m, d) float64 array in C order; raise if they are invalid."""
     C = numbers(centroids, "centroids must be numbers, as many in every row")
     if C.ndim == 1 and d == 1:
         C = np.ascontiguousarray(C[:, None])
@@ -176,7 +176,7 @@ def check_centroids(centroids: ArrayLike, d: int) -> Floats:
 
 
 def check_sizes(sizes: Any, n: int, m: int) -> Bounds:
-    """Return lower and upper bounds of the cells' sizes that n points can meet, or say why they cannot.
+    """Return lower and upper bounds of cell sizes that n points can meet; raise if they cannot.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def _whole(sizes: ArrayLike, m: int, what: str) -> Integers:
 
 
 def check_start(start: ArrayLike | None, m: int) -> Floats:
-    """Return the costs to start from: zeros where none are given."""
+    """Return the costs to start from, zeros by default."""
     if start is None:
         return np.zeros(m)
     costs = numbers(start, f"start must be {m} finite costs, one per cell")
@@ -233,7 +233,7 @@ def check_start(start: ArrayLike | None, m: int) -> Floats:
 
 
 def check_cells(cells: object, n: int) -> int:
-    """Return a number of cells between 1 and n, or say why it cannot be."""
+    """Return a number of cells between 1 and n; raise otherwise."""
     if isinstance(cells, bool) or not isinstance(cells, int | np.integer) or cells < 1:
         raise InputError(f"cells must be a whole number, 1 or more, not {cells!r}")
     if cells > n:

@@ -1,4 +1,4 @@
-"""Costs in the middle of those that prove an assignment, so that no point is on a border without need.
+"""Costs in the middle of those that prove an assignment, so that few points lie on a border.
 
 Shortest paths end at a vertex of the dual: as many points as there are cells, less one, are as well off in a
 second cell. A rule has to break these ties, and breaks them wrongly. Yet the costs that prove an assignment
@@ -30,18 +30,18 @@ FEW = 256
 """Cells up to which all slacks are kept."""
 
 NEIGHBOURS = 16
-"""Slacks of a cell that are kept, about, where there are more cells."""
+"""Approximate number of slacks kept per cell, if there are more cells."""
 
 SWEEPS = 1000
 """Times, at most, that all costs move towards the middle."""
 
 NEAR = 40
-"""Points of each cell, about, whose slacks are looked at where there are very many points."""
+"""Approximate number of points per cell whose slacks are examined, if there are very many points."""
 
 
 @dataclass(frozen=True, eq=False)
 class Slacks:
-    """What the members of cell ``tail`` lose, at least, in cell ``head``; in any other cell, ``rest``."""
+    """The least that members of cell ``tail`` lose in cell ``head``; in any other cell, ``rest``."""
 
     tail: Integers
     head: Integers

@@ -17,7 +17,7 @@ DENSE = 150
 """Cells up to which the Jacobian is a dense matrix."""
 
 RIDGE = 1e-9
-"""Added to the diagonal: a Laplacian is singular, as a constant on all costs changes nothing."""
+"""Added to the diagonal: a Laplacian is singular, since a constant on all costs changes nothing."""
 
 
 def guess(
@@ -67,7 +67,7 @@ def guess(
 
 
 def direction(scan: Scan, mass: Integers, excess: Integers, margin: float) -> tuple[Floats | None, float]:
-    """Return Newton's step, None where a cell that should change has no border, and its greatest difference.
+    """Return Newton's step and its greatest difference; None if a cell that should change has no border.
 
     The Jacobian of the counts is minus the Laplacian of the points per unit of cost along each border.
     """
@@ -101,5 +101,5 @@ def direction(scan: Scan, mass: Integers, excess: Integers, margin: float) -> tu
 
 
 def hopeless(degree: Floats, excess: Integers) -> bool:
-    """Say whether a cell that should change has no border in sight."""
+    """Return whether a cell that should change has no border in sight."""
     return bool((excess[degree <= 0.0] != 0).any() or degree.max() <= 0.0)

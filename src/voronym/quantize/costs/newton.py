@@ -17,7 +17,7 @@ KEPT = 20_000_000
 """Distances that are kept; more are computed again in every step."""
 
 DIRECT = 500
-"""Cells up to which Newton's equations are solved directly, and by conjugate gradients beyond."""
+"""Number of cells up to which Newton's equations are solved directly; beyond, by conjugate gradients."""
 
 COOLING = 0.25
 """Ratio of one temperature to the one before."""

@@ -19,7 +19,7 @@ MANY = 0.15
 
 @dataclass(frozen=True, eq=False)
 class Repaired:
-    """Where units are after a repair: pieces of them in cells, by ascending unit."""
+    """The places of units after a repair: pieces of them in cells, by ascending unit."""
 
     done: bool
     costs: Floats
@@ -86,7 +86,7 @@ def _start(count: Integers, sizes: Bounds, c: Floats) -> tuple[Integers, Floats,
 def arrange(
     arcs: Arcs, flow: Integers, node: Integers, real: Floats, state: Integers, room: int
 ) -> kernels.Flow:
-    """Return the state of a repair with these arcs and flows, and room for some neighbours of a cell."""
+    """Return the state of a repair with these arcs and flows, and room for a cell's neighbours."""
     units = len(arcs.labels)
     ptr = np.zeros(units + 1, np.int64)
     np.cumsum(np.bincount(arcs.unit, minlength=units), out=ptr[1:])
@@ -101,7 +101,7 @@ def arrange(
 
 
 def pieces(arcs: Arcs, flow: Integers, ptr: Integers, mass: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return which unit is in which cell with how much, units ascending."""
+    """Return the units, cells and amounts of the pieces, units ascending."""
     held = np.flatnonzero(flow)
     if mass.sum() == len(mass):
         cell = arcs.labels.copy()
@@ -126,7 +126,7 @@ def objectors(
 
 
 def values(source: Source, unit: Integers, cell: Integers) -> Floats:
-    """Return the distances of pieces, where units may be divided."""
+    """Return the distances of pieces, if units may be divided."""
     if len(unit) == len(source.mass):
         return source.distances(cell)
     out = np.empty(len(unit))
@@ -142,7 +142,7 @@ def values(source: Source, unit: Integers, cell: Integers) -> Floats:
 def move(
     arcs: Arcs, flow: Integers, units: Integers, cells: Integers, mass: Integers, count: Integers
 ) -> None:
-    """Put whole units into other cells, to which they have arcs; change flows and counts in place."""
+    """Move whole units to other cells along their arcs; change flows and counts in place."""
     to = np.full(len(mass), -1, np.int64)
     to[units] = cells
     theirs = np.flatnonzero(to[arcs.unit] >= 0)

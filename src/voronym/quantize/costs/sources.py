@@ -1,4 +1,4 @@
-"""Where distances come from: a tree of boxes where a space has coordinates, blocks of a matrix elsewhere.
+"""Sources of distances: a tree of boxes if a space has coordinates, blocks of a matrix otherwise.
 
 A source has the units of a problem: places, each with one point or several equal ones. It answers two
 questions about centroids C and costs c: which cell is the best of every unit (`scan`), and which cells
@@ -20,16 +20,16 @@ from voronym.quantize.costs.base import Floats, Integers
 from voronym.space import Euclidean, Space
 
 ROOM = 8
-"""Points in a leaf: few, so that most leaves lie in one cell."""
+"""Points per leaf: few, so that most leaves lie in one cell."""
 
 PIECE = 131_072
-"""Points below a node that is searched in one go, where boxes tell cells apart: about 0.05 s."""
+"""Points below a node that is searched in one piece, if boxes separate cells: about 0.05 s."""
 
 FEW = 256
-"""Cells up to which that is so; with more of them a piece is smaller."""
+"""Number of cells up to which that holds; with more cells a piece is smaller."""
 
 WORK = 100_000_000
-"""Distances times columns of such a piece, where they do not: about 0.1 s."""
+"""Distances times columns of such a piece if boxes do not separate cells: about 0.1 s."""
 
 BLOCK = 4_000_000
 """Distances in a block of a matrix."""
@@ -43,7 +43,7 @@ Tick = Callable[[], None]
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """The best cell of every unit, and the next where it is within a margin (else -1 and infinity)."""
+    """The best cell of every unit, and the next if it is within a margin (else -1 and infinity)."""
 
     labels: Integers
     second: Integers
@@ -63,7 +63,7 @@ class Arcs:
 
 
 class Source(ABC):
-    """The units of a problem, and what solvers ask about them.
+    """The units of a problem, and the queries of solvers about them.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class Merge:
         self.first, self.mass = self.first[order], self.mass[order]
 
     def spread(self, cell: Integers, amount: Integers) -> Integers:
-        """Return the cell of each point, from how much of each unit is in which cell, units ascending."""
+        """Return the cell of each point, from the amounts of each unit in cells, units ascending."""
         labels = np.empty(len(self.members), np.int64)
         labels[self.members] = cell if self.whole else np.repeat(cell, amount)
         return labels
@@ -216,7 +216,7 @@ class Tree(Source):
 
 
 class Matrix(Source):
-    """The distances of any space, by blocks of its matrix, kept where they are not too many."""
+    """The distances of any space, by blocks of its matrix, kept if there are not too many."""
 
     def __init__(self, X: Floats, space: Space, merge: Merge, ctx: Context, tick: Tick) -> None:
         self.points, self.space = np.ascontiguousarray(X[merge.first]), space
@@ -270,7 +270,7 @@ def room_for(arcs: int) -> kernels.Arcs:
 
 
 def widen(source: Source, arcs: Arcs, flow: Integers, units: Integers, c: Floats) -> tuple[Arcs, Integers]:
-    """Give some units arcs to four times as many cells, the nearest; return the arcs and their flows."""
+    """Give some units arcs to their nearest cells, four times as many; return the arcs and their flows."""
     m = len(c)
     inside = np.zeros(len(arcs.labels), np.bool_)
     inside[units] = True

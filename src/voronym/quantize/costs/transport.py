@@ -27,19 +27,19 @@ from voronym.space import Space
 EPS = float(np.finfo(np.float64).eps)
 
 LARGE = 40
-"""Points per cell from which on costs are guessed from counts and only borders are repaired."""
+"""Points per cell above which costs are guessed from counts and only borders are repaired."""
 
 WILD = 0.25
-"""Share of points in the wrong cells from which on costs are first sought with some of the points."""
+"""Share of misplaced points above which costs are first sought with a part of the points."""
 
 THIN = 16
 """One point in 16 is among them."""
 
 NEAREST = 12
-"""Cells that are looked at for each point, where cells are small."""
+"""Cells examined for each point, if cells are small."""
 
 SMALL = 500_000
-"""Points times cells up to which all cells are looked at."""
+"""Points times cells up to which all cells are examined."""
 
 
 @cost_solver
@@ -150,7 +150,7 @@ class Engine:
         self.source.place(C)
 
     def solve(self, C: Floats, sizes: Bounds, c: Floats, labels: Integers | None = None) -> Solved:
-        """Return an optimal assignment to some centroids, starting from costs and perhaps labels.
+        """Return an optimal assignment to centroids, starting from costs and perhaps labels.
 
         Cells whose centroids coincide are solved as one, and its points divided afterwards: paths among them
         would lead nowhere.
@@ -211,7 +211,7 @@ class Engine:
         return self.sample.solve(self.C, Bounds(few, few), c).costs
 
     def _nearest(self, sizes: Bounds, c: Floats, keep: Integers | None) -> Solved:
-        """Solve for small cells: repair over the nearest cells of each point, and more where they object."""
+        """Solve for small cells: repair over the nearest cells of each point, and over more if needed."""
         m = len(c)
         many = m if len(self.source.mass) * m <= SMALL else min(self.nearest, m)
         while True:
@@ -223,7 +223,7 @@ class Engine:
             self.nearest = many = min(4 * many, m)
 
     def _divided(self, solved: Solved, cells: Integers, bounds: Bounds) -> Solved:
-        """Return an assignment in which joint cells are divided: what each needs, and the rest in order."""
+        """Return an assignment with joint cells divided: each gets its need, and the rest in order."""
         pieces, m, (low, high) = solved.pieces, len(cells), bounds
         sizes = low.copy()
         left = np.bincount(pieces.cell, pieces.amount, len(solved.costs)).astype(np.int64)
@@ -260,7 +260,7 @@ class Engine:
         return replace(solved, costs=costs[cells])
 
     def _objections(self, solved: Solved) -> float:
-        """Return what points would gain, in all, if each could go to its best cell."""
+        """Return the total gain if each point could go to its best cell."""
         c, pieces = solved.costs, solved.pieces
         best = self.source.scan(c, 0.0).labels
         least = self.source.distances(best) + c[best]
@@ -278,7 +278,7 @@ class Engine:
         return float((values(self.source, pieces.unit, pieces.cell) * pieces.amount).sum())
 
     def tamed(self, c: Floats, C: Floats, sizes: Bounds) -> Floats:
-        """Return costs to start from within the largest distance of 0: beyond it they say no more."""
+        """Return starting costs within the largest distance of 0; larger costs carry no information."""
         if not c.any():
             return c
         c = np.clip(c, -1e300, 1e300)
@@ -334,6 +334,6 @@ class Engine:
 
 
 def distinct(C: Floats) -> tuple[Floats, Integers, Integers]:
-    """Return the distinct centroids, the first cell of each, and which of them each cell has."""
+    """Return the distinct centroids, the first cell of each, and the centroid of each cell."""
     places, first, cells = np.unique(C, axis=0, return_index=True, return_inverse=True)
     return places, first, cells.reshape(-1)

@@ -1,4 +1,4 @@
-"""The sections of a release's pages, by what they are about. Importing this package registers them all."""
+"""The sections of a release's pages, by subject. Importing this package registers them all."""
 
 from voronym.report.sections import (
     closing,

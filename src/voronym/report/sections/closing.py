@@ -24,7 +24,7 @@ release = vr.anonymize("INPUT", recipe=recipe)"""
 
 @section("repeat", "What was done, and how to repeat it", needs=("public",), place=90, shape="text")
 def repeat(d: Dossier, public: Public) -> Data:
-    """Say what was done and how to do it again."""
+    """Describe what was done and how to do it again."""
     seen = public if d.inside is None else d.inside
     return {
         "guarantees": replace(guarantees(public), caption="Measured on the released table"),
@@ -44,19 +44,19 @@ def repeat(d: Dossier, public: Public) -> Data:
 
 @section("limits", "What this report does not promise", needs=("public",), place=95, shape="text")
 def limits(_: Dossier, public: Public) -> Data:
-    """Say what the report does not promise."""
+    """Describe what the report does not promise."""
     return {"kept": public.kept}
 
 
 @section("warned", "Warnings", needs=("public",), place=3, shape="text")
 def warned(d: Dossier, public: Public) -> Data | None:
-    """Show every warning, where the first page has no room for all of them."""
+    """Show every warning, if the first page has no room for all of them."""
     warnings = public.warnings if d.inside is None else d.inside.warnings
     return {"warnings": warnings} if len(warnings) > MOST_WARNINGS else None
 
 
 @section("sampled", "What was sampled", needs=("public",), place=92, shape="text")
 def sampled(d: Dossier, public: Public) -> Data | None:
-    """Say what was looked at in a sample only; nothing where that is nothing."""
+    """Describe what was examined in a sample only; empty if nothing was."""
     result = public.sampled if d.inside is None else d.inside.sampled
     return {"told": result} if result else None

@@ -1,4 +1,4 @@
-"""Blended and shuffled records: sizes of clusters, what became of the values, how alike a cluster is."""
+"""Blended and shuffled records: sizes of clusters, changes of values, similarity within clusters."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def sizes(_: Dossier, clusters: Clusters, made: Stirred) -> Data:
 
 @section("changed", "Values changed in each column", needs=("public.stirred.columns",), place=42)
 def changed(_: Dossier, given: tuple[Changed, ...]) -> Data:
-    """Show what share of each column's values moved, was shuffled, or stayed."""
+    """Show the shares of each column's values that moved, were shuffled, or stayed."""
     columns = given[:MOST_BARS]
     drawn = bars.stacked(
         [item.column for item in columns],

@@ -46,7 +46,7 @@ def sizes(d: Dossier, risk: Risk) -> Data | None:
 
 @section("distributions", "Distribution of each key", needs=("public.distributions",), place=70, shape="grid")
 def distributions(d: Dossier, released: tuple[Distribution, ...]) -> Data:
-    """Show each key's distribution; against the original where that is there."""
+    """Show each key's distribution, against the original if available."""
     if d.inside is None:
         return {"blocks": [_distribution(item) for item in released], "compared": False}
     blocks = [_distribution(distribution) for distribution in d.inside.distributions]
@@ -117,7 +117,7 @@ def statistics(_: Dossier, utility: Utility) -> Data | None:
     special=True,
 )
 def alike(_: Dossier, result: object) -> Data:
-    """Say how well a logistic model tells original from released records."""
+    """Describe how well a logistic model separates original from released records."""
     return {"found": result}
 
 

@@ -1,4 +1,4 @@
-"""Uniform coding: what other numbers of suppressed records would lose."""
+"""Uniform coding: the loss at other numbers of suppressed records."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ from voronym.request.recipe import Recipe
 
 MOST = 3
 _MANY = 0.01
-"""Share of people whose value is known above which more is worth asking for."""
+"""Share of people with a known value above which a stronger model is worth it."""
 _LOSSY = 20.0
 """Percent of the variance lost above which keys are worth a second look."""
 _FAR = 20.0
-"""Percent above the least possible loss from which on a longer search may pay."""
+"""Percent above the optimum from which a longer search may pay."""
 _FOUND = 0.05
-"""Share of people that an attack links above which a release without groups hides too few."""
+"""Share of people linked by an attack above which a release without groups hides too few."""
 
 
 @section("known", "What a group gives away", needs=("inside.disclosed",), place=26)
@@ -58,7 +58,7 @@ def known(_: Dossier, result: tuple[Disclosed, ...]) -> Data:
 
 @section("intruder", "What an intruder could still do", needs=("public",), place=28, shape="text")
 def intruder(d: Dossier, public: Public) -> Data:
-    """Say in sentences what is left to an intruder, by how much they know."""
+    """Describe what is left to intruders, by how much they know."""
     return {
         "linked": None if d.inside is None else d.inside.linkage,
         "worst": _worst(d),
@@ -83,7 +83,7 @@ Advice = tuple[str, str]
 
 
 def _attacked(d: Dossier) -> Advice | None:
-    """Name what helps against the worst attack, and the command that makes all of them."""
+    """Name the remedy against the worst attack, and the command that runs all of them."""
     rung = None if d.ladder is None else d.ladder.worst
     if rung is None or rung.outcome is None or not rung.outcome.claims or not rung.remedy:
         return None
@@ -99,7 +99,7 @@ def _attacked(d: Dossier) -> Advice | None:
 
 
 def _vary(d: Dossier) -> Advice | None:
-    """Ask for variety where many people's value is certain."""
+    """Propose variety if many people's value is certain."""
     worst = _worst(d)
     if d.public.story != "groups" or worst is None or worst.share < _MANY:
         return None
@@ -111,7 +111,7 @@ def _vary(d: Dossier) -> Advice | None:
 
 
 def _tied(d: Dossier) -> Advice | None:
-    """Declare what follows from keys a key."""
+    """Propose to declare as a key what follows from keys."""
     made = d.public.stirred
     if made is None or made.beyond is None or not made.telling or made.beyond.value <= 1 / (made.m + 1):
         return None
@@ -124,7 +124,7 @@ def _tied(d: Dossier) -> Advice | None:
 
 
 def _group(d: Dossier) -> Advice | None:
-    """Make groups where a method without any leaves many to be found."""
+    """Propose groups if a method without them leaves many people linkable."""
     linked = None if d.inside is None else d.inside.linkage
     if d.public.story == "groups" or linked is None or linked.value < _FOUND:
         return None
@@ -133,7 +133,7 @@ def _group(d: Dossier) -> Advice | None:
 
 
 def _search(d: Dossier) -> Advice | None:
-    """Search longer where the loss may be far from the least."""
+    """Propose a longer search if the loss may be far from the optimum."""
     gap, loss = d.public.gap, d.public.group_loss
     if gap is None or loss is None or gap < _FAR or loss < 0.1:
         return None
@@ -159,7 +159,7 @@ def _keys(d: Dossier) -> Advice | None:
 
 
 def _remember(d: Dossier) -> Advice | None:
-    """Keep a ledger before the next release of the same people; there is none for many files."""
+    """Propose a ledger before the next release of the same people; many files have none."""
     if d.public.story != "groups" or d.public.recipe.get("leaf"):
         return None
     if d.public.counted == "households" or (

@@ -1,4 +1,4 @@
-"""What people look at first: rows, one group unfolded, a map, and what another k would cost."""
+"""The first things people look at: rows, one group unfolded, a map, and the cost of another k."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voronym.report.write import Table, share
     "rows", "Rows before and after", needs=("inside.samples",), audience="internal", place=5, shape="text"
 )
 def rows(d: Dossier, samples: Samples) -> Data:
-    """Show a few people as they were and as they are published."""
+    """Show a few people before and after."""
     what = "row" if _several(d) else "person"
     numbered = [(str(i + 1), *row) for i, row in enumerate(samples.before)]
     after = [(str(i + 1), *row) for i, row in enumerate(samples.after)]
@@ -46,7 +46,7 @@ def _several(d: Dossier) -> bool:
     "unfolded", "One group unfolded", needs=("inside.unfolded",), audience="internal", place=12, shape="text"
 )
 def unfolded(_: Dossier, result: Unfolded) -> Data:
-    """Show the people of one group, and the one row of keys that all of them are published with."""
+    """Show the people of one group, and the published keys they share."""
     both = zip(result.people, result.originals, result.kept, strict=True)
     people = [(str(number), *own, *kept) for number, own, kept in both]
     published = ("published", *result.published, *("as above" for _ in result.confidential))
@@ -61,7 +61,7 @@ def unfolded(_: Dossier, result: Unfolded) -> Data:
 
 @section("map:inside", "On the map", needs=("inside.places",), audience="internal", place=14)
 def inside_map(d: Dossier, place_map: PlaceMap) -> Data:
-    """Show where records were, where they are published, and how many metres lie between."""
+    """Show where records were, where they are published, and the distance in metres."""
     inside = d.inside
     ways = () if inside is None else inside.utility.ways
     own = next((way for way in ways if way.location == ",".join(place_map.columns)), None)
@@ -95,7 +95,7 @@ def _map(place_map: PlaceMap, more: Sequence[tuple[str, object]] = ()) -> Data:
 
 @section("other-k", "What another k would cost", needs=("inside.other_k",), audience="internal", place=23)
 def another(d: Dossier, other_k: OtherK) -> Data:
-    """Show the estimated loss at other sizes of groups, and where this release stands."""
+    """Show the estimated loss at other sizes of groups, and the place of this release."""
     rows = [
         (
             f"{k} (this release)" if k == other_k.here else str(k),

@@ -1,4 +1,4 @@
-"""What was lost, what each guarantee cost, and what the keys still tell."""
+"""The loss, the cost of each guarantee, and what the keys still reveal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from voronym.result import Cost
 
 MOST_BARS = 40
 _SMALL = 20.0
-"""A loss in percent below which the plane is drawn by roots, so that the release stands off the edge."""
+"""A loss in percent below which the plane has a root scale, so that the release stands off the edge."""
 
 
 @section("changes", "What became of each key", needs=("inside.changes",), audience="internal", place=21)
@@ -56,7 +56,7 @@ def changes(_: Dossier, result: tuple[KeyChange, ...]) -> Data:
 
 @section("loss", "Information loss of each key", needs=("inside.losses",), place=22)
 def loss(d: Dossier, rows: tuple[Loss, ...]) -> Data:
-    """Show what each key lost as published, and in its group where there are any."""
+    """Show the loss of each key as published, and in its group if there are groups."""
     shown, total = rows[:MOST_BARS], d.public.information_loss
     drawn = bars.bars(
         [item.key for item in shown],
@@ -81,7 +81,7 @@ def loss(d: Dossier, rows: tuple[Loss, ...]) -> Data:
 
 @section("penalty", "What ranges lose", needs=("inside.penalty",), place=23)
 def penalty(d: Dossier, result: Penalty) -> Data | None:
-    """Show the measures of generalisation; nothing where no key is published as a range."""
+    """Show the measures of generalisation, if a key is published as a range."""
     if not any(column.fate == RANGED for column in d.public.columns):
         return None
     ranked = sorted(result.by_key.items(), key=lambda item: -item[1])
@@ -105,7 +105,7 @@ def penalty(d: Dossier, result: Penalty) -> Data | None:
 
 @section("costs", "What each guarantee cost", needs=("inside.costs",), place=24)
 def costs(_: Dossier, given: tuple[Cost, ...]) -> Data | None:
-    """Show what each guarantee cost; nothing where k-anonymity is all there is."""
+    """Show the cost of each guarantee, if there are more than k-anonymity."""
     if len(given) < 2:
         return None
     drawn = bars.bars(
@@ -125,11 +125,11 @@ def costs(_: Dossier, given: tuple[Cost, ...]) -> Data | None:
 
 @section("told", "What the keys tell", needs=("inside.told",), place=60, special=True)
 def told(_: Dossier, result: Told) -> Data:
-    """Show where a release sits between what its keys told unmasked and nothing, with the limits."""
+    """Show a release between what its unmasked keys revealed and nothing, with the limits."""
     now, loss = result.now, result.loss
     top = 1.1 * max(result.unchanged.plug_in, now.plug_in, now.high) or 1.0
     limits = lines(result.curves, ("floor", "reached", "normal", "by_lot"), top)
-    stated = {} if result.stated is None else {"by the rules’ own account": [Dot(loss, result.stated)]}
+    stated = {} if result.stated is None else {"as stated by the rules": [Dot(loss, result.stated)]}
     drawn = risk_plane(
         stated
         | {

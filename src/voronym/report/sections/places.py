@@ -34,7 +34,7 @@ def group_map(_: Dossier, result: GroupMap | ShiftMap) -> Data | None:
 
 @section("plane:shift", "Records before and after, in the plane", needs=("inside.plane",), place=10)
 def shift_map(d: Dossier, group_map: GroupMap | ShiftMap) -> Data | None:
-    """Show the same records before and after on the same axes; outliers, or some at random, are traced."""
+    """Show the same records before and after on the same axes; trace outliers, or some at random."""
     if not isinstance(group_map, ShiftMap):
         return None
     coloured = len({group for group in group_map.groups if group >= 0})
@@ -68,7 +68,7 @@ def shift_map(d: Dossier, group_map: GroupMap | ShiftMap) -> Data | None:
     "plane:cloud", "The published records in the plane", needs=("public.plane",), audience="public", place=10
 )
 def cloud(d: Dossier, result: Cloud) -> Data:
-    """Show the published combinations of keys in the plane, larger where more records share one."""
+    """Show the published combinations of keys in the plane, larger if more records share one."""
     shares = zip(result.axes, result.shares, strict=True)
     rows: list[tuple[str, object]] = [
         ("combinations of keys", d.public.risk.n_classes),

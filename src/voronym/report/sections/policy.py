@@ -1,4 +1,4 @@
-"""What a policy demanded of the release, and what it chose."""
+"""The demands of a policy on the release, and its choices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voronym.report.write import Table
     shape="text",
 )
 def policy(_: Dossier, made: Checklist) -> Data:
-    """Show each demand with its figure, and the choices that nobody else made."""
+    """Show each demand with its figure, and the choices that the policy made."""
     demands = [(item.says, item.spoken, item.figure, item.source) for item in made.items]
     added = [(entry.choice, entry.value, entry.reason) for entry in made.added]
     return {

@@ -19,7 +19,7 @@ _BASES = {"weights": "by the sampling weights", "population": "counted in a tabl
 
 @section("population", _TITLE, needs=("inside.population",), audience="internal", place=31)
 def population(_: Dossier, in_population: InPopulation) -> Data:
-    """Show correct matches to expect before and after, by each model, and what each key contributes."""
+    """Show expected correct matches before and after, by model, and the contribution of each key."""
     before, after = in_population.before, in_population.after
     lines = _lines(before, after)
     drawn = ranges(
@@ -56,7 +56,7 @@ def population(_: Dossier, in_population: InPopulation) -> Data:
 
 @section("population:public", _TITLE, needs=("public.population",), audience="public", place=31)
 def outlook(_: Dossier, result: Outlook) -> Data:
-    """Show what everybody may know: sums over all records of the release."""
+    """Show the public part: sums over all records of the release."""
     low, high = result.interval
     rows = [
         ("records", result.records),
@@ -73,7 +73,7 @@ def outlook(_: Dossier, result: Outlook) -> Data:
 
 
 def _lines(before: PopulationFigures, after: PopulationFigures) -> list[tuple[str, Matches, Matches]]:
-    """Return whom a chance is of, before and after."""
+    """Return the rows of probabilities, before and after."""
     both = [("records", before.matches, after.matches)]
     for label, name in (("households", "households"), ("members of these", "members")):
         old, new = getattr(before, name), getattr(after, name)
@@ -83,7 +83,7 @@ def _lines(before: PopulationFigures, after: PopulationFigures) -> list[tuple[st
 
 
 def _models(before: PopulationFigures) -> Table | None:
-    """Return what each model says of population uniques among the originals."""
+    """Return each model's estimate of population uniques among the originals."""
     rows: list[tuple[object, ...]] = []
     if before.known is not None:
         rows.append(
@@ -107,7 +107,7 @@ def _models(before: PopulationFigures) -> Table | None:
 
 
 def _keys(in_population: InPopulation) -> dict[str, object]:
-    """Return what each key does to single people out."""
+    """Return how much each key singles people out."""
     rows = [(column.key, share(column.score), column.unique_without) for column in in_population.columns]
     drawn = bars(
         [item.key for item in in_population.columns],

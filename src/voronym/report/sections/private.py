@@ -1,4 +1,4 @@
-"""Differential privacy: what ε, δ, the unit and the bounds are, and what they mean for a person."""
+"""Differential privacy: ε, δ, the unit and the bounds, and their meaning for a person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voronym.report.write import Table
 
 @section("private", "What ε means here", needs=("public.private",), place=20)
 def private(d: Dossier, made: Private) -> Data:
-    """Say what the promise bounds, for whom, and what it does not cover."""
+    """Describe what the promise bounds, for whom, and what it does not cover."""
     rows = [(item.column, item.bounds, item.origin) for item in made.bounds]
     return {
         "made": made,

@@ -1,4 +1,4 @@
-"""Risk of re-identification: from the sizes of classes, and by an intruder who holds the original keys."""
+"""Risk of re-identification: from the sizes of classes, and by an intruder with the original keys."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _range(label: str, before: float | None, after: float, rate: Rate | None = N
 
 @section("risk", _TITLE, needs=("public.risk",), place=30)
 def risk(d: Dossier, now: Risk) -> Data | None:
-    """Show the risk of groups, before and after where the originals are there, and what an attack links."""
+    """Show the risk of groups, before and after if the originals are available, and an attack's links."""
     if d.public.story != "groups":
         return None
     old = None if d.inside is None else dict(_rows(d.inside.risk))
@@ -58,7 +58,7 @@ def risk(d: Dossier, now: Risk) -> Data | None:
 
 @section("risk:linkage", _TITLE, needs=("inside.linkage", "inside.risk"), place=30)
 def linkage(d: Dossier, linked: Rate, before: Risk) -> Data | None:
-    """Show how many records an attack with the original keys links, where a method hides no identities."""
+    """Show how many records an attack with the original keys links, if a method hides no identities."""
     if d.public.story in ("groups", "records"):
         return None
     now = d.public.risk
@@ -106,13 +106,13 @@ def stirred(d: Dossier, made: Stirred, now: Rate) -> Data:
 
 @section("ladder", "What an intruder finds", needs=("ladder",), audience="internal", place=2)
 def ladder(_: Dossier, made: Ladder) -> Data:
-    """Show the strongest attack of each kind of intruder beside its control."""
+    """Show the strongest attack of each kind of intruder next to its control."""
     rows = [
         (
             f"{term(rung.knows)}: {rung.outcome.attack}",
             share(rung.outcome.success),
             share(rung.outcome.control),
-            f"{share(rung.between[0])} to {share(rung.between[1])}",
+            f"{share(rung.between[0])} {term('to')} {share(rung.between[1])}",
             rung.outcome.people,
         )
         for rung in made.measured
@@ -131,16 +131,16 @@ def ladder(_: Dossier, made: Ladder) -> Data:
     "attacks", "What intruders got", needs=("inside.exposure",), audience="internal", place=31, shape="text"
 )
 def attacks(_: Dossier, exposure: Exposure) -> Data | None:
-    """Show the attacks that were made on the release, those first whose intruder knows least."""
+    """Show the attacks on the release, ordered by how little the intruder knows."""
     if not exposure.outcomes:
         return None
     rows = [
         (
             outcome.attack,
-            KNOWLEDGE[outcome.level],
+            term(KNOWLEDGE[outcome.level]),
             share(outcome.success),
             share(outcome.control),
-            f"{share(outcome.interval[0])} to {share(outcome.interval[1])}",
+            f"{share(outcome.interval[0])} {term('to')} {share(outcome.interval[1])}",
             outcome.people,
         )
         for outcome in exposure.outcomes

@@ -1,4 +1,4 @@
-"""Randomised keys: what each rule does, its noise, and the matrices that analysts correct with."""
+"""Randomised keys: the effect of each rule, its noise, and the matrices for correction."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def called(columns: tuple[str, ...]) -> str:
 
 @section("rules", "What the keys tell, and what it cost", needs=("public.channel",), place=20)
 def rules(_: Dossier, made: Channel) -> Data:
-    """Show what each rule does: what its keys told and tell, and planned against measured distortion."""
+    """Show each rule: what its keys revealed and reveal, and planned against measured distortion."""
     dots = [
         Range(f"{called(rule.columns)} ({KINDS.get(rule.kind, rule.kind)})", rule.information, rule.risk)
         for rule in made.rules
@@ -131,7 +131,7 @@ def _matrix(rule: Rule, matrix: Matrix) -> Data:
 
 
 def letters_of(matrix: Matrix) -> list[str]:
-    """Return the names of a matrix's rows; rare values stand together in the last one."""
+    """Return the names of a matrix's rows; rare values share the last one."""
     out = [" · ".join("(missing)" if v is None else clean(v) for v in letter) for letter in matrix.letters]
     return [*out, OTHERS] if matrix.together else out
 

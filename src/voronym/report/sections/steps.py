@@ -1,4 +1,4 @@
-"""What each step on columns changed, and what it bought."""
+"""The change by each step on columns, and its benefit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voronym.steps.effect import Effect
     "steps", "What each step changed and bought", needs=("inside.effects",), audience="internal", place=23
 )
 def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
-    """Show each step: records changed, how far, and who was unique before and after, as anybody counts."""
+    """Show each step: changed records, distances, and unique records before and after."""
     k = next((item.keys[1].k for item in effects if item.keys is not None), 0)
     least = [entry for entry in ("below_3", "below_k") if entry == "below_3" or k > 3] if k else []
     head = (
@@ -59,14 +59,14 @@ def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
 
 
 def _truth(effect: Effect) -> str:
-    """Return how many of the unique records have all values true, where that is not all of them."""
+    """Return how many of the unique records have only true values, if not all of them."""
     unique = effect.unique[1] if effect.keys is None else effect.keys[1].unique
     return "" if effect.true == unique else f" (true: {effect.true:,})"
 
 
 @section("strata", "Each stratum by itself", needs=("inside.strata",), audience="internal", place=25)
 def strata(_: Dossier, parts: tuple[Stratum, ...]) -> Data:
-    """Show each stratum: records, groups, the smallest of them, and what was lost."""
+    """Show each stratum: records, groups, the smallest of them, and the loss."""
     rows = [
         (part.label, f"{part.records:,}", f"{part.groups:,}", f"{part.smallest:,}", percent(part.loss))
         for part in parts
@@ -93,7 +93,7 @@ def weighted(_: Dossier, changes: tuple[WeightedChange, ...]) -> Data:
 
 @section("regressions", "Weighted regressions", needs=("inside.regressions",), audience="internal", place=27)
 def weighted_regressions(_: Dossier, result: tuple[Regression, ...]) -> Data:
-    """Show each coefficient before and after, and say which moved by more than their standard error."""
+    """Show each coefficient before and after, and mark those that moved by more than their standard error."""
     rows = [
         (
             item.target,

@@ -1,4 +1,4 @@
-"""What a ledger knows of the people of a data set in many parts."""
+"""A ledger's knowledge of the people of a data set in many parts."""
 
 from __future__ import annotations
 

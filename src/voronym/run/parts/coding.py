@@ -32,7 +32,7 @@ PERSON, HOME = "voronym: person", "voronym: household"
 
 
 def coded(known: KnownLevels, values: Values) -> pl.Series:
-    """Return the code of each value of a part; missing where it is."""
+    """Return the code of each value of a part; missing values stay missing."""
     series = plain_levels(values)
     if not known.values:
         return pl.Series(known.name, np.zeros(len(series), np.int32)).set(series.is_null(), None)
@@ -56,7 +56,7 @@ def coded(known: KnownLevels, values: Values) -> pl.Series:
 
 
 def numbered(codes: pl.Series) -> Ints:
-    """Return codes as whole numbers, -1 where one is missing."""
+    """Return codes as whole numbers, -1 for missing ones."""
     return np.asarray(codes.fill_null(-1).to_numpy(), np.int64)
 
 
@@ -106,7 +106,7 @@ class Coding:
 
     @property
     def scale(self) -> NDArray[np.float64]:
-        """What each coordinate is multiplied with before records are compared."""
+        """The factor for each coordinate before records are compared."""
         out = np.ones(self.width)
         for block in self.codec.blocks:
             given = [self.importance[name] for name in block.columns if name in self.importance]
@@ -134,7 +134,7 @@ class Coding:
         return X
 
     def table(self, packed: pl.DataFrame, totals: Totals | None) -> Table:
-        """Return packed rows as a table of real values, whose levels are those of the whole data set."""
+        """Return packed rows as a table of real values, with the levels of the whole data set."""
         known: dict[str, Values] = {
             name: levels.known(numbered(packed[name]))
             for name, levels in self.levels.items()

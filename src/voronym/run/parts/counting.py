@@ -1,4 +1,4 @@
-"""Count again in the written files: rows with equal keys meet in a bucket, whichever file they are in."""
+"""Count again in the written files: rows with equal keys meet in a bucket, from whichever file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from voronym.table.values import Values
 
 
 def comparable(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return keys of which equal ones are equal in every file: one missing value, one zero, plain texts."""
+    """Return keys that compare equally in every file: one missing value, one zero, plain texts."""
     floats = [name for name in keys if frame[name].dtype.is_float()]
     texts = [name for name in keys if isinstance(frame[name].dtype, (pl.Categorical, pl.Enum))]
     return frame.with_columns(
@@ -47,7 +47,7 @@ def sort(
 
 
 def sizes(answers: Sequence[Mapping[str, Any]]) -> Counter[int]:
-    """Return how many classes there are of each size, over all buckets."""
+    """Return the number of classes of each size, over all buckets."""
     return sum((answer["sizes"] for answer in answers), Counter())
 
 
@@ -103,7 +103,7 @@ def count(
 def _plain(
     frame: pl.DataFrame, keys: list[str], models: Sequence[Model], strata: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Count the rows behind each combination of keys, and nothing else."""
+    """Count the rows of each combination of keys."""
     held = frame.group_by(keys).len()
     size, many = np.unique(held["len"].to_numpy().astype(np.int64), return_counts=True)
     measured: list[Finding] = [model.of_sizes(size, many, len(frame), keys) for model in models]
@@ -160,7 +160,7 @@ def _alone(frame: pl.DataFrame, schema: Schema) -> dict[str, Any]:
 
 
 def findings(answers: Sequence[Mapping[str, Any]], models: Sequence[Model]) -> tuple[Finding, ...]:
-    """Put the answers of all buckets together: what each model found in the written files."""
+    """Join the answers of all buckets: the finding of each model in the written files."""
     by_stratum: dict[tuple[Any, ...], list[list[Finding]]] = {}
     for answer in answers:
         for stratum, measured in answer["models"].items():

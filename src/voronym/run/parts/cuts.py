@@ -1,4 +1,4 @@
-"""Cuts into leaves of neighbours: a tree of oblique halvings of a sample, which every worker walks alike.
+"""Cuts into leaves of neighbours: a tree of oblique halvings of a sample, used by every worker.
 
 Categories are cut first, between some of them and the others, where nobody is. Then the first cut goes along
 principal axes. Each further one goes along random directions, so that what lay on a border before is inside a
@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 TRIES = 8
 """Directions that are tried before a node counts as one that cannot be cut."""
 ALIKE = 0.05
-"""Variance of a key of categories, of 1 in all, below which it is not cut further."""
+"""Variance of a categorical key, out of 1, below which it is not cut further."""
 UNEVEN = 1.15
 """How many times its share of records a leaf may get by a cut between categories."""
 
@@ -104,7 +104,7 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequenc
     ways: list[int] = []
 
     def cut(rows: Ints, many: int) -> int:
-        """Return the node of some records; depth first, so that neighbours are numbered in turn."""
+        """Return the node of some records; depth first, so that neighbours get consecutive numbers."""
         result = _cut(X[rows], many, rng, kinds) if many > 1 and len(rows) > 1 else None
         if result is None:
             ways.append(many)
@@ -133,7 +133,7 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequenc
 def _cut(
     points: Floats, many: int, rng: np.random.Generator | None, kinds: Sequence[Ints]
 ) -> tuple[Floats, float, NDArray[np.bool_]] | None:
-    """Return a direction, a threshold near the right quantile and who is below it; None if all are alike."""
+    """Return a direction, a threshold near the right quantile and who is below it; None if all are equal."""
     share = (many // 2) / many
     for direction, most in _directions(points, rng, kinds):
         along = np.zeros(len(points))
@@ -160,7 +160,7 @@ def _cut(
 
 
 def _shared(many: int, below: float) -> int:
-    """Return how many of the leaves go below: by what is really on each side, as ties may make it uneven."""
+    """Return how many of the leaves go below, by the actual counts, as ties may make them uneven."""
     return min(max(round(many * below), 1), many - 1)
 
 
@@ -181,7 +181,7 @@ def _directions(
 
 
 def _direction(points: Floats, attempt: int, rng: np.random.Generator | None) -> Floats:
-    """Return a direction along which records spread: the principal axis, or one at random."""
+    """Return a direction of large spread: the principal axis, or a random one."""
     spread = points.std(axis=0)
     if attempt >= 2:  # a single column: categories may be alike in all directions but a few
         out = np.zeros(len(spread))

@@ -1,4 +1,4 @@
-"""A query to a DuckDB file as a data set: DuckDB streams what it gives to Parquet, in the work folder."""
+"""A query to a DuckDB file as a data set: DuckDB streams the result to Parquet, in the work folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voronym.table.sql import SQLITE_MAGIC, NoQueryError, _failed, _refuse_repea
 
 SUFFIXES = (".duckdb", ".ddb", ".db")
 MEMORY = "1GB"
-"""What DuckDB may take; it writes to the work folder beyond that."""
+"""The memory of DuckDB; beyond it, it writes to the work folder."""
 
 
 def is_database(file: Path) -> bool:
@@ -22,7 +22,7 @@ def is_database(file: Path) -> bool:
 
 @contextmanager
 def _asked(path: Path, query: str | None, spare: Path | None) -> Iterator[Any]:
-    """Give what a query yields, not fetched yet; the file is only read."""
+    """Yield the result of a query, not fetched yet; the file is only read."""
     try:
         import duckdb
     except ImportError:

@@ -1,4 +1,4 @@
-"""One job from files to a release in files, whoever does the tasks; or nothing."""
+"""One job from files to a release in files, on any engine; or nothing."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from voronym.table.summaries import LevelCounts
 
 LOST = "some records were lost on the way, or are there twice; nothing was released"
 PART = 500_000
-"""Rows of a piece in which all rows of a person are, about."""
+"""Approximate rows of a piece that keeps all rows of a person together."""
 
 
 def buckets_of(rows: int, leaf: int = LEAF) -> int:
-    """Return into how many buckets rows are sorted to be counted: in one, no more of them than in a leaf."""
+    """Return the number of buckets for counting; a bucket holds no more rows than a leaf."""
     return max(1, -(-rows // min(FILE, max(leaf, LEAF))))
 
 
@@ -75,7 +75,7 @@ class Engine(Stages):
         return job.dataset
 
     def prepare(self) -> tuple[Dataset, Recipe]:
-        """Find parts, kinds and doubts; nothing is grouped yet."""
+        """Find parts, kinds and doubts, before any grouping."""
         job, data = self.job, self.dataset()
         self.course.rows, self.course.bytes_read = data.rows, data.bytes
         answer = self.perform("look", 1)[0]
@@ -88,7 +88,7 @@ class Engine(Stages):
         return data, recipe
 
     def run(self) -> tuple[Finding, ...]:
-        """Do all stages, and return what was found in the written files; they wait for their place."""
+        """Run all stages, and return the findings in the written files, which wait for their names."""
         data, recipe = self.prepare()
         self.check(data, recipe)
         self._room(data)
@@ -131,7 +131,7 @@ class Engine(Stages):
             raise InputError(too_little(crew.memory // crew.workers, records))
 
     def check(self, data: Dataset, recipe: Recipe) -> None:
-        """Refuse what cannot be, before the work."""
+        """Refuse impossible requests before the work."""
         check_ledger(recipe, self.job.ledger)
         k = recipe.required_k
         if recipe.makes_groups and k > data.rows:
@@ -199,7 +199,7 @@ class Engine(Stages):
         return tasks
 
     def _leave(self, leaves: int) -> int:
-        """Leave out the records that cost most, wherever they are; return how many rows went."""
+        """Leave out the costliest records of all leaves; return the number of rows left out."""
         job, recipe = self.job, self.job.recipe
         if not recipe.suppress:
             return 0
@@ -223,7 +223,7 @@ class Engine(Stages):
     def _decide_totals(
         self, name: str, counted: Mapping[Stratum, Mapping[str, LevelCounts]], rows: int
     ) -> None:
-        """Write down what models are judged by: the values of what is left of the data, or released."""
+        """Write down the totals that models compare with: of the remaining data, or of the release."""
         judged = whole_counts(counted)
         strata = {stratum: arrays_of(counts, judged) for stratum, counts in counted.items()}
         self.job.decide(name, {"judged": judged, "strata": strata, "rows": rows})
@@ -231,7 +231,7 @@ class Engine(Stages):
     # -- after groups -------------------------------------------------------------------------------------
 
     def _later(self, recipe: Recipe, answers: Sequence[Mapping[str, Any]]) -> None:
-        """Do the steps that come after groups, and count what models look at in all that is released."""
+        """Run the steps that follow grouping, and count what models need in the whole release."""
         job = self.job
         counted: dict[Stratum, dict[str, LevelCounts]] = {}
         for answer in answers:
@@ -257,14 +257,14 @@ class Engine(Stages):
             )
 
     def _refuse_alike(self) -> None:
-        """Refuse text files in which the values of a column that a model looks at would look alike."""
+        """Refuse text files in which distinct values of a model's column would look alike."""
         layout = self.job.layout
         if layout.text:
             for known in self.job.coding.judged.values():
                 layout.refuse_alike(known.every)
 
     def _ranges(self, counts: Any, tasks: int) -> list[tuple[int, int, int]]:
-        """Put neighbouring leaves together where one has too few records; return first, last, files."""
+        """Join neighbouring leaves if one has too few records; return first, last, files."""
         least = max(2 * self.job.recipe.required_k, self.job.leaf // 4)
         out: list[tuple[int, int, int]] = []
         first = held = 0

@@ -1,4 +1,4 @@
-"""The folders of a run: where the work is done, and where the release waits for its name.
+"""The folders of a run: for the work, and for the unfinished release.
 
 Both are made by the run itself, for its owner alone, under names that nobody can guess. A run that is resumed
 looks for the folder that it left, and takes none that somebody else could have made or written to.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Folders:
-    """Where a run works, where its release waits, and the job that it goes on with."""
+    """The work folder, the folder of the unfinished release, and the job to resume."""
 
     work: Path
     release: Path
@@ -37,7 +37,7 @@ class Folders:
 
 
 def folders(place: Path, target: Path, *, resume: bool) -> Folders:
-    """Return the folders of a run; both go when the block of `together` ends, unless they are to be resumed.
+    """Return the folders of a run; both are removed when the block of `together` ends, unless to be resumed.
 
     Nobody else makes the same target until then. What a run that was killed left is resumed, or removed.
 
@@ -67,7 +67,7 @@ def folders(place: Path, target: Path, *, resume: bool) -> Folders:
 
 
 def _kept(failed: BaseException | None, resume: bool) -> bool:
-    """Whether what was done is left for a run that goes on with it."""
+    """Whether finished work is left for a run that resumes it."""
     stopped = isinstance(failed, (KeyboardInterrupt, SystemExit, LostError, WriteError))
     return resume and (stopped or type(failed).__name__ in ("Cancelled", "Unfinished"))
 
@@ -78,7 +78,7 @@ def _tidy(place: Path) -> None:
 
 
 def _remove(work: Path) -> None:
-    """Remove a work folder; a removal that is killed leaves the job, so that the next run knows the rest."""
+    """Remove a work folder; a killed removal leaves the job, so that the next run can finish it."""
     with contextlib.suppress(OSError):
         for path in work.iterdir():
             if path.name != spill.JOB:
@@ -107,7 +107,7 @@ NOT_OURS = (
 
 
 def _made(place: Path) -> bool:
-    """Make the place of the work folder if it is missing; return whether it was made."""
+    """Make the parent of the work folder if it is missing; return whether it was made."""
     try:
         about = place.stat()
     except FileNotFoundError:
@@ -121,7 +121,7 @@ def _made(place: Path) -> bool:
 
 
 def check_place(place: Path) -> None:
-    """Refuse a place for the work folder where another user may take it away and put their own there."""
+    """Refuse a place for the work folder in which another user could replace it."""
     if os.name != "posix":
         return
     with contextlib.suppress(FileNotFoundError):
@@ -136,7 +136,7 @@ def check_place(place: Path) -> None:
 
 
 def _left(place: Path, target: Path, *, resume: bool, locked: bool) -> Folders | None:
-    """Find what an earlier run to this target left; remove what is not gone on with."""
+    """Find the remains of an earlier run to this target; remove those that are not resumed."""
     name = re.compile(re.escape(f".{target.name}.work") + r"(-\w{8,})?")
     there = [path for path in place.iterdir() if name.fullmatch(path.name)]
     known = {path: _job(path, target, resume=resume, locked=locked) for path in there if is_ours(path)}
@@ -170,13 +170,13 @@ def _is_waiting(path: Path, target: Path) -> bool:
 
 
 def _may_go(path: Path) -> bool:
-    """Whether a folder is this user's, who may have been about to show it to others."""
+    """Whether a folder is this user's, even if it was about to be shown to others."""
     about = path.lstat()
     return stat.S_ISDIR(about.st_mode) and (os.name != "posix" or about.st_uid == os.geteuid())
 
 
 def _job(work: Path, target: Path, *, resume: bool, locked: bool) -> Job | None:
-    """Return the job of a work folder, if it is one for this target."""
+    """Return the job of a work folder, if it is for this target."""
     try:
         job: Job = spill.recall(work / spill.JOB)
     except (OSError, ReadError) as error:
@@ -198,7 +198,7 @@ def _private_pair(place: Path, target: Path) -> Folders:
 
 
 def _private(home: Path, prefix: str) -> Path:
-    """Make a folder that nobody else looks into, under a name that nobody can guess."""
+    """Make a private folder under a name that cannot be guessed."""
     try:
         return Path(tempfile.mkdtemp(prefix=prefix, dir=home))
     except OSError as error:

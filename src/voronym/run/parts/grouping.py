@@ -1,4 +1,4 @@
-"""What is done in a leaf: group, improve in turns, obey models.
+"""The work in a leaf: group, improve in turns, obey models.
 
 The pair search of `voronym.refiners.pairs` is one cooling from hot to cold. Here it is cut into as many
 stretches as there are rounds: a round cools a leaf a little further, then whole groups travel to the leaves
@@ -31,16 +31,16 @@ Floats = NDArray[np.float64]
 SEARCHES = ("auto", "pairs")
 """Methods that go on from round to round; others group each leaf once."""
 WORK = 35.0
-"""Microseconds a record for visits to its group, in all rounds together, where nothing else is said."""
+"""Default microseconds per record for visits to its group, over all rounds."""
 WIDTH = 10
-"""Nearest groups that a group may deal with, where nothing else is said."""
+"""Default number of nearest groups that a group exchanges with."""
 FIRST = 0.5
 """Share of the cooling that the first round does; the others share the rest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups of a leaf, their centres and what they cost."""
+    """The groups of a leaf, their centres and costs."""
 
     labels: Ints
     centres: Floats
@@ -55,13 +55,13 @@ class Groups:
 
 
 def visits(k: int, d: int) -> float:
-    """Return the visits a group that `WORK` allows: one of larger groups, or more columns, takes longer."""
+    """Return the visits per group that `WORK` allows; larger groups, or more columns, take longer."""
     each = (0.45 + 0.035 * d) * (k / 5) ** 2
     return float(np.clip(WORK * k / each, 30.0, 600.0))
 
 
 def stretch(number: int, rounds: int) -> tuple[float, float]:
-    """Return from where to where the cooling goes in a round, counted from 0."""
+    """Return the range of the cooling in a round, counted from 0."""
     if rounds == 1:
         return 0.0, 1.0
     ends = [0.0, *(FIRST + (1.0 - FIRST) * i / (rounds - 1) for i in range(rounds))]

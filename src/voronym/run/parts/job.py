@@ -1,4 +1,4 @@
-"""A job: what is to be done, as every worker reads it from the work folder, and the stages that it has.
+"""A job: the work as every worker reads it from the work folder, and its stages.
 
 A *stage* is a list of tasks that do not need each other; a *task* is the number of one. What a task makes
 goes into the work folder, and so does its answer, a few counts: whoever finds the answer there need not do
@@ -31,7 +31,7 @@ LEAF = 250_000
 ROUNDS = 3
 """Cuts, one after the other."""
 SAMPLE = 262_144
-"""Records on which cuts are made, at most."""
+"""Most records on which cuts are made."""
 LOOK = 100_000
 """Records that are looked at before the work, for kinds of columns and for doubts."""
 FILE = 1_000_000
@@ -40,7 +40,12 @@ FILE = 1_000_000
 BASE = 350 * 2**20
 """Bytes that a worker takes before it has read a row."""
 ROW = 800
-"""Bytes that a record of a leaf takes while it is grouped, about, with all copies."""
+"""Approximate bytes of a record of a leaf during grouping, with all copies."""
+
+
+class ShortOfMemoryError(VoronymError):
+    """A task needs more memory than a worker has; with fewer workers each has more."""
+
 
 Stage = Callable[["Job", Any], Any]
 STAGES: dict[str, Stage] = {}
@@ -48,7 +53,7 @@ STAGES: dict[str, Stage] = {}
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done.
+    """The work to do.
 
     Parameters
     ----------
@@ -116,15 +121,15 @@ class Job:
         return [self.path(stage, number) for number in range(tasks)]
 
     def recall(self, name: str) -> Any:
-        """Return what was decided on the way: the data set, the recipe, the coding, the cuts."""
+        """Return an intermediate decision: the data set, the recipe, the coding, the cuts."""
         return recalled(self.work / f"{name}.json")
 
     def decide(self, name: str, value: Any) -> None:
-        """Write down what all later tasks need."""
+        """Write down a decision that all later tasks need."""
         spill.keep(self.work / f"{name}.json", value)
 
     def decided(self, name: str) -> bool:
-        """Whether it is written down."""
+        """Whether a decision is written down."""
         return (self.work / f"{name}.json").exists()
 
     @property
@@ -141,13 +146,13 @@ class Job:
 
     @property
     def schema(self) -> Schema:
-        """The schema of what is grouped: steps may have changed it."""
+        """The schema of the grouped table: steps may have changed it."""
         schema: Schema = self.recall("schema") if self.decided("schema") else self.recipe.schema
         return schema
 
     @property
     def released_schema(self) -> Schema:
-        """The schema of what is published: ranges are texts there."""
+        """The published schema, in which ranges are texts."""
         if self.decided("later"):
             schema: Schema = self.recall("later")[0]
             return schema
@@ -156,7 +161,7 @@ class Job:
 
     @property
     def layout(self) -> Layout:
-        """How the files of the release are written; of private columns nothing that the data decide."""
+        """How the files of the release are written; for private columns nothing that depends on the data."""
         layout: Layout = self.recall("layout")
         if not self.decided("recipe") or self.recipe.private is None or layout.source is None:
             return layout
@@ -171,7 +176,7 @@ class Job:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.dataset.rows
 
     @property
@@ -187,7 +192,7 @@ class Job:
 
     @property
     def choices(self) -> Recipe:
-        """The recipe, with what was decided on the way."""
+        """The recipe, with the intermediate decisions."""
         recipe = self.recipe
         return replace(recipe, publish_weights=self.recall("weights")) if self.decided("weights") else recipe
 
@@ -203,7 +208,7 @@ class Job:
 
     @property
     def released_totals(self) -> Totals:
-        """The figures of all that is released, which the written files are judged by."""
+        """The totals of the whole release, with which the written files are compared."""
         return self._totals("released" if self.decided("released") else "judged")
 
     def _totals(self, name: str) -> Totals:
@@ -214,7 +219,7 @@ class Job:
         return Totals(known["rows"], codec, levels, known["strata"] if self.recipe.strata else {})
 
     def context(self, *seed: int, device: str = "cpu") -> Context:
-        """Return the context of a task: one thread, and random numbers that depend on the task alone."""
+        """Return the context of a task: one thread, and random numbers that depend only on the task."""
         import numpy as np
 
         rng = np.random.default_rng([self.recipe.seed or 0, *seed])
@@ -222,12 +227,12 @@ class Job:
 
 
 def needed(records: int) -> int:
-    """Return the bytes that a worker needs which groups that many records at a time."""
+    """Return the bytes that a worker needs to group this many records at a time."""
     return BASE + ROW * records
 
 
 def recalled(path: Path) -> Any:
-    """Return what a file of ours holds, read once in each process."""
+    """Return the content of one of our files, read once in each process."""
     return _recalled(*_stamp(path))
 
 
@@ -259,12 +264,12 @@ def stage(name: str) -> Callable[[Stage], Stage]:
 
 
 def answer_path(work: Path, name: str, number: int) -> Path:
-    """Return where the answer of a task is kept."""
+    """Return the file of a task's answer."""
     return work / f"{name}-{number:06d}.done"
 
 
 def perform(work: str, name: str, number: int) -> Any:
-    """Do one task, wherever this is, and return its answer; at once, where it was done before."""
+    """Run one task, on any machine, and return its answer; at once if it was done before."""
     import voronym.run.parts.measuring
     import voronym.run.parts.portrait
     import voronym.run.parts.private
@@ -282,7 +287,7 @@ def perform(work: str, name: str, number: int) -> Any:
         with speaking("marks"):  # the lead words what its worker found
             answer = STAGES[name.split("@")[0]](job, number) if "@" not in name else _turn(job, name, number)
     except MemoryError:
-        raise VoronymError(
+        raise ShortOfMemoryError(
             f"a task of the stage {name!r} needs more memory than a worker has: give {hint('memory')} "
             f"more, take fewer {hint('workers')} or a smaller {hint('leaf')}"
         ) from None
@@ -291,13 +296,13 @@ def perform(work: str, name: str, number: int) -> Any:
 
 
 def _turn(job: Job, name: str, number: int) -> Any:
-    """Do a task of a stage that there are several of, such as ``round@2``."""
+    """Run a task of a numbered stage, such as ``round@2``."""
     base, _, turn = name.partition("@")
     return STAGES[base](job, (int(turn), number))
 
 
 def allow_stored() -> None:
-    """Allow what a work folder holds: values of these classes, and nothing else."""
+    """Allow these classes in a work folder, and no others."""
     from voronym.core.figures import kinds
     from voronym.dossier.parts import Dossier
     from voronym.dp.cells import Cells, Question

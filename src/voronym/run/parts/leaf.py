@@ -21,12 +21,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SHAPE = 30
-"""Groups of a block by the square of the number of plain coordinates: the more of these, the more groups lie
-at a border, and the more a large block pays; the fewer, the more the search for neighbours in it costs."""
+"""Groups of a block per square of the number of plain coordinates: with more coordinates, more groups lie at
+a border and large blocks pay; with fewer, the search for neighbours costs more.
+"""
 
 
 class Leaf(Cells):
-    """The groups of a leaf: nobody shares the work.
+    """The groups of a leaf, for one worker.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Learn what is to be known of all parts, cut them into leaves, and send rows there."""
+"""Gather statistics of all parts, cut them into leaves, and send rows there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Stratum = tuple[Any, ...]
 
 @stage("scan")
 def scan(job: Job, number: int) -> dict[str, int]:
-    """Learn what is to be known of a piece, and keep a sample of its keys."""
+    """Gather statistics of a piece, and keep a sample of its keys."""
     piece = read_piece(job, number)
     table, schema, choices = piece.table, job.schema, job.recipe
     if table.n == 0:
@@ -88,7 +88,7 @@ def _counted(labels: list[Stratum]) -> tuple[list[Stratum], list[int]]:
 
 @dataclass(frozen=True)
 class Cuts:
-    """Into which leaf a record goes: a tree for each stratum.
+    """The leaf of each record: a tree for each stratum.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Cuts:
 
 @stage("cut")
 def cut(job: Job, number: int) -> dict[str, Any]:
-    """Merge what is known, in the order of the pieces, and cut a sample into leaves, once for each round."""
+    """Merge the statistics in the order of the pieces, and cut a sample into leaves, once per round."""
     del number
     data, recipe, schema = job.dataset, job.recipe, job.schema
     merged: dict[str, Any] = {}
@@ -188,7 +188,7 @@ def _grown(
 def merge_counts(
     into: dict[Stratum, dict[str, LevelCounts]], other: Mapping[Stratum, Mapping[str, LevelCounts]]
 ) -> None:
-    """Take in what was counted elsewhere."""
+    """Add counts from elsewhere."""
     for stratum, counts in other.items():
         if stratum not in into:
             into[stratum] = dict(counts)
@@ -238,7 +238,7 @@ def _of_people(
     labels: list[Stratum] | None,
     turn: int,
 ) -> Ints:
-    """Return the leaf of each row; all rows of a person go where their mean does."""
+    """Return the leaf of each row; all rows of a person go to the leaf of their mean."""
     if PERSON not in units or not len(X):
         return cuts.route(X, labels, turn)
     person = closed(units[PERSON])

@@ -1,4 +1,4 @@
-"""What is done in a leaf: choose the records to leave out, group, improve, publish.
+"""The work in a leaf: choose the records to leave out, group, improve, publish.
 
 The last of these is what a table in memory goes through, with the figures of the whole data set in place of
 its own (`voronym.table.totals`): people, strata, weights, models and every way of publishing work in a leaf
@@ -48,7 +48,7 @@ def travels(recipe: Recipe) -> bool:
 
 
 def leaf_rows(job: Job, turn: int, number: int) -> tuple[pl.DataFrame, Ints | None]:
-    """Read the records of some leaves, and the groups that they are in."""
+    """Read the records of some leaves, and their groups."""
     first, last, tasks = job.recall(f"ranges-{turn}")[number]
     if turn == 0 and job.decided("left"):
         frames = spill.gather([job.path("kept", number)], 0, 1)
@@ -82,15 +82,15 @@ def squares(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @stage("score")
 def score(job: Job, number: int) -> dict[Stratum, Any]:
-    """Return the highest prices of the records of a leaf, by stratum: how far they are from all others."""
+    """Return the highest prices of the records of a leaf, by stratum: their distances from all others."""
     recipe = job.recipe
     packed, _ = leaf_rows(job, 0, number)
     table = job.coding.table(packed, None)
     table.totals = job.totals
-    crowd, of = who_compares(table, context(job, 5, number), recipe)
-    price = prices(crowd.keys.records, max(recipe.required_k, 2), context(job, 5, number))
+    ctx = context(job, 5, number)
+    problem, crowd, _ = who_compares(table, ctx, recipe, max(recipe.required_k, 2))
+    price = prices(problem, ctx)
     labels = strata_of(crowd.table.frame.to_native(), recipe.strata)
-    del of
     out: dict[Stratum, Any] = {}
     for stratum in dict.fromkeys(labels):
         own = price[[label == stratum for label in labels]]
@@ -101,24 +101,24 @@ def score(job: Job, number: int) -> dict[Stratum, Any]:
 
 @stage("leave")
 def leave(job: Job, number: int) -> dict[str, Any]:
-    """Leave out the records of a leaf that cost most, as many as its share of the budget allows."""
+    """Leave out the costliest records of a leaf, within its share of the budget."""
     recipe = job.recipe
     packed, _ = leaf_rows(job, 0, number)
     table = job.coding.table(packed, None)
     table.totals = job.totals
     ctx = context(job, 6, number, share=0.1)
-    crowd, _ = who_compares(table, ctx, recipe)
+    k = max(recipe.required_k, 2)
+    problem, crowd, _ = who_compares(table, ctx, recipe, k)
     budget: dict[Stratum, float] = job.recall("budget")
     labels = strata_of(crowd.table.frame.to_native(), recipe.strata)
     names = list(dict.fromkeys(labels))
     of = np.array([names.index(label) for label in labels], np.int64)
-    k = max(recipe.required_k, 2)
-    price = prices(crowd.keys.records, k, ctx)
+    price = prices(problem, ctx)
     most = [
         min(int((price[of == at] >= budget[stratum]).sum()), max(0, int((of == at).sum()) - k))
         for at, stratum in enumerate(names)
     ]
-    left = leave_out(Problem(crowd.keys.records, k), recipe.suppress, ctx, of, most=most)
+    left = leave_out(problem, recipe.suppress, ctx, of, most=most)
     rows = np.flatnonzero(left.kept if crowd.of_row is None else left.kept[crowd.of_row])
     gone = np.setdiff1d(np.arange(table.n), rows)
     kept = packed[rows]
@@ -168,7 +168,7 @@ def group_leaf(job: Job, which: tuple[int, int]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Shape:
-    """What the rows of the release look like, as the first leaf to publish knows it."""
+    """The form of the released rows, as the first published leaf knows it."""
 
     schema: Schema | None
     columns: tuple[str, ...]
@@ -205,7 +205,7 @@ def send(job: Job, number: int, rows: pl.DataFrame, packed: pl.DataFrame) -> Non
 
 
 def _heads(packed: pl.DataFrame) -> int:
-    """Return how many people there are; rows, where these are people."""
+    """Return the number of people; of rows if these are people."""
     return packed[PERSON].n_unique() if PERSON in packed.columns else len(packed)
 
 
@@ -217,7 +217,7 @@ def _figures(
     X: NDArray[np.float64],
     groups: Groups | None,
 ) -> dict[str, Any]:
-    """Return what is told of a leaf: sums that add up over all leaves."""
+    """Return the figures of a leaf: sums that add up over all leaves."""
     spreads = squares(X)
     out: dict[str, Any] = {
         "spread": float(spreads.sum()),
@@ -254,7 +254,7 @@ def _figures(
 
 
 def _changes(job: Job, table: Table, masked: Masked) -> list[KeyChange]:
-    """Return what became of the keys of a leaf, but for those that a step changes before or afterwards."""
+    """Return the changes of the keys of a leaf, except those that a step changes before or afterwards."""
     touched = {name for step in job.recipe.column_steps for name in step.columns}
     result = key_changes(table.frame, masked.frame, table.schema, np.arange(table.n))
     return [item for item in result if item.key not in touched]

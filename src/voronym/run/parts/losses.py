@@ -1,4 +1,4 @@
-"""What keys lose over all leaves together, and the price from which records are left out."""
+"""The loss of keys over all leaves, and the price above which records are left out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voronym.table.table import Table
 
 
 def key_losses(lead: Stages) -> dict[str, tuple[float, float]]:
-    """Return two losses of each key over all leaves, in percent: of its variance, and of all there is."""
+    """Return two losses of each key over all leaves, in percent: of its variance, and of the maximum."""
     answers, coding = lead.course.answers["published"], lead.job.coding
     if any("lost" not in answer for answer in answers):
         return {}
@@ -38,7 +38,7 @@ def key_losses(lead: Stages) -> dict[str, tuple[float, float]]:
 
 
 def for_everybody(coding: Coding) -> NDArray[np.float64]:
-    """Return what everybody would publish in one group, encoded, shape (d,).
+    """Return the published keys if everybody were in one group, encoded, shape (d,).
 
     The mean of every number, as a value that can occur, and the most frequent of every category.
     """
@@ -58,7 +58,7 @@ def for_everybody(coding: Coding) -> NDArray[np.float64]:
 
 
 def limits_of(answers: Sequence[Mapping[Stratum, Any]], share: float) -> dict[Stratum, float]:
-    """Return the price from which records are left out, by stratum: at most the share of each is above it."""
+    """Return the price above which records are left out, by stratum: at most the share of each exceeds it."""
     many: dict[Stratum, int] = {}
     prices: dict[Stratum, list[Any]] = {}
     for answer in answers:

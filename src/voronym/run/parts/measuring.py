@@ -38,7 +38,7 @@ from voronym.table.summaries import LevelCounts
 from voronym.table.table import Table
 
 BESIDE = 50_000
-"""Records of a sample that is compared with one of the original, at most."""
+"""Most records of a sample that is compared with one of the original."""
 
 
 def _held(job: Job, number: int) -> Piece:
@@ -162,7 +162,7 @@ def _rest(asked: Sequence[Model], schema: Schema, notes: list[str]) -> list[Mode
 
 
 def _counted(lead: Engine, data: Dataset, schema: Schema, wanted: Sequence[Model]) -> list[dict[str, Any]]:
-    """Do the stages; return what was counted in each bucket."""
+    """Run the stages; return the counts of each bucket."""
     job = lead.job
     buckets = buckets_of(data.rows)
     required = tuple(model for model in wanted if model.confidential)
@@ -186,7 +186,7 @@ def _told(data: Dataset, some: Any) -> list[str]:
 
 
 def sample(data: Dataset, most: int, seed: int) -> pl.DataFrame:
-    """Return records drawn at random from all parts, about as many from each as it has of all."""
+    """Return a random sample of all parts, in proportion to their sizes."""
     rng = np.random.default_rng(seed)
     shares = rng.multivariate_hypergeometric([part.rows for part in data.parts], min(most, data.rows))
     some = []
@@ -206,7 +206,7 @@ def _beside(
     schema: Schema,
     columns: Columns,
 ) -> Measurement:
-    """Add what was lost, estimated on samples."""
+    """Add the loss, estimated on samples."""
     before = take(original, BESIDE, measurement.seed, reading)
     result = {name: item for name, item in columns.items() if item}
     kept = [name for name in released.columns if name in before.columns]
@@ -229,7 +229,7 @@ def take(source: Any, most: int, seed: int, reading: Mapping[str, Any] | None = 
 def drawn(
     source: Any, most: int, seed: int, reading: Mapping[str, Any] | None = None
 ) -> tuple[pl.DataFrame, int]:
-    """Return a random sample of the records of many files, or all of them, and how many there are."""
+    """Return a random sample of the records of many files, or all of them, and their number."""
     with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
         everything = Request(ColumnChoices(drop_undeclared=True))
         job = job_of(find(source), Path(folder), Path(folder), everything, reading=reading)

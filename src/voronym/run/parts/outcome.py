@@ -15,7 +15,7 @@ def spoken(size: float) -> str:
 
 
 def too_little(memory: float, records: int) -> str:
-    """Say that a worker needs more memory than it has."""
+    """Report that a worker needs more memory than it has."""
     least = needed(records)
     why = f"with leaves of {records:,} records" if records else "before it has read a row"
     smaller = f", take fewer {hint('workers')} or a smaller {hint('leaf')}" if records else ""

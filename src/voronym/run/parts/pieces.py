@@ -41,7 +41,7 @@ UNITS = {"person": PERSON, "household": HOME}
 
 @stage("convert")
 def convert(job: Job, number: int) -> tuple[list[str], Written | None]:
-    """Read a text file, or a query, and keep it as Parquet, without identifiers that nobody needs.
+    """Read a text file, or a query, and keep it as Parquet, without unneeded identifiers.
 
     Return its columns, and how a text file is written.
     """
@@ -74,7 +74,7 @@ def convert(job: Job, number: int) -> tuple[list[str], Written | None]:
 
 
 def _kept_names(job: Job, columns: Sequence[str]) -> set[str]:
-    """Return the columns that are kept in the work folder; say which have no role."""
+    """Return the columns kept in the work folder; warn of those without a role."""
     if job.everything:
         return set(columns)
     if job.fixed is not None:
@@ -92,7 +92,7 @@ def _kept_names(job: Job, columns: Sequence[str]) -> set[str]:
 
 @stage("look")
 def look(job: Job, number: int) -> dict[str, Any]:
-    """Look at some rows of many parts: kinds of columns, doubts; return the recipe and the warnings."""
+    """Examine some rows of many parts for kinds and doubts; return the recipe and the warnings."""
     del number
     frame = some_rows(job)
     try:
@@ -107,7 +107,7 @@ def look(job: Job, number: int) -> dict[str, Any]:
 
 
 def _stepped(table: Table, recipe: Recipe) -> Table:
-    """Return some rows after the first steps; without their columns, where the rows are too few for these."""
+    """Return some rows after the first steps; without their columns if the rows are too few."""
     steps = [column_step for column_step in recipe.column_steps if column_step.when == "before"]
     try:
         return run_steps(table, steps, least=recipe.required_k)[0]
@@ -121,7 +121,7 @@ def _table(job: Job, frame: pl.DataFrame) -> Table:
 
 
 def _blamed(job: Job, error: VoronymError) -> VoronymError:
-    """Return an error that names the file it comes from, where some files are wrong and others are not."""
+    """Return an error that names the file it comes from, if only some files are wrong."""
     data, wrong = job.dataset, {}
     columns = [name for name, kind in data.types.items() if kind != pl.Null]
     looked = {part.path: part for part in reversed(data.parts)}
@@ -146,7 +146,7 @@ def some_rows(job: Job) -> pl.DataFrame:
 
 
 def joined(job: Job, parts: Sequence[Part], rows: int | None = None) -> pl.DataFrame:
-    """Read some parts as one table; of columns that text files had and that were not kept, only the name."""
+    """Read some parts as one table; of columns that were not kept, only the name."""
     types = job.dataset.types
     absent = [name for name, kind in types.items() if kind == pl.Null]
     columns = [name for name in types if name not in absent]
@@ -155,7 +155,7 @@ def joined(job: Job, parts: Sequence[Part], rows: int | None = None) -> pl.DataF
 
 
 def about(error: VoronymError, name: str) -> VoronymError:
-    """Return an error that names the file it is about."""
+    """Return an error that names the file it concerns."""
     text = str(error)
     return type(error)(text if repr(name) in text else f"{name!r}: {text}")
 
@@ -165,7 +165,7 @@ def about(error: VoronymError, name: str) -> VoronymError:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Some rows of the data, conformed to the schema, and the person and household of each.
+    """Some rows of the data, conformed to the schema, with the person and household of each.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def meet(job: Job, number: int) -> Ints:
 
 
 def _raw(job: Job, part: Part) -> pl.DataFrame:
-    """Read a part: what is released, a number for each person and household, and what a ledger needs."""
+    """Read a part: the released columns, a number for each person and household, and data for a ledger."""
     schema, types = job.recipe.schema, job.dataset.types
     kept = [name for name in types if schema[name].role != "identifier"]
     units = {what: name for what, name in schema.units.items() if name in types}
@@ -207,7 +207,7 @@ def _raw(job: Job, part: Part) -> pl.DataFrame:
 
 
 def identifying(job: Job) -> list[str]:
-    """Return the identifiers by which a ledger knows people; none where there is no ledger."""
+    """Return the identifiers by which a ledger knows people; none without a ledger."""
     if job.ledger is None:
         return []
     schema = job.recipe.schema
@@ -217,7 +217,7 @@ def identifying(job: Job) -> list[str]:
 
 
 def rows_of(job: Job, number: int) -> tuple[pl.DataFrame, str]:
-    """Return the rows of a piece, and what messages call it."""
+    """Return the rows of a piece, and its name in messages."""
     if job.decided("pieces"):
         frames = spill.gather(job.paths("meet", len(job.dataset.parts)), number, number + 1)
         empty = _raw(job, job.dataset.parts[0]).head(0)
@@ -285,7 +285,7 @@ def run_on_columns(
     path: Path,
     watch: Callable[[Any, Table, Table], Table] | None = None,
 ) -> tuple[Schema, tuple[Any, ...], tuple[str, ...], int]:
-    """Do steps to the columns that they touch, of all pieces together; keep what they changed, by piece.
+    """Run steps on their columns of all pieces together; keep the changed columns, by piece.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Tasks that find the figures of a report: samples, bars of distributions, and who was alone before.
+"""Tasks for the figures of a report: samples, bars of distributions, and earlier unique records.
 
 What is counted is counted over all rows and merges exactly. Only where bars begin and end follows from
 samples: for readers from one of the release alone, for the data holder from both.
@@ -25,13 +25,13 @@ from voronym.table.source import read_again
 from voronym.table.table import Table
 
 BESIDE = 50_000
-"""Records of a sample of the release, and of one of the data, at most."""
+"""Most records of a sample of the release, and of one of the data."""
 MOST = 10_000
-"""Different values of a confidential column in a file above which nobody's value is looked for."""
+"""Most distinct values of a confidential column in a file for which certain values are counted."""
 RELEASED, ORIGINAL = 0, 1
 
 Edges = tuple[list[float] | None, list[float] | None]
-"""Limits of the bars of a key, for readers and for the data holder; None where it is categories."""
+"""Limits of the bars of a key, for readers and for the data holder; None for categories."""
 
 
 def released(job: Job, number: int) -> Table | None:
@@ -54,7 +54,7 @@ def _looked(job: Job, which: tuple[int, int]) -> Table | None:
 
 @stage("draw")
 def draw(job: Job, which: tuple[int, int]) -> int:
-    """Draw records of a file of the release, or of a part of the data, as many of them as its share."""
+    """Draw a sample of a file of the release, or of a part of the data, by its share."""
     table = _looked(job, which)
     if table is None:
         return 0
@@ -76,7 +76,7 @@ def drawn(job: Job, side: int, tasks: int) -> Table:
 
 
 def edges_of(schema: Schema, after: Table, before: Table) -> dict[str, Edges]:
-    """Return where the bars of each key begin and end."""
+    """Return the limits of the bars of each key."""
     out: dict[str, Edges] = {}
     for name in schema.keys:
         new, old = _numbers(schema, name, after), _numbers(schema, name, before)
@@ -119,7 +119,7 @@ def bars(job: Job, which: tuple[int, int]) -> dict[str, dict[str, Any]]:
 
 
 def _names(table: Table, name: str, most: int | None = None) -> Counter[str | None] | None:
-    """Count the values of a column as texts; None where there are too many different ones."""
+    """Count the values of a column as texts; None if there are too many distinct ones."""
     texts = plain(table.frame[name]).cast(pl.String)
     if most is not None and texts.n_unique() > most:
         return None
@@ -128,7 +128,7 @@ def _names(table: Table, name: str, most: int | None = None) -> Counter[str | No
 
 
 def merged(answers: list[dict[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """Put together what was counted in all files, or parts."""
+    """Join the counts of all files or parts."""
     out: dict[str, dict[str, Any]] = {}
     for answer in answers:
         for name, item in answer.items():
@@ -153,7 +153,7 @@ def distributions(
     after: dict[str, dict[str, Any]],
     before: dict[str, dict[str, Any]] | None,
 ) -> tuple[Distribution, ...]:
-    """Return the distribution of each key: for readers, or beside the originals."""
+    """Return the distribution of each key: for readers, or compared with the originals."""
     out = []
     who = "public" if before is None else "inside"
     for name, limits in edges.items():

@@ -53,7 +53,7 @@ def merges(recipe: Recipe, *, ledger: bool) -> bool:
 
 
 def _promise(job: Job) -> tuple[DifferentialPrivacy, dp.DifferentialOptions, Recipe]:
-    """Return what is promised and how, with the bounds and trees that the steps before left."""
+    """Return the promise and its terms, with the bounds and trees after the earlier steps."""
     recipe = with_trees(job.recipe)
     model, options = recipe.private, recipe.method_options
     assert model is not None  # noqa: S101 - for the type checker
@@ -66,7 +66,7 @@ def _promise(job: Job) -> tuple[DifferentialPrivacy, dp.DifferentialOptions, Rec
 
 @stage("bounded")
 def bounded(job: Job, number: int) -> dict[str, Any]:
-    """Keep the records of a piece in their public bounds; return what is known of it."""
+    """Clip the records of a piece to their public bounds; return its statistics."""
     model, options, _ = _promise(job)
     table = read_piece(job, number).table
     bounds = dp.public_bounds(table, model, options)
@@ -86,7 +86,7 @@ def bounded(job: Job, number: int) -> dict[str, Any]:
 
 
 def _records(job: Job, number: int, left: Ints) -> BoundedRecords:
-    """Return the records of a piece, without those that are left out."""
+    """Return the records of a piece, without those left out."""
     known = job.recall("records")
     frames = spill.gather([job.path("bounded", number)], 0, 1)
     d, e = known["d"], len(known["sizes"])
@@ -123,7 +123,7 @@ def last(job: Job, which: tuple[int, int]) -> dict[str, Any]:
 
 @stage("private")
 def publish(job: Job, number: int) -> dict[str, Any]:
-    """Publish the rows of a piece by the cells of all, beside their other columns."""
+    """Publish the rows of a piece by the cells of all, with their other columns."""
     _, _, recipe = _promise(job)
     made = job.recall("private")
     piece, left = read_piece(job, number), made["left"][number]
@@ -158,7 +158,7 @@ def publish(job: Job, number: int) -> dict[str, Any]:
 
 
 def _lost(job: Job, table: Table, masked: Masked) -> tuple[float | None, float]:
-    """Return the squares by which published keys differ from the originals, and those of the originals."""
+    """Return the squared differences of published keys to the originals, and the originals' squares."""
     keys = list(table.schema.keys)
     if any(masked.frame[name].dtype != table.frame[name].dtype for name in keys):
         return None, 0.0  # ranges have no variance
@@ -239,7 +239,7 @@ class Merged:
         return BoundedRecords(ordered, nominal, self.sizes, self.weights, self.medians)
 
     def resized(self, rows: int, salt: int) -> Merged:
-        """Return as many records as are published, see `voronym.dp.presence`."""
+        """Return the published number of records, see `voronym.dp.presence`."""
         many = self.n - rows
         if many <= 0:
             return replace(self, filled=-many)
@@ -253,7 +253,7 @@ class Merged:
         return replace(self, left=left)
 
     def _ask(self, name: str, asked: Any) -> list[Any]:
-        """Have all pieces do a task; what is asked is written down under its own digest.
+        """Run a task on all pieces; the question is stored under its own digest.
 
         A job that goes on after it was broken off draws and asks again: nothing was published.
         """
@@ -265,7 +265,7 @@ class Merged:
 
 
 def mask_merged(lead: Stages) -> dict[str, Any]:
-    """Make a private release of all pieces; return what is told of it."""
+    """Make a private release of all pieces; return its figures."""
     library()
     job = lead.job
     model, options, recipe = _promise(job)
@@ -317,7 +317,7 @@ def _drawn(
     recipe: Recipe,
     bounds: list[Bounds],
 ) -> dict[str, Any]:
-    """Draw the cells of a release, and say which records of each piece go to another."""
+    """Draw the cells of a release, and assign the records of each piece to cells."""
     shown = dp.shown_records(population, model, dp.budget_of(model, model.rows or 1))
     sized, k = shown.records, recipe.required_k
     assert isinstance(sized, Merged)  # noqa: S101 - as it was before
@@ -353,7 +353,7 @@ def _drawn(
 
 
 def _learn(job: Job, rows: Sequence[int]) -> None:
-    """Merge what is known of the keys of all pieces: losses are counted in their variances."""
+    """Merge the statistics of the keys of all pieces: losses are relative to their variances."""
     merged: dict[str, Any] = {}
     for piece in range(job.pieces):
         name = job.dataset.parts[min(piece, len(job.dataset.parts) - 1)].name
@@ -365,7 +365,7 @@ def _learn(job: Job, rows: Sequence[int]) -> None:
 def _answer(
     answers: Sequence[Mapping[str, Any]], facts: Private, texts: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    """Return what is told of the release of all pieces."""
+    """Return the figures of the release of all pieces."""
     answers = [answer for answer in answers if answer["rows"]]
     lost, spread = [answer["lost"] for answer in answers], sum(answer["spread"] for answer in answers)
     loss = None if None in lost or not spread else 100.0 * sum(lost) / spread

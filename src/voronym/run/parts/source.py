@@ -1,4 +1,4 @@
-"""The data set: which files, which columns, and the parts into which they are read.
+"""The data set: its files, columns and parts.
 
 A part is a fixed piece of one file, a few row groups of Parquet. Parts are numbered by file, then by place,
 and nothing depends on who reads which.
@@ -58,7 +58,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Dataset:
-    """All parts, and the type that each column has in all of them."""
+    """All parts, and the common type of each column."""
 
     parts: tuple[Part, ...]
     types: dict[str, Any]
@@ -71,7 +71,7 @@ class Dataset:
 
 
 def arrow() -> Any:
-    """Return PyArrow, or say what brings it."""
+    """Return PyArrow, or raise with how to install it."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -83,7 +83,7 @@ def arrow() -> Any:
 
 
 def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """Return the files that a path, a folder, a pattern or several of them name, in a stated order.
+    """Return the files of a path, a folder, a pattern or several of them, in a fixed order.
 
     Files are ordered by name, numbers in it by value. Hidden files and those that begin with an underscore,
     as engines leave them beside their data, are no data.
@@ -118,7 +118,7 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
 
 
 def _refuse_versions(files: Sequence[Path]) -> None:
-    """Refuse files of a table that keeps its earlier versions: rows that were deleted lie among them."""
+    """Refuse files of a versioned table: deleted rows may be among them."""
     for folder in {parent for file in files for parent in file.absolute().parents}:
         if (folder / "_delta_log").is_dir():
             kind = "a Delta"
@@ -126,10 +126,10 @@ def _refuse_versions(files: Sequence[Path]) -> None:
             kind = "an Iceberg"
         else:
             continue
+        name = f"delta:{folder.name}" if "Delta" in kind else "iceberg:CATALOGUE/NAMESPACE.TABLE"
         raise ReadError(
-            f"{folder.name!r} is {kind} table, whose files hold rows of earlier versions, too, and none of "
-            "the engines can tell which are in the present one: write that to Parquet files first, with the "
-            "library that keeps the table, and name these"
+            f"{folder.name!r} is {kind} table, whose files hold rows of earlier versions, too: name the "
+            f"table, such as {name}, and its present version is read"
         )
 
 
@@ -224,7 +224,7 @@ def _plain(kind: Any) -> Any:
 
 
 def _unify(types: dict[str, Any], here: dict[str, Any], first: str, name: str) -> None:
-    """Widen types so that they hold another file's values, too; refuse what cannot be one column."""
+    """Widen types to hold another file's values, too; refuse columns that do not fit."""
     lacking = [column for column in types if column not in here]
     more = [column for column in here if column not in types]
     if lacking or more:
@@ -259,7 +259,7 @@ def _cut(
 
 
 def load(part: Part, columns: Sequence[str], types: dict[str, Any], rows: int | None = None) -> pl.DataFrame:
-    """Read the columns of a part, each of its type in the whole data set.
+    """Read the columns of a part, each with its type in the whole data set.
 
     Parameters
     ----------

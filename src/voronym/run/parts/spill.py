@@ -1,4 +1,4 @@
-"""Files in the work folder: rows by destination, one batch each, so that a reader takes only its own.
+"""Files in the work folder: rows by destination, one batch each, so that a reader reads only its own.
 
 Every file is whole or not there: it is made under another name and then linked to its own, so that of two
 workers who were given the same task the first one counts. Only the owner may read it.
@@ -26,12 +26,12 @@ from voronym.run.parts.source import arrow
 Ints = NDArray[np.int64]
 
 JOB = "job.json"
-"""The file of a work folder that says whose it is: written first, removed last."""
+"""The file of a work folder that names its owner: written first, removed last."""
 
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Give a path to write to, which becomes ``path`` when all is written, unless that is there already."""
+    """Yield a temporary path that becomes ``path`` when complete, unless that exists already."""
     temporary = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         temporary.touch(0o600)
@@ -83,14 +83,14 @@ def gather(paths: Sequence[Path], first: int, last: int) -> list[pl.DataFrame]:
 
 @functools.cache
 def _ready() -> None:
-    """Say which classes the work folder may hold, once they can be imported."""
+    """Register the classes that the work folder may hold, once they can be imported."""
     from voronym.run.parts.job import allow_stored
 
     allow_stored()
 
 
 def packed(value: Any) -> bytes:
-    """Return an object of ours as bytes that name its type and run nothing."""
+    """Return one of our objects as bytes that name its type and run no code."""
     _ready()
     return store.dump(value)
 
@@ -108,5 +108,5 @@ def keep(path: Path, value: Any) -> None:
 
 
 def recall(path: Path) -> Any:
-    """Read what `keep` wrote."""
+    """Read an object that `keep` wrote."""
     return unpacked(path.read_bytes())

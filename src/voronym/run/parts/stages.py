@@ -1,4 +1,4 @@
-"""The stages of a job: tasks that are not done yet, how far they are, and what they leave behind."""
+"""The stages of a job: open tasks, progress, and results."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from voronym.run.parts import spill
 from voronym.run.parts.job import Job, answer_path
 from voronym.run.parts.outcome import spoken
 from voronym.run.parts.runners import Runner
+from voronym.run.parts.watching import Watch
 from voronym.steps.effect import Effect
 
 WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, "spread": 3.0, "round": 10.0,
            "write": 2.0, "sort": 1.0, "count": 1.0}  # fmt: skip
-"""What a row costs in each stage, about, for the share that is done."""
+"""Approximate cost of a row in each stage, for the share done."""
 
 
 @dataclass
 class Course:
-    """What happened on the way, for whoever asks."""
+    """The history of a run."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     rows: int = 0
@@ -40,10 +41,11 @@ class Course:
 
 
 class Stages:
-    """A job, those who do its tasks, and what happened on the way."""
+    """A job, its workers, and its history."""
 
-    def __init__(self, job: Job, runner: Runner, ctx: Context) -> None:
+    def __init__(self, job: Job, runner: Runner, ctx: Context, watch: Watch | None = None) -> None:
         self.job, self.runner, self.ctx = job, runner, ctx
+        self.watch = Watch() if watch is None else watch
         self.course = Course()
         self._done = 0.0
         self._all = 1.0
@@ -67,7 +69,11 @@ class Stages:
             else:
                 left.append(number)
 
+        self.watch.begin(name, tasks, len(answers))
+
         def wait() -> None:
+            spilled = self.course.bytes_spilled + self._held()
+            self.watch.step(name, len(answers), self.runner.alive, spilled, self.course.rows)
             share = (self._done + weight * len(answers) / tasks) / self._all
             self.ctx.part(0.0, 1.0, stage=self._picture(name, len(answers), tasks)).tell(
                 min(share, 0.99), self._loss, whole=True
@@ -86,10 +92,11 @@ class Stages:
             wait()
         self._done += weight
         self.course.seconds[name] = now() - started
+        self.watch.end(name, self.course.seconds[name])
         return [answers[number] for number in range(tasks)]
 
     def _picture(self, name: str, done: int, tasks: int) -> str:
-        """Say what is going on, in a few words."""
+        """Describe the present work in a few words."""
         words = {"convert": "reading text", "look": "looking", "scan": "reading", "cut": "cutting",
                  "spread": "sharing out", "whole": "grouping", "write": "writing", "sort": "reading back",
                  "count": "counting", "measure": "measuring", "draw": "sampling", "bars": "drawing",

@@ -1,4 +1,4 @@
-"""What workers leave for each other in the work folder: JSON and Arrow, never code.
+"""The workers' files for each other in the work folder: JSON and Arrow, never code.
 
 Whatever lies in a folder may have been put there by somebody else. So nothing is read that could run: plain
 values, arrays, columns, and instances of the classes that `stored` names, whose fields are set and nothing
@@ -29,10 +29,10 @@ from voronym.errors import ReadError, hint
 T = TypeVar("T", bound=type)
 CLASSES: dict[str, type] = {}
 FORMAT = 1
-"""The format of the files. A run goes on only with files of its own format."""
+"""The format of the files. A run resumes only files of its own format."""
 
 _TAG = "voronym"
-"""The entry that says what a JSON object stands for."""
+"""The entry that names the type of a JSON object."""
 
 
 class OtherVersionError(ReadError):

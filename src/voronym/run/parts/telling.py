@@ -1,4 +1,4 @@
-"""The dossier of a release in files: what everybody may know of it, and what stays with the data holder."""
+"""The dossier of a release in files: its public part, and the part for the data holder."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ def _turn(stage: str) -> str:
 
 
 def _sampled(made: Release) -> tuple[str, ...]:
-    """Say what was looked at in a sample only, in sentences."""
+    """Describe what was examined in a sample only, in sentences."""
     looked = {**_folder(made).sampled, "where bars begin and end": portrait.BESIDE}
     few = {what: many for what, many in looked.items() if many < made.rows}
     return tuple(f"{what}: {many:,} of {made.rows:,} records" for what, many in few.items())
 
 
 def _counted_before(lead: Engine) -> list[dict[str, Any]]:
-    """Count who shared the original keys, over all parts."""
+    """Count the records that shared the original keys, over all parts."""
     job = lead.job
     for name, value in (("measured", job.schema), ("models", [])):
         if not job.decided(name):
@@ -146,7 +146,7 @@ def _inside(
 
 
 def _utility(lead: Engine, made: Release, after: Table, before: Table) -> Utility:
-    """Estimate on samples what changed."""
+    """Estimate the changes on samples."""
     recipe = lead.job.recipe
     names = [name for name in after.columns if name not in recipe.schema.identifiers]  # no pseudonyms
     changes = utility(

@@ -29,7 +29,7 @@ ROWS = 20_000
 EXACT = 2.0**50
 ALIKE = (
     "column {name!r} has values that differ and look alike in text files, such as '1' and '1.0', or an empty "
-    "text and a missing one, so that a model would not hold for who reads them: make them alike in the data, "
+    "text and a missing one, so a model would not hold for their readers: make them alike in the data, "
     "or take " + hint("format", "parquet") + ". Nothing was released"
 )
 
@@ -79,7 +79,7 @@ class Layout:
     def read(
         self, path: Path, kept: Sequence[str], wanted: Sequence[str]
     ) -> tuple[pl.DataFrame, Sequence[str]]:
-        """Read some columns back, cells of text as texts; return them and the columns that the file has."""
+        """Read some columns back, text cells as texts; return them and the file's columns."""
         if not self.text:
             names = list(pl.read_parquet_schema(path))
             there = [name for name in wanted if name in names]
@@ -108,11 +108,11 @@ class Layout:
             csv.field_size_limit(limit)
 
     def reading(self) -> dict[str, Any]:
-        """Return what `voronym.read` has to be told to read a text file of the release."""
+        """Return the options of `voronym.read` for a text file of the release."""
         return self.dialect.reading(() if self.source is None else self.source.reading.missing)
 
     def texts(self, values: pl.Series) -> pl.Series:
-        """Return values as they stand in text files."""
+        """Return values as in text files."""
         return texts_of(values, self.dialect, self.source, guard=self.guard)[0]
 
     def values(self, cells: pl.Series, levels: pl.Series) -> pl.Series:
@@ -135,7 +135,7 @@ class Layout:
 
 
 def check_format(given: str | None, style: Mapping[str, Any], *, text: bool) -> str:
-    """Return the format of a release: as asked, or as the source has it; refuse what cannot be."""
+    """Return the format of a release: as requested, or that of the source; refuse impossible ones."""
     name = ("csv" if text else "parquet") if given is None else given
     if name not in FORMATS:
         raise InputError(f"the files of a release can be {' or '.join(FORMATS)}, not {name!r}")
@@ -168,7 +168,7 @@ def written(source: Source | None, frame: pl.DataFrame, kept: set[str]) -> Writt
 
 
 def layout_of(name: str, style: Mapping[str, Any], sources: Sequence[Written | None]) -> Layout:
-    """Return how a release is written, by what was asked for and how the files of the source are written."""
+    """Return how a release is written, by the request and the files of the source."""
     if name != "csv":
         return Layout(name)
     style = dict(style)
@@ -192,7 +192,7 @@ def layout_of(name: str, style: Mapping[str, Any], sources: Sequence[Written | N
 
 
 def _merged(spellings: Sequence[Spelling], largest: float) -> Spelling:
-    """Return one spelling for a column of many files: the common one, or what all of them can be read as."""
+    """Return one spelling for a column of many files: the common one, or one that reads all of them."""
     gaps = {spelling.gap for spelling in spellings if spelling.gap}
     quoted = {spelling.quoted for spelling in spellings}
     forms = [spelling.form for spelling in spellings]

@@ -1,4 +1,4 @@
-"""Work that looks at all records at once: in one task, and of the columns that it needs alone.
+"""Work that needs all records at once: in one task, with only the needed columns.
 
 A data set that fits one leaf is released as a table in memory is. Where there are more records, a feature
 that must see all of them (a ledger, groups that are kept, uniform coding, noise designed for the whole table,
@@ -36,7 +36,7 @@ from voronym.table.units import Units
 
 Ints = NDArray[np.int64]
 ROW = "voronym: row"
-"""Where a row of a piece stands in it."""
+"""The position of a row in its piece."""
 
 
 def needs_all(recipe: Recipe, *, ledger: bool) -> bool:
@@ -55,7 +55,7 @@ def _context(job: Job) -> Any:
 
 
 def _answer(release: Release, rows: int) -> dict[str, Any]:
-    """Return what is told of a release that was made in one task."""
+    """Return the figures of a release made in one task."""
     evidence = release._evidence
     masked = None if evidence is None else evidence.masked
     part = masked.partition if isinstance(masked, Grouped) else None
@@ -105,7 +105,7 @@ def _unit_columns(release: Release) -> list[pl.Series]:
 
 @stage("mask")
 def mask_all(job: Job, number: int) -> dict[str, Any]:
-    """Mask the keys of all records at one place; keep what is published of each, by piece."""
+    """Mask the keys of all records at one place; keep the published ones by piece."""
     del number
     recipe, schema = job.recipe, job.schema
     pieces = [read_piece(job, piece) for piece in range(job.pieces)]
@@ -164,7 +164,7 @@ def _needed(recipe: Recipe, confidential: tuple[str, ...]) -> set[str]:
 
 
 def _without_steps(recipe: Recipe, schema: Any) -> Recipe:
-    """Return the recipe of what is left to do: the steps before are done, and changed the schema.
+    """Return the recipe of the remaining work: earlier steps are done, and changed the schema.
 
     A policy judges all columns, in the files of the release.
     """
@@ -184,7 +184,7 @@ def _units(pieces: list[Piece]) -> Units | None:
 
 @stage("joined")
 def join(job: Job, number: int) -> dict[str, Any]:
-    """Put what is published of the rows of a piece beside their other columns, and send them to files."""
+    """Join the published keys of a piece with its other columns, and send the rows to files."""
     piece = read_piece(job, number)
     frames = spill.gather([job.path("masked", 0)], number, number + 1)
     if not frames:

@@ -1,4 +1,4 @@
-"""The last tasks: steps after groups, the files of the release, and the count in what was written."""
+"""The last tasks: steps after groups, the files of the release, and the count in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a metric offers, what it makes of a column's values, and the registry of metrics."""
+"""Metrics: their interface, their geometry of a column's values, and their registry."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Geometry:
 
 @runtime_checkable
 class Metric(Protocol):
-    """A distance between values of one column. It is symmetric, at least 0, and 0 between equal values."""
+    """A distance between values of one column: symmetric, at least 0, and 0 between equal values."""
 
     @property
     def name(self) -> str:

@@ -14,7 +14,7 @@ from voronym.errors import InputError
 from voronym.space.metrics.base import Array, Geometry, check_levels, from_table, metric
 
 BOTH_WAYS = 128
-"""Most distinct values of which a function is called for every pair in both orders; beyond, for a sample."""
+"""Most distinct values for which a function is called for every pair in both orders; beyond, for a sample."""
 
 _SAMPLE = 4096
 _CLOSE = 1e-9  # relative: sums in another order may differ in the last digits
@@ -136,7 +136,7 @@ class Matrix:
 
 
 def _check(table: Array, other: Array, name: str, column: str, checked: int) -> None:
-    """Refuse what is no distance, by the metric's and the column's name."""
+    """Refuse a function or matrix that is no distance, naming the metric and the column."""
     what = f"the metric {name!r} of column {column!r}"
     bad = int((~np.isfinite(table)).sum())
     if bad:

@@ -21,7 +21,7 @@ class Nominal:
     name: ClassVar[str] = "nominal"
 
     def geometry(self, values: Any, column: str) -> Geometry:  # noqa: ARG002 - any value will do
-        """Return as many points as there are values, all 1 apart."""
+        """Return one point per value, all 1 apart."""
         return Geometry(DISCRETE, np.empty((len(values), 0)), 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Doubts about columns: what a person should look at before, or instead of, a release.
+"""Doubts about columns: what a person should check before, or instead of, a release.
 
 Each file holds doubts of one sort, functions registered in `DOUBTS`. A doubt has a strength:
 

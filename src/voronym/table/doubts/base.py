@@ -1,4 +1,4 @@
-"""A doubt, the registry of those who have them, and the refusal."""
+"""Doubts, their registry, and the refusal."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Seen:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether all values are whole numbers; pandas keeps those with gaps among them as floats."""
+        """Whether all values are whole numbers; pandas stores them as floats if there are gaps."""
         if self.values.form != "float":
             return self.values.form == "integer"
         result = self.values.numbers
@@ -99,7 +99,7 @@ class Seen:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Up to some thousands of the distinct values, as texts without spaces around them."""
+        """Up to some thousands of the distinct values, as texts without surrounding spaces."""
         if not self.whole and self.values.form not in ("string", "category"):
             return []
         levels = self.levels
@@ -107,7 +107,7 @@ class Seen:
 
     @property
     def published_as_text(self) -> bool:
-        """Whether a group publishes one of the values: a category, not a mean or a rank."""
+        """Whether a group publishes one of the values: a category, no mean or rank."""
         return self.role == "key" and self.column.kind == "nominal"
 
 
@@ -154,7 +154,7 @@ def about_table(table: Columns, schema: Schema) -> tuple[Doubt, ...]:
 
 
 def refuse(doubts: Sequence[Doubt], allowed: Mapping[str, Sequence[str]]) -> tuple[Doubt, ...]:
-    """Raise for doubts that are grave and not allowed by name; return those that are worth a warning.
+    """Raise for grave doubts that are not allowed by name; return those worth a warning.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ _YEARS = (1800, 2100)
 
 
 def code_reason(seen: Seen) -> tuple[str, str] | None:
-    """Say why numbers look like codes, and which kind they rather are; None where they do not."""
+    """Return why numbers look like codes, and the probable kind; None if they do not."""
     values, words = seen.values, seen.plain_name.split("_")
     if values.form == "float" and not seen.whole:
         named = list(filter(_DOTTED.fullmatch, words))
@@ -59,18 +59,18 @@ def code_reason(seen: Seen) -> tuple[str, str] | None:
 
 
 def few_codes(seen: Seen) -> bool:
-    """Whether a key holds few different whole numbers, which may be codes."""
+    """Whether a key holds few distinct whole numbers, which may be codes."""
     return seen.whole and _TWO <= len(seen.levels) <= _FEW < len(seen.values) / 4
 
 
 def counts_something(name: str) -> bool:
-    """Whether the name of a column says that its whole numbers count something, such as children."""
+    """Whether the name of a column suggests that its numbers count something, such as children."""
     return any(map(_COUNTS.fullmatch, name.split("_")))
 
 
 @DOUBTS.register("codes")
 def averaged_codes(seen: Seen) -> Iterator[Doubt]:
-    """Refuse to average codes unless the user says that they are numbers."""
+    """Refuse to average codes unless the user declares them as numbers."""
     if seen.role != "key" or seen.column.kind != "numeric" or seen.column.declared:
         return
     result = code_reason(seen)

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from voronym.table.table import Table
 
 SHARE = 0.1
-"""Of the published values of a key being one person's own, up to which they are rare categories, as every
-table has some; above that the key itself is of the identifying kind."""
+"""Share of a key's published values that belong to one person, up to which they are ordinary rare categories;
+above it the key itself is identifying.
+"""
 
 
 def exposed(before: Any, after: Any, persons: NDArray[np.int64] | None = None) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Texts that say "missing": a question mark, a blank."""
+"""Texts that mean "missing": a question mark, a blank."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from voronym.table.frame import listing
 
 @DOUBTS.register("gaps")
 def spelled_gaps(seen: Seen) -> Iterator[Doubt]:
-    """Hint at categories that spell a missing value: they are published like any other."""
+    """Warn of categories that mean "missing": they are published like any other."""
     values = seen.values
     if seen.role != "key" or seen.column.kind != "nominal" or values.form not in ("string", "category"):
         return

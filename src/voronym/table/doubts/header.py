@@ -39,7 +39,7 @@ def fits_below(name: str, column: Values) -> bool:
 
 
 def first_line_is_data(table: Columns) -> int:
-    """Return the number of columns whose heading looks like a value; 0 where that may be chance."""
+    """Return the number of columns whose heading looks like a value; 0 if that may be chance."""
     names = table.columns[:_MANY]
     if not any(re.match(r"[\d+.-]", name) for name in names):  # the cheap question first
         return 0

@@ -16,7 +16,7 @@ _SHARE, _FEWEST = 0.9, 10
 
 
 def national_form(texts: Sequence[str]) -> str | None:
-    """Return what nearly all of the texts are, by their check digits; None where they are nothing known.
+    """Return the kind of number that nearly all texts are, by their check digits; None if unknown.
 
     Examples
     --------

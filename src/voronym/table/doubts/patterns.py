@@ -21,16 +21,16 @@ _SHAPES = {
 }
 _NAMES = re.compile(r"(^|_)(name|surname|forename|firstname|lastname|fullname|tel|telephone|fax)($|_)")
 _TOLD_BY_SPREAD = ("telephone numbers", "names of people")
-"""Towns and firms have the shape of names, too, but many records share them."""
+"""Towns and firms look like names, too, but many records share them."""
 
 
 def named_for_people(name: str) -> bool:
-    """Whether a column's name says that it names people."""
+    """Whether a column's name suggests that it names people."""
     return looks_like_unit(name) or _NAMES.search(plain(name)) is not None
 
 
 def shape_of(seen: Seen) -> str | None:
-    """Return what the values of a column look like, where that names people; None otherwise."""
+    """Return the shape of a column's values, if it names people; None otherwise."""
     texts = seen.texts
     if len(texts) < _FEWEST:
         return None

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from voronym.table.schema import Schema
 
 _FEWEST = 10
-"""Different values below which a column is no list of people."""
+"""Number of distinct values below which a column is no list of people."""
 _OFTEN, _CROWD = 1.1, 50
-"""Rows for each value above which it repeats, and above which a column is no list of people."""
+"""Rows per value above which it repeats, and above which a column is no list of people."""
 _AGREE, _CHANCE = 0.8, 0.6
 """Share of the pairs of rows with the same value that agree in a key, and of pairs of any rows."""
 _PAIRS = 20_000
@@ -36,7 +36,7 @@ _HOUSE = re.compile(r"(^|_)(hid|hh$|hh_?(id|no|nr|num)|household|haushalt|family
 
 
 def looks_like_unit(name: str) -> bool:
-    """Whether a name is one of a person or a household.
+    """Whether a name suggests a person or a household.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Numbers that say "missing": -999, 9999, 99, far from all others."""
+"""Numbers that mean "missing": -999, 9999, 99, far from all others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def hidden(seen: Seen) -> dict[float, int]:
 
 @DOUBTS.register("sentinels")
 def hidden_gaps(seen: Seen) -> Iterator[Doubt]:
-    """Warn of numbers that say "missing": as numbers they pull the means of whole groups."""
+    """Warn of numbers that mean "missing": they distort the means of whole groups."""
     result = hidden(seen)
     if not result:
         return

@@ -1,4 +1,4 @@
-"""Columns that are published as they are and tell a key: a year of birth beside an age."""
+"""Unmasked columns that reveal a key, such as a year of birth next to an age."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _ORDERED = (*NUMBERS, "date", "datetime")
 _ROWS = 5_000
 """Records that are looked at, evenly spread over the table."""
 _FEWEST, _LEVELS = 30, 10
-"""Records below which nothing can be said, and different numbers below which there is no order to follow."""
+"""Number of records, and of distinct numbers, below which nothing can be said."""
 _SURE, _PLAIN = 0.99, 0.9
-"""Correlation of ranks, or share of the records whose key is told; and the share of the commonest key."""
+"""Correlation of ranks, or share of the records whose key is revealed; and the share of the commonest key."""
 _EACH = 3
-"""Records with each value, on average: fewer of them agree in a key by chance."""
+"""Mean records per value: fewer of them agree in a key by chance."""
 
 
 @TABLE_DOUBTS.register("tells")
 def telling_columns(table: Columns, schema: Schema) -> Iterator[Doubt]:
-    """Warn of a kept column from which nearly everybody's key can be told."""
+    """Warn of a kept column that reveals nearly everybody's key."""
     every = max(1, len(table) // _ROWS)
 
     def sample(name: str) -> Values:
@@ -59,7 +59,7 @@ def telling_columns(table: Columns, schema: Schema) -> Iterator[Doubt]:
 
 
 def tells(column: Values, key: Values) -> bool:
-    """Whether a key follows from another column, by the order of both or by what goes with each value.
+    """Whether a key follows from another column, by the order of both or by the values that occur together.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def tells(column: Values, key: Values) -> bool:
 
 
 def _codes(values: Values) -> NDArray[np.int64]:
-    """Return the place of each value among the different ones, in their order; -1 where it is missing."""
+    """Return the rank of each value among the distinct ones; -1 if missing."""
     if values.form not in _ORDERED:
         return values.codes
     codes = np.full(len(values), -1, np.int64)  # from the numbers, which are asked for again later

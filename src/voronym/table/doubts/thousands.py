@@ -1,4 +1,4 @@
-"""Points that may part thousands: 7.989 beside 308, in a file with semicolons."""
+"""Points that may separate thousands: 7.989 next to 308."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @TABLE_DOUBTS.register("thousands")
 def grouped_by_points(table: Columns, schema: Schema) -> Iterator[Doubt]:
-    """Ask whether points part thousands, where the file does not say it and nobody did."""
+    """Ask whether points separate thousands, if neither file nor user says so."""
     source = source_of(table.frame)
     for name in () if source is None else source.grouped:
         if name in schema and schema[name].role == "identifier":
             continue
         text = (
-            f"every point in {name!r} stands before three last digits, in a file whose cells are not parted "
-            "by commas: is 7.989 nearly eight, or nearly eight thousand? It was read as nearly eight. Say "
-            f"{hint('thousands', '.')} if points part thousands, or {hint('decimal', '.')} if they do not"
+            f"every point in {name!r} stands before three last digits: is 7.989 nearly eight, or nearly "
+            f"eight thousand? It was read as nearly eight. Say {hint('thousands', f'{name}=.')} if points "
+            f"separate thousands there, or {hint('decimal', '.')} if they do not"
         )
         yield Doubt("thousands", name, text)

@@ -1,4 +1,4 @@
-"""Columns in which nearly everybody has a value of their own."""
+"""Columns in which nearly every value is unique."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from voronym.table.kinds import looks_like_text
 NEAR_UNIQUE = 0.9
 """Of the observed values being distinct."""
 FEW = 10
-"""Observed values below which nothing can be said."""
+"""Number of observed values below which nothing can be said."""
 _AMOUNT = re.compile(r"^[€$£]?\s?-?\d{1,3}([.,'’ ]\d{3})*([.,]\d+)?\s?([€$£%]|EUR|USD|CHF)?$")
 
 
 @DOUBTS.register("near-unique")
 def near_unique(seen: Seen) -> Iterator[Doubt]:
-    """Refuse a category that nearly nobody shares as a key; warn of such a column that is kept."""
+    """Refuse a category that hardly anybody shares as a key; warn of such a kept column."""
     values, kept = seen.values, seen.role in ("other", "confidential")
     if not kept and not seen.published_as_text:
         return
@@ -45,7 +45,7 @@ def near_unique(seen: Seen) -> Iterator[Doubt]:
 
 
 def ways_out(seen: Seen) -> str:
-    """Say what to do about a key that would publish a value only one person has."""
+    """Describe the remedies for a key that would publish a value only one person has."""
     name = seen.name
     sentence = f"Make it an identifier ({hint('identifiers', [name])}), which drops it"
     if seen.texts and sum(bool(_AMOUNT.match(text)) for text in seen.texts) >= NEAR_UNIQUE * len(seen.texts):

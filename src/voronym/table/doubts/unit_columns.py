@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 NAME = "unit-columns"
 _SHUFFLES = 5
 _LEAST = 3
-"""Units whose rows are joined, below which it may be chance whatever is expected."""
+"""Number of joined units below which it may be chance."""
 MANY = {"household": "households", "person": "people"}
 
 
@@ -47,7 +47,7 @@ class Joined:
 def joining(
     table: Columns, names: Sequence[str], unit: Ints, k: int, *, looked_at: float = 1.0
 ) -> tuple[Joined, ...]:
-    """Return the columns that join the rows of units, beyond what chance would.
+    """Return the columns that join the rows of units more than chance would.
 
     Two rows of a unit are joined by a value that both have and that fewer than k units have. Columns that do
     so by themselves come one by one. Of the others, those that agree in a unit more often than by chance
@@ -90,7 +90,7 @@ def joining(
 
 
 def _beyond_chance(codes: Ints, unit: Ints, k: float, looked_at: float, rng: np.random.Generator) -> int:
-    """Return how many units are joined; 0 where as many would be with the values in random order."""
+    """Return how many units are joined; 0 if random order would join as many."""
     units = _joined(codes, unit, k, looked_at)
     if units < _LEAST:
         return 0

@@ -1,4 +1,4 @@
-"""Categories that differ by spaces or by capital letters only: " m" beside "m"."""
+"""Categories that differ only in spaces or capital letters: " m" and "m"."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen
 
 _MOST = 1_000
-"""Categories up to which variants are looked for: beyond that they are no list that somebody typed."""
+"""Number of categories up to which variants are sought: beyond, nobody typed them."""
 
 
 @DOUBTS.register("variants")

@@ -1,4 +1,4 @@
-"""What an encoder offers, and the coordinate that says "missing"."""
+"""The interface of encoders, and the coordinate of missing values."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Array = NDArray[np.float64]
 
 
 AWAY = 2.0
-"""How far missing values lie from the others, in standard deviations of the column."""
+"""Distance of missing values from the others, in standard deviations of the column."""
 
 
 class Encoder(Protocol):
-    """What a fitted encoder offers."""
+    """The interface of a fitted encoder."""
 
     columns: tuple[str, ...]
     kind: str
@@ -45,7 +45,7 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True)
 class Absence:
-    """The coordinate that says "missing"; none if nothing or all is missing.
+    """The coordinate for "missing"; none if nothing or all is missing.
 
     A missing value lies two standard deviations of the column from the others, however rare it is. Scaled to
     variance 1, one gap of a whole table would weigh as much as all of its numbers. Where half of the values

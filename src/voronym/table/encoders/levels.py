@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 ONE_HOT = 64  # most categories that get a coordinate each
 CODE_WIDTH = 64  # coordinates of a pseudo-random code, beyond that
 FARTHEST = 4.0
-"""How far two categories are apart at most, in standard deviations: of a column in which nearly all have the
-same one, a rare other one (or a gap) would else weigh as much as all values of another column."""
+"""Largest distance of two categories, in standard deviations: otherwise a rare category or gap in a nearly
+constant column would weigh as much as all values of another column.
+"""
 _CODE_SEED = 0x766F726F  # fixed: the same categories get the same codes in every run
 _BLOCK = 4096
 
 
 class FittedLevels:
-    """Distinct values of a fitted column, kept as a column of its own dtype so that decoding is a gather."""
+    """Distinct values of a fitted column, in its own dtype, so that decoding is a gather."""
 
     def __init__(self, column: Values) -> None:
         self.codes, self.values = column.codes, column.levels
@@ -85,7 +86,7 @@ class KnownLevels(FittedLevels):
 
     @property
     def every(self) -> pl.Series:
-        """The values, sorted, and a missing one behind them where there is one."""
+        """The values, sorted, followed by a missing one if there is one."""
         return self.series if self.has_missing else self.series.head(len(self.values))
 
     def bound(self, codes: NDArray[np.int64]) -> KnownLevels:
@@ -95,7 +96,7 @@ class KnownLevels(FittedLevels):
         return made
 
     def known(self, codes: NDArray[np.int64]) -> Values:
-        """Return a column of these codes, about whose levels nothing need be found out."""
+        """Return a column of these codes with known levels."""
         return CodedValues(self.gather(codes), codes, self.values)
 
 
@@ -120,7 +121,7 @@ class Ordinal:
 
     @classmethod
     def of(cls, column: Column, summary: LevelCounts) -> Ordinal:
-        """Build the encoder from what is known of the column in all parts of a data set."""
+        """Build the encoder from statistics of all parts of a data set."""
         made = cls.__new__(cls)
         made.columns, made.kind = (column.name,), column.kind
         made.levels = levels = KnownLevels(column.name, summary)
@@ -194,7 +195,7 @@ class Nominal:
 
     @classmethod
     def of(cls, column: Column, summary: LevelCounts) -> Nominal:
-        """Build the encoder from what is known of the column in all parts of a data set."""
+        """Build the encoder from statistics of all parts of a data set."""
         made = cls.__new__(cls)
         made.columns, made.kind = (column.name,), column.kind
         made.levels = levels = KnownLevels(column.name, summary)

@@ -40,7 +40,7 @@ class Location:
 
     @classmethod
     def of(cls, columns: tuple[str, str], summary: PlaceSummary) -> Location:
-        """Build the encoder from what is known of the columns in all parts of a data set."""
+        """Build the encoder from statistics of all parts of a data set."""
         made = cls.__new__(cls)
         made.columns = columns
         lat, lon = (nw.from_native(part, series_only=True) for part in summary.examples(columns))

@@ -60,7 +60,7 @@ class Numeric:
 
     @classmethod
     def of(cls, column: Column, summary: NumberSummary) -> Numeric:
-        """Build the encoder from what is known of the column in all parts of a data set."""
+        """Build the encoder from statistics of all parts of a data set."""
         made = cls.__new__(cls)
         made.columns, made.kind, made.form = (column.name,), column.kind, summary.form  # type: ignore[assignment]
         made.like = nw.from_native(summary.example(column.name), series_only=True)
@@ -94,7 +94,7 @@ class Numeric:
         return np.ldexp(offsets, -self.unit)
 
     def coordinate(self, values: NDArray[Any]) -> Array:
-        """Return where values of a column that varies lie on its coordinate."""
+        """Return the coordinates of values of a column that varies."""
         return (self._offsets(values) - self.mean) / self.std
 
     def encode(self, table: Columns) -> Array:
@@ -157,7 +157,7 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
 
 
 def _places(values: NDArray[Any]) -> int | None:
-    """Return how many decimals all values have, up to 4; None where some have more.
+    """Return the number of decimals of all values, up to 4; None if some have more.
 
     A mean with more decimals than anybody's value tells the sum of the cell to the last digit.
     """

@@ -1,4 +1,4 @@
-"""Who does the tasks: this machine, a Dask cluster, a Spark cluster."""
+"""Where tasks run: this machine, a Dask cluster, a Spark cluster."""
 
 from voronym.run.parts.runners import dask, local, spark  # noqa: F401 - they register themselves
 from voronym.run.parts.runners.base import RUNNERS, LostError, Runner, runner

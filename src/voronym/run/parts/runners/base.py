@@ -11,7 +11,7 @@ from voronym.errors import VoronymError
 
 
 class LostError(VoronymError):
-    """Workers or their cluster are gone; what they had done is in the work folder."""
+    """Workers or their cluster are gone; their finished work is in the work folder."""
 
 
 class Runner(ABC):
@@ -33,7 +33,7 @@ class Runner(ABC):
 
     name: ClassVar[str]
     limited = False
-    """Whether each worker has its share of the memory and no more."""
+    """Whether each worker is limited to its share of the memory."""
 
     def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
         self.workers, self.memory, self.address = workers, memory, address
@@ -47,11 +47,11 @@ class Runner(ABC):
 
     @property
     def alive(self) -> int:
-        """Workers that are there now."""
+        """The number of present workers."""
         return self.workers
 
     def close(self) -> None:  # noqa: B027 - not every runner has something to close
-        """Let go of workers; those that are at work are stopped."""
+        """Release the workers; stop those at work."""
 
 
 RUNNERS: Registry[Callable[..., Runner]] = Registry("engine")

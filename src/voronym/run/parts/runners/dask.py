@@ -1,4 +1,4 @@
-"""A Dask cluster: one that is there, by its address, or one that is started on this machine."""
+"""A Dask cluster: an existing one by its address, or one started on this machine."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ ANSWER = 5.0
 PATIENCE = 120.0
 """Seconds without any worker after which the cluster counts as lost."""
 PAUSE = 60.0
-"""Seconds for which all workers may pause, as Dask has them do when their memory is nearly full."""
+"""Seconds for which all workers may pause, as Dask makes them do when memory is nearly full."""
 
 
 def _security() -> Any:
-    """Return certificates for the processes of a run: without, who reaches the scheduler runs code there."""
+    """Return certificates for a run: without them, anybody who reaches the scheduler runs code there."""
     from distributed.security import Security
 
     try:
@@ -31,7 +31,7 @@ def _security() -> Any:
 
 @runner("dask")
 class Dask(Runner):
-    """Tasks on Dask workers, which reach the work folder by the same name; no record passes the scheduler."""
+    """Tasks on Dask workers, which share the work folder's path; no record passes the scheduler."""
 
     def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
         super().__init__(workers=workers, memory=memory, address=address)
@@ -61,13 +61,13 @@ class Dask(Runner):
 
     @property
     def alive(self) -> int:
-        """Workers that are there now."""
+        """The number of present workers."""
         return len(self._client.scheduler_info(n_workers=-1).get("workers", {}))
 
     def run(
         self, work: str, stage: str, tasks: Sequence[int], wait: Callable[[], None]
     ) -> Iterator[tuple[int, Any]]:
-        """Do tasks of a stage; Dask does those of a lost worker again."""
+        """Run tasks of a stage; Dask repeats those of a lost worker."""
         from distributed import wait as some
         from distributed.client import FutureCancelledError, FuturesCancelledError
 
@@ -102,14 +102,14 @@ class Dask(Runner):
         return bool(result) and all(item.get("status") == "paused" for item in result)
 
     def _check(self, quiet: float, paused: float) -> None:
-        """Raise where the scheduler, or all workers for a while, are gone, or wait for memory without end."""
+        """Raise if the scheduler is gone, all workers are gone for a while, or all wait for memory."""
         if self._client.status not in ("running", "connecting") or quiet > PATIENCE:
             raise LostError(LOST)
         if paused > PAUSE:
             raise LostError(PAUSED)
 
     def close(self) -> None:
-        """Leave the cluster; end it, where it was started here."""
+        """Leave the cluster; end it if it was started here."""
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()

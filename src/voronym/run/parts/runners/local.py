@@ -17,16 +17,19 @@ from types import ModuleType
 from typing import Any
 
 from voronym.errors import hint
-from voronym.run.parts.job import perform
+from voronym.run.parts.job import ShortOfMemoryError, perform
 from voronym.run.parts.runners.base import LostError, Runner, runner
+from voronym.run.parts.watching import log, losses
 
 PIECE = 0.1
 SOCKET = 75
-"""Letters of a temporary folder in which a fork server can listen, at most: a socket has a name of 107."""
+"""Longest path of a temporary folder in which a fork server can listen: a socket's name has at most 107
+characters.
+"""
 LIVES = 3
-"""How often workers may die before it is given up."""
+"""How often workers may die before the run gives up."""
 FRESH = ("write", "count")
-"""Stages before which workers restart: memory that earlier ones left in pieces counts against the limit."""
+"""Stages before which workers restart: fragmented memory of earlier ones counts against the limit."""
 ALONE = {
     "POLARS_MAX_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -37,12 +40,13 @@ ALONE = {
     "MALLOC_ARENA_MAX": "2",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-"""Libraries in a worker: workers are the threads, and what Arrow's own pool reserves without using it, a
-gigabyte, would count against the memory of a worker."""
+"""Settings of libraries in a worker: workers replace threads, and the gigabyte that Arrow's pool reserves
+would count against a worker's memory.
+"""
 
 
 def _begin(memory: int, leader: int) -> None:
-    """Prepare a worker: Ctrl-C is for the one who waits, and memory has a limit."""
+    """Prepare a worker: the leader handles Ctrl-C, and memory has a limit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Before the limit: a thread that finds no memory to begin with is waited for without end.
     threading.Thread(target=_watch, args=(leader,), daemon=True).start()
@@ -54,7 +58,7 @@ def _begin(memory: int, leader: int) -> None:
 
 
 def _watch(leader: int) -> None:
-    """End this process when the one that leads it is gone, also by force: nobody waits for its answers."""
+    """End this process when its leader is gone, even killed: nobody waits for its answers."""
     while True:
         time.sleep(1.0)
         try:
@@ -93,7 +97,7 @@ class Local(Runner):
     def run(
         self, work: str, stage: str, tasks: Sequence[int], wait: Callable[[], None]
     ) -> Iterator[tuple[int, Any]]:
-        """Do tasks of a stage; a worker that dies costs its task, which is done again."""
+        """Run tasks of a stage; the task of a dead worker is repeated."""
         if self.workers == 1 or len(tasks) == 1:
             for number in tasks:
                 wait()
@@ -107,8 +111,19 @@ class Local(Runner):
                 for number, answer in self._round(work, stage, list(left), wait):
                     del left[number]
                     yield number, answer
+            except ShortOfMemoryError:
+                self.close()
+                if self.workers == 1:
+                    raise
+                self.workers = max(1, self.workers // 2)  # each has twice the memory then
+                log.warning("memory is short in stage %s: %d workers go on", stage, self.workers)
+                self.notes.append(
+                    f"{self.workers} {'worker' if self.workers == 1 else 'workers'} went on from the stage "
+                    f"{stage!r}: with more of them, each had too little memory"
+                )
             except BrokenProcessPool:
                 self.close()
+                losses.add(stage)
                 lives -= 1
                 if lives == 0:
                     raise LostError(

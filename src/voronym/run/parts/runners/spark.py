@@ -1,4 +1,4 @@
-"""A Spark cluster: the session that is there, a master, or one that is started on this machine."""
+"""A Spark cluster: the present session, a master, or one started on this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ATTEMPTS = 4
 
 
 def _doing(work: str, stage: str, tasks: Sequence[int]) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return what an executor does with numbers: the tasks at these places, and their answers as bytes."""
+    """Return an executor's function: it runs the tasks at these places and returns the answers as bytes."""
 
     def do(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -39,7 +39,7 @@ def _doing(work: str, stage: str, tasks: Sequence[int]) -> Callable[[Iterable[An
 
 
 def _answer(data: bytes) -> Any:
-    """Return what an executor answered, or raise what it raised."""
+    """Return an executor's answer, or raise its error."""
     error, answer = spill.unpacked(data)
     if not error:
         return answer
@@ -49,7 +49,7 @@ def _answer(data: bytes) -> Any:
 
 @runner("spark")
 class Spark(Runner):
-    """Tasks on Spark executors, which reach the work folder by the same name; the driver sees counts only."""
+    """Tasks on Spark executors, which share the work folder's path; the driver sees only counts."""
 
     def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
         super().__init__(workers=workers, memory=memory, address=address)
@@ -79,7 +79,7 @@ class Spark(Runner):
     def run(
         self, work: str, stage: str, tasks: Sequence[int], wait: Callable[[], None]
     ) -> Iterator[tuple[int, Any]]:
-        """Do tasks of a stage, one in each partition; Spark does those of a lost executor again."""
+        """Run tasks of a stage, one per partition; Spark repeats those of a lost executor."""
         if not tasks:
             return
         spark = self._session
@@ -120,6 +120,6 @@ class Spark(Runner):
             yield int(row["number"]), _answer(bytes(row["answer"]))
 
     def close(self) -> None:
-        """End the session, where it was started here."""
+        """End the session, if it was started here."""
         if self._own:
             self._session.stop()

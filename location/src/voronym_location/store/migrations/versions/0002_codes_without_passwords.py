@@ -10,7 +10,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Change them; codes that were mailed stay good."""
+    """Change the tables; mailed codes stay valid."""
     op.drop_column("code", "password")
     op.create_index(op.f("ix_token_expires"), "token", ["expires"], unique=False)
 

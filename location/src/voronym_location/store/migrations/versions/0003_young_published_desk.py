@@ -1,4 +1,4 @@
-"""Who is young, who was told a place before, and the operator's desk."""
+"""Young people, people with an earlier place, and the operator's desk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Add the columns; whoever is served now was told a place."""
+    """Add the columns; people served now had a place."""
     op.add_column("account", sa.Column("published", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.add_column("member", sa.Column("young", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.execute(

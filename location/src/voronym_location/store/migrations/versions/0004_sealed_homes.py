@@ -18,7 +18,7 @@ PLACE: tuple[tuple[str, Any], ...] = (
 
 
 def upgrade() -> None:
-    """Add the column; what is there stays as it is until keys are set."""
+    """Add the column; present homes stay as they are until keys are set."""
     with op.batch_alter_table("home") as table:
         table.add_column(sa.Column("sealed", sa.LargeBinary()))
         for name, kind in PLACE:
@@ -26,7 +26,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take it out; refused where homes are sealed, since nobody could read them any more."""
+    """Remove it; refused if homes are sealed, since nobody could read them any more."""
     if op.get_bind().scalar(sa.text("select count(*) from home where sealed is not null")):
         raise RuntimeError("homes are sealed: open them by voronym location rotate-homes --plain first")
     with op.batch_alter_table("home") as table:
