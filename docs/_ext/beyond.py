@@ -84,13 +84,13 @@ def regression() -> tuple[str, str]:
         Series("the paper's formula", [(s, scalar_risk(rho, s)) for s in shares]),
     ]  # fmt: skip
     drawn = chart(
-        series, title="What a rule tells at least", desc="The paper's formula crosses the truth near a tenth of the variance.",
+        series, title="What a rule tells at least", desc="The paper's formula crosses the truth near 0.1.",
         x_name="distortion, share of the variance", y_name="information, nats",
     )  # fmt: skip
     words = (
         "A law that is not normal: the sign of W is that of X where X is two away, and a coin's where it is "
-        "one away. From a tenth of the variance on, the paper's formula asks for more than there is; the bound "
-        "never does."
+        "one away. From a tenth of the variance on, the paper's formula asks for more than there is; the "
+        "bound never does."
     )
     return standalone(drawn), words
 
