@@ -12,7 +12,7 @@ export VORONYM_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install demo test test-all test-lowest lint style docs pictures papers-table bench dist sbom audit clean
+.PHONY: help install demo test test-all test-lowest test-pythons lint style docs pictures papers-table bench dist sbom audit clean
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -58,12 +58,26 @@ test: style $(WARM)  ## the whole test suite, under ten minutes on two cores
 test-all: style $(WARM)  ## everything, the slow tests included
 	$(call both,$(PYTEST) --hypothesis-profile=thorough)
 
-# The oldest version that each dependency declares, in an environment of its own.
+# Without extras, in environments of their own: the oldest version that each dependency declares, and the newest
+# ones on every Python that uv finds on this machine.
+define fresh
+	uv venv --quiet --clear --python $(1) $(VENV)-$(2)
+	uv pip install --quiet --python $(VENV)-$(2)/bin/python --resolution $(3) . 'pytest>=8.0'
+	rm -rf $(VENV)-$(2)/demo && $(VENV)-$(2)/bin/voronym demo --folder $(VENV)-$(2)/demo
+	$(VENV)-$(2)/bin/python -m pytest -q -p no:cacheprovider --noconftest -o addopts= -o filterwarnings= tests/smoke
+endef
+
 test-lowest:     ## the demo and a smoke test with the lowest declared versions
-	uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
-	uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct . pytest
-	$(VENV)-lowest/bin/voronym demo --folder $(VENV)-lowest/demo
-	$(VENV)-lowest/bin/python -m pytest -q -p no:cacheprovider --noconftest -o addopts= -o filterwarnings= tests/smoke
+	$(call fresh,$(PYTHON),lowest,lowest-direct)
+
+PYTHONS := 3.11 3.12 3.13 3.14
+test-%:
+	$(call fresh,$*,$*,highest)
+
+test-pythons:    ## the same on every Python from 3.11 on that is there
+	@for python in $(PYTHONS); do \
+		uv python find --quiet --no-python-downloads $$python > /dev/null 2>&1 || { echo "no Python $$python here"; continue; }; \
+		$(MAKE) test-$$python || exit 1; done
 
 dist: $(STAMP)   ## build sdists and wheels into dist/, the same bytes each time
 	$(BIN)/python packaging/build.py dist
@@ -92,4 +106,4 @@ bench: install   ## speed, memory and loss, as ratios against a baseline in the 
 	$(BIN)/python -m benchmarks
 
 clean:           ## remove what the other commands made
-	rm -rf $(VENV) $(VENV)-lowest dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -90,9 +90,8 @@ def counts() -> dict[str, int]:
     for tree in trees(*SOURCES, "tests"):
         names.update(name for node in ast.walk(tree) for name in bound(node) if name in PRONOUNS)
     for tree in trees(*SOURCES):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                strings.append(node.value)
+        constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        strings.extend(value for value in constants if isinstance(value, str))
     every = {"strings": "\n".join(strings), "docs": "\n".join(pages().values())}
     out = {
         f"{place}: {riddle}": len(re.findall(pattern, text, flags=re.MULTILINE | re.IGNORECASE))

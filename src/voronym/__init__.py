@@ -17,6 +17,7 @@ _HOMES = {
     "Bound": "voronym.certify",
     "lower_bound": "voronym.certify",
     "Comparison": "voronym.evaluate.comparison",
+    "choose": "voronym.report.chooser",
     "compare": "voronym.comparison",
     "Context": "voronym.core.context",
     "FinishEarly": "voronym.core.context",

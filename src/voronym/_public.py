@@ -59,6 +59,7 @@ from voronym.problem import Problem
 from voronym.quantize.quantizer import Quantizer
 from voronym.refiners import refine
 from voronym.release import Release
+from voronym.report.chooser import choose
 from voronym.request.recipe import Recipe
 from voronym.run.door import anonymize, plan
 from voronym.run.measure import measure
@@ -116,6 +117,7 @@ __all__ = [
     "attack",
     "attacks",
     "channel",
+    "choose",
     "compare",
     "datasets",
     "frontier",

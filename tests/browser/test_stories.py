@@ -22,7 +22,7 @@ if not Path(CHROMIUM).exists():
     pytest.skip("there is no Chromium here: apt-get install chromium", allow_module_level=True)
 
 pytestmark = pytest.mark.slow
-LOOKS = [(1280, "light"), (390, "dark")]
+LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def browser() -> Iterator[Any]:
         made.close()
 
 
-@pytest.fixture(params=LOOKS, ids=["wide-light", "narrow-dark"])
+@pytest.fixture(params=LOOKS, ids=["wide-light", "wide-dark", "narrow-light", "narrow-dark"])
 def walk(request: pytest.FixtureRequest, browser: Any, tmp_path: Path) -> Iterator[Walk]:
     with house(tmp_path) as made:
         walk = Walk(made, browser, *request.param)

@@ -358,7 +358,9 @@ def test_corrected_keys_are_said(tmp_path):
     first.write(tmp_path / "1.csv")
     release = vr.anonymize(new, **asked)
     changed = int((old["age"] != new["age"]).sum())
-    assert any(f"{changed} people have other keys now" in note for note in release.warnings)
+    [note] = [note for note in release.warnings if f"{changed} people have other keys now" in note]
+    assert f"voronym ledger forget {tmp_path / 'l'} --release NUMBER" in note  # the remedy
+    assert "another ledger" in note
     assert not any("other keys now" in note for note in vr.anonymize(old, **asked).warnings)
 
 

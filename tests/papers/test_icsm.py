@@ -9,7 +9,7 @@ import pytest
 
 from voronym.errors import InputError, ReadError
 from voronym_papers import PAPERS, Table, reproduce
-from voronym_papers.icsm import moves, published, restarts, tables
+from voronym_papers.icsm import moves, published, readings, restarts, tables
 
 
 @pytest.fixture
@@ -107,6 +107,29 @@ def test_more_starts_lose_less_and_their_number_is_told(monkeypatch):
     (table,) = (item for item in six.items if isinstance(item, Table))
     assert table.rows[0][3] == 6
     assert six.marks[1].ours < published.TABLE_4["tarragona", 3][1]
+
+
+def test_gsms_to_the_letter_takes_the_group_whose_rest_varies_least():
+    rng = np.random.default_rng(0)
+    for k, n in ((2, 9), (3, 11)):
+        X = rng.normal(size=(n, 2))
+        left, groups = list(range(n)), []
+        while len(left) >= k:
+            own = [sorted(left, key=lambda j, i=i: np.square(X[i] - X[j]).sum())[:k] for i in left]
+            rests = [moves.squares([X[[j for j in left if j not in group]]]) for group in own]
+            groups.append(own[int(np.argmin(rests))] if len(left) > k else left)
+            left = [j for j in left if j not in groups[-1]]
+        labels = readings.gsms_letter(X, k).labels
+        for group in groups:
+            assert len({labels[j] for j in group}) == 1
+        assert len(set(labels)) == len(groups)
+
+
+def test_local_search_from_more_starts_loses_no_more_and_begins_with_mdav():
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    few, many = (readings.local_search(X, 3, starts) for starts in (1, 8))
+    assert few[0] == few[1] == many[1]
+    assert many[0] <= few[0]
 
 
 def test_what_is_kept_of_table_4_had_all_starts_and_is_near_the_published():

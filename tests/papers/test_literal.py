@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -15,15 +18,16 @@ from voronym.problem import Problem
 from voronym.quantize.quantizer import Quantizer
 from voronym.refiners.work import Work
 from voronym_papers import PAPERS, __main__
-from voronym_papers.base import Experiment, Outcome, Paper, named
-from voronym_papers.fingerprint import code_lines, made
+from voronym_papers.base import Experiment, Outcome, Paper, named, reproduce
+from voronym_papers.executed import _statements, imports, used, watched
+from voronym_papers.fingerprint import _digest, code_lines, made
 from voronym_papers.icsm.literal import POOL, Literal, literally
 from voronym_papers.marks import Mark
 from voronym_papers.pcl import literal, runs
 from voronym_papers.renewing import renew
 from voronym_papers.solvers.kernels import first_moves, squares_to
 from voronym_papers.solvers.noisy import corrected
-from voronym_papers.stored import keep, results, wanted
+from voronym_papers.stored import keep, results, stale, wanted
 
 
 def moves_by_hand(X, labels, k):
@@ -143,7 +147,7 @@ def test_a_result_is_wanted_until_it_is_kept_and_again_when_its_code_changes(tmp
     assert [(name, full) for name, full, _ in wanted(entry, tmp_path)] == [("toys", True), ("toys", False)]
     monkeypatch.setenv("VORONYM_COMMIT", "0123abc")
     keep(entry, outcome, tmp_path)
-    assert wanted(entry, tmp_path) == [("toys", False, 200.0)]
+    assert wanted(entry, tmp_path) == [("toys", False, 20.0)]
     assert results(entry, tmp_path)["toys", True].made["commit"] == "0123abc"
     other, _ = toy([], code=("voronym_papers.items",))
     assert wanted(other, tmp_path)[0] == ("toys", True, 2.0)
@@ -154,6 +158,52 @@ def test_docstrings_and_comments_make_nothing_stale():
     assert code_lines(code) == code_lines(code.replace("What", "Which\n\n    way"))
     assert code_lines(code) != code_lines(code.replace('"a"', '"b"'))
     assert len(made(["voronym_papers.marks"])["fingerprint"]) == 16
+
+
+def test_a_result_depends_on_the_modules_that_its_run_executes(tmp_path, monkeypatch):
+    """A search that a run never calls may change; constants and loops that it uses may not."""
+    package = tmp_path / "drawing_toys"
+    package.mkdir()
+    sources = {
+        "__init__": "from drawing_toys.sizes import SIZE\n",
+        "sizes": "SIZE = 3\n",
+        "called": "from drawing_toys import SIZE\nfrom drawing_toys.never import other\n\n\n"
+        "def toys():\n    return SIZE\n",
+        "never": "from drawing_toys.far import more\n\n\ndef other():\n    return more()\n",
+        "far": "def more():\n    return 1\n",
+    }
+    for name, text in sources.items():
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("voronym_papers.executed.ROOTS", ("drawing_toys",))
+    entry = Paper("toys", "A. Author: Toys", "Toys", code=("drawing_toys",))
+    called = import_module("drawing_toys.called").toys
+    experiment = Experiment("four", "Four", lambda *_: iter([Mark("Table 1", "D", 3.0, called())]))
+    entry.experiments["four"] = experiment
+    monkeypatch.setitem(PAPERS._entries, "toys", entry)
+    (outcome,) = reproduce("toys", full=True)
+    assert "drawing_toys.called" in outcome.called
+    assert "drawing_toys.far" not in outcome.called
+    keep(entry, outcome, tmp_path)
+    for name, text in sources.items():
+        (package / f"{name}.py").write_text(text + "MORE = 1\n")
+        for known in (_digest, imports, _statements):
+            known.cache_clear()
+        assert bool(stale(entry, tmp_path)) == (name != "far"), name
+        (package / f"{name}.py").write_text(text)
+    _digest.cache_clear()
+    (package / "never.py").unlink()
+    assert stale(entry, tmp_path) == ["four, full"]
+
+
+def test_machine_code_leads_to_all_that_it_calls_and_other_processes_to_everything():
+    packages = ("voronym.refiners", "voronym._kernels")
+    modules = used(["voronym.refiners.icsm"], packages)
+    assert {"voronym._kernels.icsm", "voronym._kernels.squares", "voronym.refiners.tour"} <= set(modules)
+    assert "voronym.refiners.anneal" not in modules
+    with watched() as called:
+        subprocess.run([sys.executable, "-c", "sum(range(2_000_000))"], check=True)
+    assert called == set()
 
 
 def test_the_module_lists_what_it_would_run(capsys, tmp_path):

@@ -14,7 +14,7 @@ import pytest
 
 import voronym as vr
 from voronym import cli
-from voronym.table.remote import fetched
+from voronym.table.places.store import fetched
 
 
 def test_a_category_of_one_person_is_not_published_beside_others() -> None:

@@ -1,5 +1,6 @@
 """Reports in the reader's language: every message is translated, and nothing else changes."""
 
+import ast
 import re
 
 import polars as pl
@@ -7,8 +8,10 @@ import pytest
 from babel.messages.pofile import read_po
 
 import voronym as vr
+from voronym.attacks import base
 from voronym.attacks.base import ATTACKS, KNOWLEDGE
 from voronym.attacks.ladder import MESSAGES, REMEDIES
+from voronym.core.sentence import Sentence
 from voronym.report import html, language
 
 LANGUAGES = ("de", "fr", "es")
@@ -16,7 +19,7 @@ ENGLISH = {  # stories and sections that are in English yet
     "words/channel.html", "words/records.html", "words/dp.html", "words/other.html", "sections/matrices.html",
     "sections/noise.html", "sections/rules.html", "sections/risk-stirred.html",
     "sections/sizes-clusters.html", "sections/changed.html", "sections/epsilon.html", "sections/kept.html",
-    "sections/private.html", "sections/policy.html", "sections/frontier.html", "sections/attacks.html",
+    "sections/private.html", "sections/policy.html", "sections/frontier.html",
     "sections/sampled.html", "sections/penalty.html", "sections/plane-shift.html",
 }  # fmt: skip
 
@@ -41,9 +44,20 @@ def test_every_message_is_translated():
         assert known - set(language.catalogue(code)) == set(), code
 
 
-def test_the_ladder_is_translated():
+def sentences():
+    """Return the messages of what attacks say, as they stand in the code."""
+    for file in html.Path(base.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Sentence":
+                yield ast.unparse(node.args[0])
+
+
+def test_ladder_and_attacks_are_translated():
     attacks = ATTACKS.values()
     texts = {*KNOWLEDGE, *MESSAGES, *(attack.instead for attack in attacks)}
+    written = set(sentences()) - {"KNOWLEDGE[first.level]"}
+    assert len(written) > 40
+    texts |= {ast.literal_eval(text) for text in written}
     texts |= {text for text, _ in REMEDIES.values()}
     for code in LANGUAGES:
         assert texts - set(language.catalogue(code)) == set(), code
@@ -82,6 +96,19 @@ def test_headings_and_numbers_are_the_readers(release):
     loss = f"{release.information_loss:.1f}"
     assert f"{loss}\u202f%" not in page
     assert loss.replace(".", ",") in page
+
+
+def test_what_attacks_say_is_the_readers(release):
+    exposure = vr.attack(release, attacks=["linkage", "singling-out", "group-guess", "row-order"])
+    assert all(isinstance(outcome.says, Sentence) for outcome in exposure.outcomes)
+    release.exposure = exposure
+    page = html.render(release, language="de")
+    for outcome in exposure.outcomes:
+        assert str(outcome.says) not in html.render(release, language="fr") + page
+    with language.reader("de"):
+        told = [language.term(outcome.says) for outcome in exposure.outcomes]
+    assert all(str(html.Markup.escape(text)) in page for text in told)
+    assert any(re.search(r"\d\u202f%", text) for text in told)
 
 
 def test_columns_and_values_of_the_table_are_never_translated():

@@ -182,7 +182,11 @@ def test_a_table_with_earlier_versions(tmp_path: Path, log: str, kind: str, patt
     people(300).write_parquet(tmp_path / "table" / "part-0.parquet")
     (tmp_path / "table" / log).parent.mkdir()
     (tmp_path / "table" / log).write_text("{}")
-    with pytest.raises(vr.ReadError, match=f"'table' is {kind}.*rows of earlier versions"):
+    whole = (
+        pattern == "table" and "Delta" in kind
+    )  # the table itself: its library reads the log, or is missing
+    says = "Delta table" if whole else f"'table' is {kind}.*rows of earlier versions"
+    with pytest.raises(vr.VoronymError, match=says):
         vr.anonymize(f"{tmp_path}/{pattern}", output=tmp_path / "out", **ASKED)
     assert [path.name for path in tmp_path.iterdir()] == ["table"]
 

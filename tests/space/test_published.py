@@ -109,13 +109,13 @@ def test_what_is_published_loses_no_more_than_by_means(k):
     table = Table.of(patients, vr.Schema.build(patients, keys=patients.columns))
     points = published_points(table, Coordinates.of(table), ReleaseChoices())
     problem, means = Problem(points, k), Problem(points.plain(), k)
-    by_means = solve(means, Context(seed=0))[0]
-    result = solve(problem, Context(seed=0))[0]
-    assert result.sizes.min() >= k
-    assert problem.cost(result) < 0.985 * problem.cost(by_means)
-    assert means.cost(by_means) < means.cost(result)  # another objective, indeed
+    by_means, shown = ([solve(goal, Context(seed=seed))[0] for seed in range(3)] for goal in (means, problem))
+    assert all(part.sizes.min() >= k for part in shown)
+    # A search ends some percent above the best or below: three of them tell objectives apart.
+    assert sum(map(problem.cost, shown)) < 0.985 * sum(map(problem.cost, by_means))
+    assert sum(map(means.cost, by_means)) < sum(map(means.cost, shown))  # another objective, indeed
     released = vr.anonymize(patients, keys=patients.columns, k=k, seed=0)
-    assert released.information_loss == pytest.approx(100.0 * problem.cost(result) / means.total, rel=1e-2)
+    assert released.information_loss == pytest.approx(100.0 * problem.cost(shown[0]) / means.total, rel=2e-2)
 
 
 def test_some_records_have_the_costs_of_these():

@@ -20,28 +20,44 @@ def spanish(tmp_path: Path, more: str = "") -> Path:
     return file
 
 
+def asked(frame):
+    return [warning for warning in vr.Schema.infer(frame).warnings if "thousand" in warning]
+
+
 def test_points_that_may_part_thousands_are_asked_about(tmp_path):
     frame = vr.read(spanish(tmp_path))
-    proposal = vr.Schema.infer(frame)
-    assert any("thousands='.'" in warning and "ingresos" in warning for warning in proposal.warnings)
+    assert "thousands='ingresos=.'" in asked(frame)[0]
     with pytest.warns(UserWarning, match="nearly eight thousand"):
         vr.anonymize(frame, keys=["edad"], confidential=["ingresos"], k=4)
 
 
-@pytest.mark.parametrize("message", [{"thousands": "."}, {"decimal": "."}])
-def test_who_says_it_is_not_asked(tmp_path, message):
-    frame = vr.read(spanish(tmp_path), **message)
-    assert not any("thousand" in warning for warning in vr.Schema.infer(frame).warnings)
-    most = frame["ingresos"].max()
-    assert most == (123_013 if "thousands" in message else 950)
+@pytest.mark.parametrize("said", [{"thousands": "."}, {"thousands": "ingresos=."}, {"decimal": "."}])
+def test_who_says_it_is_not_asked(tmp_path, said):
+    frame = vr.read(spanish(tmp_path), **said)
+    assert not asked(frame)
+    assert frame["ingresos"].max() == (123_013 if "thousands" in said else 950)
 
 
-def test_other_decimals_answer_the_question(tmp_path):
-    frame = vr.read(spanish(tmp_path, more=";1.5"))
-    assert not any("thousand" in warning for warning in vr.Schema.infer(frame).warnings)
+def test_thousands_are_asked_about_by_column(tmp_path):
+    file = spanish(tmp_path, more=";1.5")
+    assert "ingresos" in asked(vr.read(file))[0]
+    said = vr.read(file, thousands="ingresos=.")
+    assert not asked(said)
+    assert (said["ingresos"].max(), said["tasa"].max()) == (123_013, 1.5)
     plain = tmp_path / "plain.csv"
     plain.write_text("age,pay\n" + "".join(f"{20 + i},{pay}\n" for i, pay in enumerate(INCOMES)))
-    assert not any("thousand" in warning for warning in vr.Schema.infer(vr.read(plain)).warnings)
+    assert asked(vr.read(plain))
+
+
+@pytest.mark.parametrize("extra", ["0.123", "1.2", "12.34", "4000", "0.500"])
+def test_decimals_with_three_digits_are_not_asked_about(tmp_path, extra):
+    file = tmp_path / "doses.csv"
+    doses = [*INCOMES, extra]
+    file.write_text("age,dose\n" + "".join(f"{20 + i},{dose}\n" for i, dose in enumerate(doses)))
+    assert not asked(vr.read(file))
+    weights = [f"{2 + i % 30 / 10:.1f}{i % 100:02d}" for i in range(60)]  # 2.301: all with three digits
+    file.write_text("age,rate,born\n" + "".join(f"{i},1.5,{weight}\n" for i, weight in enumerate(weights)))
+    assert not asked(vr.read(file))
 
 
 def test_a_footer_is_skipped_and_named(tmp_path):

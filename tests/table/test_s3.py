@@ -150,7 +150,7 @@ def test_a_wrong_key_bucket_or_name(
         vr.read(address)
     assert "AKIAWRONG" not in str(caught.value)
     if not address.endswith("none.csv"):
-        with pytest.raises(vr.WriteError, match=r"does not answer|could not put"):
+        with pytest.raises(vr.WriteError, match=r"does not answer|could not write"):
             vr.anonymize(PEOPLE, **ROLES).write(address.replace("people", "out"))
     nothing_else(bucket, "people.csv")
 
@@ -175,7 +175,7 @@ def test_a_run_that_fails_leaves_the_address_as_it_was(bucket: Any, earlier: byt
 
 KILLED = """
 import os, signal, sys
-import voronym.table
+import voronym.table.places.store
 from voronym.cli import main
 
 how = int(sys.argv.pop())
@@ -192,8 +192,8 @@ main()
     ("moment", "how"),
     [
         ("delimited.read_bytes", signal.SIGKILL),  # the source is fetched
-        pytest.param("remote.sealed", signal.SIGTERM, marks=pytest.mark.slow),  # the release is whole
-        pytest.param("remote._Upload.before", signal.SIGKILL, marks=pytest.mark.slow),
+        pytest.param("places.base.sealed", signal.SIGTERM, marks=pytest.mark.slow),  # the release is whole
+        pytest.param("places.store._Upload.before", signal.SIGKILL, marks=pytest.mark.slow),
     ],
 )
 def test_a_run_that_is_killed_leaves_nothing(bucket: Any, moment: str, how: int) -> None:

@@ -18,7 +18,7 @@ import voronym as vr
 from location.town_hall import Postgres, postgres_bin
 from voronym.cli import main
 from voronym.core.atomic import placed, together
-from voronym.table.sinks import place_of
+from voronym.table.places import shown
 
 PEOPLE = pl.DataFrame(
     {
@@ -152,7 +152,7 @@ def test_the_command_line(
 ) -> None:
     words = ["people.parquet", *WORDS, "-o", town, "--out-table", "given"]
     assert not run(monkeypatch, *words)
-    assert place_of(town) in "".join(capsys.readouterr().err.split())
+    assert shown(town) in "".join(capsys.readouterr().err.split())
     assert tables(town) == {"given"}
     assert run(monkeypatch, *words)
     assert "'given' exists already" in capsys.readouterr().err
@@ -163,14 +163,14 @@ def test_the_command_line(
     assert "hunter2" not in printed
     Path("many").mkdir()
     PEOPLE.write_parquet("many/a.parquet")
-    assert run(monkeypatch, "many", *WORDS, "-o", town)
-    assert "a release over many parts" in capsys.readouterr().err
+    assert not run(monkeypatch, "many", *WORDS, "-o", town, "--out-table", "parts")
+    assert tables(town) == {"given", "parts"}
 
 
 KILLED = """
 import os, signal
 from voronym.cli import main
-from voronym.table.sinks import _Copy
+from voronym.table.places.postgresql import _Copy
 
 _Copy.after = lambda self: os.kill(os.getpid(), signal.SIGKILL)
 main()

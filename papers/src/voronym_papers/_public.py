@@ -2,6 +2,7 @@
 
 from voronym_papers import crowd, icsm, pcl, t_closeness  # noqa: F401 - importing registers
 from voronym_papers.base import PAPERS, Exhibit, Experiment, Outcome, Paper, reproduce
+from voronym_papers.icsm import readings  # noqa: F401 - registers, too
 from voronym_papers.items import Chart, Curve, Highlight, Item, Panel, Picture, Table
 from voronym_papers.marks import Mark
 

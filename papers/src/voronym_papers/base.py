@@ -29,11 +29,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from time import perf_counter
 
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.registry import Registry, meant
 from voronym.errors import InputError, ReadError
+from voronym_papers.executed import watched
 from voronym_papers.items import Item
 from voronym_papers.marks import Mark
 
@@ -77,6 +79,8 @@ class Outcome:
     full: bool
     items: tuple[Item, ...]
     seconds: float
+    called: frozenset[str] = frozenset()
+    """Modules whose functions it called; none where that is not known."""
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -257,11 +261,14 @@ def _outcomes(entry: Paper, chosen: list[Experiment], full: bool, ctx: Context) 
             "holds census.csv, tarragona.csv, eia.csv and adult.csv, or to an address to fetch them from"
             + (f". Without them there are, by --item: {', '.join(free)}" if free else "")
         )
+    for name in entry.code:
+        import_module(name)  # what a module does when it is imported is no part of a run
     for number, element in enumerate(chosen):
         part = ctx.part(number / len(chosen), (number + 1) / len(chosen), stage=element.title)
         before = perf_counter()
-        items = tuple(element.run(full, part))
-        yield Outcome(element, full, items, perf_counter() - before)
+        with watched() as called:
+            items = tuple(element.run(full, part))
+        yield Outcome(element, full, items, perf_counter() - before, frozenset(called))
 
 
 def at(ctx: Context, stage: str, done: float) -> None:

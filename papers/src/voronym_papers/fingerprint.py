@@ -7,28 +7,29 @@ import hashlib
 import os
 import subprocess
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 from voronym.errors import InputError
+from voronym_papers.executed import path_of, used
 
 DIGITS = 16
-"""Hexadecimal digits kept: enough for all versions of a program."""
+"""Hexadecimal digits that are kept: enough to tell apart all versions of a program."""
 
 COMMIT = "VORONYM_COMMIT"
-"""Environment variable that names the commit if the files lie outside their repository."""
+"""Environment variable that names the commit where the files lie without their repository."""
 
 
 def fingerprint(modules: Iterable[str]) -> str:
-    """Return a digest of the source of modules and packages, without lines that do not run (`code_lines`).
+    """Return a digest of the source of modules and packages, without what does not run (`code_lines`).
 
     Parameters
     ----------
     modules : iterable of str
-        Names of modules; a package stands for all its modules.
+        Names of modules; a package stands for all its modules, and "package.__init__" for itself alone.
 
     Returns
     -------
@@ -43,15 +44,39 @@ def fingerprint(modules: Iterable[str]) -> str:
     return _digest(tuple(sorted(set(modules))))
 
 
-def made(modules: Iterable[str]) -> dict[str, str]:
-    """Return the origin of a result: the version, the commit if known, and the fingerprint."""
-    result = {"version": version_of("voronym"), "fingerprint": fingerprint(modules)}
+def made(packages: Iterable[str], called: Iterable[str] = ()) -> dict[str, str]:
+    """Return what made a result: the version, the commit where one is known, and the fingerprint.
+
+    ``called`` are the modules whose functions the run called (`watched`): then ``modules`` has those of the
+    packages that it depends on, and the fingerprint is theirs; otherwise that of the packages.
+    """
+    modules = used(called, packages)
+    taken = fingerprint(_files(modules)) if modules else fingerprint(packages)
+    result = {"version": version_of("voronym"), "fingerprint": taken}
     commit = os.environ.get(COMMIT, "") or _commit()
-    return result | ({"commit": commit} if commit else {})
+    return (
+        result | ({"commit": commit} if commit else {}) | ({"modules": " ".join(modules)} if modules else {})
+    )
+
+
+def current(made: Mapping[str, str], packages: Iterable[str]) -> bool:
+    """Say whether today's code is the one that made a result, given what `made` wrote."""
+    if "fingerprint" not in made:
+        return False
+    modules = made.get("modules", "").split()
+    if any(path_of(name) is None for name in modules):
+        return False
+    return made["fingerprint"] == fingerprint(_files(modules) if modules else packages)
+
+
+def _files(modules: Iterable[str]) -> list[str]:
+    """Name modules so that a package stands for its ``__init__`` alone."""
+    paths = ((name, path_of(name)) for name in modules)
+    return [f"{name}.__init__" if path and path.name == "__init__.py" else name for name, path in paths]
 
 
 def version_of(name: str) -> str:
-    """Return the version of a distribution; of voronym even if it is only on the path."""
+    """Return the version of a distribution; of voronym also where it is not installed but on the path."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -94,6 +119,9 @@ def code_lines(text: str) -> str:
 
 def _sources(module: str) -> Iterator[tuple[str, Path]]:
     """Yield the source files of a module or package, by names that do not depend on the machine."""
+    if module.endswith(".__init__") and (alone := path_of(module.removesuffix(".__init__"))):
+        yield module, alone
+        return
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         raise InputError(f"there is no module {module!r} to take a fingerprint of")
@@ -107,7 +135,7 @@ def _sources(module: str) -> Iterator[tuple[str, Path]]:
 
 @cache
 def _commit() -> str:
-    """Return the commit of this file's checkout, with "+" if files differ; "" without one."""
+    """Return the commit of the checkout this file lies in, with "+" where files differ; "" without one."""
     here = Path(__file__).parent
     try:
         answer = subprocess.run(  # noqa: S603

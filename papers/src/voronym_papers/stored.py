@@ -16,14 +16,14 @@ from typing import Any
 
 from voronym.errors import WriteError
 from voronym_papers.base import Outcome, Paper
-from voronym_papers.fingerprint import fingerprint, made, version_of
+from voronym_papers.fingerprint import current, made, version_of
 from voronym_papers.items import Item, dump, load
 from voronym_papers.marks import Mark
 
 FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("voronym", "numpy", "scipy", "numba")
-UNKNOWN = 200.0
-"""Assumed seconds of a run that was never kept, so that it begins early."""
+UNKNOWN = {True: 600.0, False: 20.0}
+"""Seconds that a full or quick run is taken for which was never kept: it is begun early."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,12 @@ class Kept:
     versions: dict[str, str]
     made: dict[str, str] = field(default_factory=dict)
     stale: bool = True
-    """Whether it was made by other code than today's, or unknown code."""
+    """Whether other code made it than today's, or nobody knows which."""
 
 
 def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]:
-    """Return the kept runs, by experiment and whether they were full; none without a file."""
+    """Return the runs that were kept, by experiment and whether they were full; none without a file."""
     runs = _read(folder / f"{entry.name}.json").get("runs", {})
-    today = fingerprint(entry.code) if runs else ""
     return {
         (name, mode == "full"): Kept(
             tuple(Mark.from_dict(mark) for mark in run["marks"]),
@@ -50,7 +49,7 @@ def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]
             run["seconds"],
             run["versions"],
             run.get("made", {}),
-            run.get("made", {}).get("fingerprint") != today,
+            not current(run.get("made", {}), entry.code),
         )
         for name, modes in runs.items()
         for mode, run in modes.items()
@@ -67,7 +66,7 @@ def wanted(entry: Paper, folder: Path = FOLDER) -> list[tuple[str, bool, float]]
     """Return the runs that are stale or lacking: experiment, whether full, and seconds of the last one."""
     kept = results(entry, folder)
     return [
-        (name, full, kept[name, full].seconds if (name, full) in kept else UNKNOWN)
+        (name, full, kept[name, full].seconds if (name, full) in kept else UNKNOWN[full])
         for name, experiment in entry.experiments.items()
         for full in ((True,) if experiment.literal else (True, False))
         if (name, full) not in kept or kept[name, full].stale
@@ -75,7 +74,7 @@ def wanted(entry: Paper, folder: Path = FOLDER) -> list[tuple[str, bool, float]]
 
 
 def check_folder(folder: Path) -> None:
-    """Make the folder for results; raise before hours of work if it cannot be one."""
+    """Make the folder for results, or say why it cannot be one: before hours of work, not after."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -85,16 +84,16 @@ def check_folder(folder: Path) -> None:
 
 
 def keep(entry: Paper, outcome: Outcome, folder: Path) -> Path:
-    """Write the result of an experiment into the paper's file, replacing its last such run."""
+    """Write what an experiment found into the paper's file, in place of its last such run."""
     return put(entry, outcome.experiment.name, outcome.full, plain(entry, outcome), folder)
 
 
 def plain(entry: Paper, outcome: Outcome) -> dict[str, Any]:
-    """Return the result of an experiment as plain values, with its origin."""
+    """Return what an experiment found as plain values, with what made it."""
     run: dict[str, Any] = {
         "seconds": round(outcome.seconds, 1),
         "versions": _versions(),
-        "made": made(entry.code),
+        "made": made(entry.code, outcome.called),
         "marks": [mark.to_dict() for mark in outcome.marks],
     }
     if outcome.full:

@@ -13,6 +13,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import Share, judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import nearest_released
 from voronym.evaluate.disclosed import FEW, NARROW, Disclosed, certain
 from voronym.evaluate.pair import codes, common, numbers
@@ -115,7 +116,7 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
             credit = credit * secret.right(secret.after, truth)[rows]
             blind = secret.right(np.full(len(rows), secret.constant), truth[rows])
             chance = share(blind, labels[rows], confidence=level)
-        people, theirs = int(credit.sum()), "" if truth is None else ", which is theirs"
+        people, theirs = int(credit.sum()), "" if truth is None else Sentence(", which is theirs")
 
         def says(
             success: float,
@@ -125,11 +126,21 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
             theirs: str = theirs,
         ) -> str:
             del control
-            same = "the same value" if counted.width == 0.0 else "nearly the same value"
+            same = Sentence("the same value") if counted.width == 0.0 else Sentence("nearly the same value")
             if people == 0:
-                return f"In no group do all have {same} of any confidential column{theirs}."
-            who = f"{people:,} people ({success:.0%})"
-            return f"{who} are in groups where all have {same} of {counted.column!r}{theirs}."
+                return Sentence(
+                    "In no group do all have {same} of any confidential column{theirs}.",
+                    same=same,
+                    theirs=theirs,
+                )
+            return Sentence(
+                "{people} people ({success}) are in groups where all have {same} of {column}{theirs}.",
+                people=f"{people:,}",
+                success=f"{success:.0%}",
+                same=same,
+                column=repr(counted.column),
+                theirs=theirs,
+            )
 
         details = {"column": name, "people": people}
         outcomes.append(judge(credit, chance, says, clusters=labels[rows], confidence=level, details=details))
@@ -184,10 +195,14 @@ def guess(scene: Scene, ctx: Context) -> Found:
 
 
 def _surer(success: float, control: float, secret: Secret) -> str:
-    what = (
-        f"{secret.name!r}" if secret.width == 0.0 else f"{secret.name!r} (to a tenth of a standard deviation)"
+    near = "" if secret.width == 0.0 else Sentence("(to a tenth of a standard deviation) ")
+    return Sentence(
+        "Guesses of {column} {near}by the group are right for {success} of the people, {control} without.",
+        column=repr(secret.name),
+        near=near,
+        success=f"{success:.0%}",
+        control=f"{control:.0%}",
     )
-    return f"Guesses of {what} by the group are right for {success:.0%} of the people, {control:.0%} without."
 
 
 @dataclass(frozen=True, eq=False)

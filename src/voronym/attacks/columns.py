@@ -18,6 +18,7 @@ from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.attacks.smooth import Smoother
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import link
 from voronym.evaluate.pair import numbers
 
@@ -136,14 +137,23 @@ def _side_by_side(keys: Floats, values: Floats) -> Floats:
 
 def _said(success: float, control: float, alone: float, values: Told) -> str:
     if success <= 2 * control:
-        return "All published columns together find hardly more records than a blind guess."
-    result = f"1 person in {1 / success:,.0f}" if success < 0.5 else f"{success:.0%} of the people"
+        return Sentence("All published columns together find hardly more records than a blind guess.")
+    result = Sentence("{share} of the people", share=f"{success:.0%}")
+    if success < 0.5:
+        result = Sentence("1 person in {many}", many=f"{1 / success:,.0f}")
     if not values.tells or success < 1.2 * alone + 0.02:
-        return f"Other columns than the keys add little: {result} is found, {alone:.1%} by the keys alone."
-    named = ", ".join(f"{name!r} (tells {values.keys[name]!r})" for name in values.tells)
-    return (
-        f"Found: {result}, {alone:.1%} by the keys alone. What betrays them: {named}. "
-        "Make that a key, or drop it."
+        return Sentence(
+            "Columns beside the keys add little: {result} is found, {alone} by the keys alone.",
+            result=result,
+            alone=f"{alone:.1%}",
+        )
+    named = ", ".join(f"{name!r} → {values.keys[name]!r}" for name in values.tells)
+    return Sentence(
+        "Found: {result}, {alone} by the keys alone. What betrays them, by telling a key: {columns}. Make "
+        "that a key, or drop it.",
+        result=result,
+        alone=f"{alone:.1%}",
+        columns=named,
     )
 
 

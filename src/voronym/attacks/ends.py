@@ -13,6 +13,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 from voronym.generalize.spans import ends as read
 
@@ -58,9 +59,12 @@ def ends(scene: Scene, ctx: Context) -> Found:
 
     def says(success: float, control: float) -> str:
         if success <= control + 0.05:
-            return "Where ranges end tells hardly more than that they hold a value."
+            return Sentence("Where ranges end tells hardly more than that they hold a value.")
         named = ", ".join(repr(name) for name, rate in exposed.items() if rate > control)
-        return f"Ends of ranges are values of single people, and lead to their groups: {named}. Round them."
+        return Sentence(
+            "Ends of ranges are values of single people, and lead to their groups: {columns}. Round them.",
+            columns=named,
+        )
 
     return judge(
         right,

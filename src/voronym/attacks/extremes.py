@@ -8,6 +8,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 RANKS = 5
@@ -45,9 +46,15 @@ def extremes(scene: Scene, ctx: Context) -> Found:
     def says(success: float, control: float) -> str:
         del control
         if not strong:
-            return f"Of rows at the ends of a column, {success:.0%} belong to the people known to be there."
+            return Sentence(
+                "Of rows at the ends of a column, {success} belong to the people known to be there.",
+                success=f"{success:.0%}",
+            )
         named = ", ".join(map(repr, strong))
-        return f"The largest and smallest values of {named} are published: their rows name their people."
+        return Sentence(
+            "The largest and smallest values of {columns} are published: their rows name their people.",
+            columns=named,
+        )
 
     return judge(
         credit,

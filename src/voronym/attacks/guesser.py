@@ -11,6 +11,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import excess, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.errors import MissingExtraError, SchemaError, hint
 from voronym.evaluate.pair import common
 
@@ -61,9 +62,12 @@ def learned(scene: Scene, ctx: Context) -> Found:
             success = share(item.right(guesses[0], item.before[targets]), confidence=level)
             control = share(item.right(guesses[1], item.strangers), confidence=level)
         low, high = excess(success, control)
-        says = (
-            f"Learned guesses of {item.name!r} are right for {success.value:.0%} of the people in the table, "
-            f"and for {control.value:.0%} of people who are not in it."
+        says = Sentence(
+            "Learned guesses of {column} are right for {success} of the people in the table, and for "
+            "{control} of people who are not in it.",
+            column=repr(item.name),
+            success=f"{success.value:.0%}",
+            control=f"{control.value:.0%}",
         )
         result.append(
             Found(success.value, control.value, low, high, len(targets), says, details={"column": item.name})

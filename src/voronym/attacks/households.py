@@ -16,6 +16,7 @@ from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core import later
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.table.doubts.unit_columns import MANY, Joined, joining
 from voronym.table.frame import as_frame
 from voronym.table.units import distinct
@@ -83,11 +84,16 @@ def pattern(scene: Scene, ctx: Context) -> Found:
 
     ctx.map(look, range(len(targets)))
     listed = ", ".join(map(repr, names))
+    sought = Sentence("household") if what == "household" else Sentence("person")
 
     def says(success: float, control: float) -> str:
-        return (
-            f"Rows joined by {listed} lead to the right {what} in {success:.0%} of the cases, {control:.0%} "
-            "by single members. Make that a key, round it, or drop it."
+        return Sentence(
+            "Rows joined by {columns} lead to the right {unit} in {success} of the cases, {control} by "
+            "single members. Make that a key, round it, or drop it.",
+            columns=listed,
+            unit=sought,
+            success=f"{success:.0%}",
+            control=f"{control:.0%}",
         )
 
     return judge(

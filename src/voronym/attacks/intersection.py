@@ -12,6 +12,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.errors import InputError
 from voronym.evaluate.attacks import link, nearest_released
 from voronym.evaluate.pair import common, make_pair
@@ -65,9 +66,14 @@ def intersection(scene: Scene, ctx: Context) -> Found:
 
 def _said(secret: Secret, success: float, control: float, kept: list[Ints]) -> str:
     single = sum(len(rows) == 1 for rows in kept)
-    return (
-        f"All releases together leave a single record for {single:,} of {len(kept):,} people; "
-        f"{secret.name!r} is guessed for {success:.0%} of them, {control:.0%} from this release alone."
+    return Sentence(
+        "All releases together leave a single record for {single} of {people} people; {column} is guessed "
+        "for {success} of them, {control} from this release alone.",
+        single=f"{single:,}",
+        people=f"{len(kept):,}",
+        column=repr(secret.name),
+        success=f"{success:.0%}",
+        control=f"{control:.0%}",
     )
 
 
@@ -158,9 +164,12 @@ def differencing(scene: Scene, ctx: Context) -> Found:
     alone, near, _ = link(X[targets], Y, scene.links[targets], ctx)
 
     def says(success: float, control: float) -> str:
-        return (
-            f"{len(new):,} records are new since the earlier release: the confidential values of "
-            f"{success:.0%} of the people who are new are found among them, {control:.0%} without it."
+        return Sentence(
+            "{new} records are new since the earlier release: the confidential values of {success} of the "
+            "people who are new are found among them, {control} without it.",
+            new=f"{len(new):,}",
+            success=f"{success:.0%}",
+            control=f"{control:.0%}",
         )
 
     return judge(

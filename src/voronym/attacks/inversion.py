@@ -10,6 +10,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Matrix, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 
 _ROUNDS = 500
 
@@ -41,9 +42,12 @@ def inversion(scene: Scene, ctx: Context) -> Found:
             judge(
                 guess[seen] == truth,
                 seen == truth,
-                lambda s, c, what=what: (  # type: ignore[misc]
-                    f"With the matrix the true {what} of a row is guessed in {s:.0%} of the cases, {c:.0%} "
-                    "without it."
+                lambda s, c, what=what: Sentence(  # type: ignore[misc]
+                    "With the matrix the true {columns} of a row is guessed in {success} of the cases, "
+                    "{control} without it.",
+                    columns=what,
+                    success=f"{s:.0%}",
+                    control=f"{c:.0%}",
                 ),
                 confidence=level,
                 details={"columns": list(matrix.columns), "letters": len(matrix.rows)},

@@ -20,6 +20,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff._+-]{3,}")
@@ -63,9 +64,13 @@ def leftovers(scene: Scene, ctx: Context) -> Found:
     def says(success: float, control: float) -> str:
         del success, control
         if not where:
-            return "The file holds no original value that its table does not show."
-        named = ", ".join(f"{name!r} ({count:,} people)" for name, count in where.items())
-        return f"The bytes of the file hold original values that the table does not show: {named}."
+            return Sentence("The file holds no original value that its table does not show.")
+        named = ", ".join(f"{name!r} ({count:,})" for name, count in where.items())
+        return Sentence(
+            "The bytes of the file hold original values that the table does not show; by column, with the "
+            "number of people: {columns}.",
+            columns=named,
+        )
 
     return judge(result, decoys, says, confidence=scene.confidence, details={"columns": where})
 

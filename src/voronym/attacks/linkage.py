@@ -14,6 +14,7 @@ from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core import later
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import link
 from voronym.evaluate.matching import Matcher
 
@@ -26,12 +27,17 @@ BLOCK = 500
 """People assigned to records in one block: time grows with its cube."""
 
 
-def _said(what: str, right: float, guess: float, scene: Scene) -> str:
+def _said(what: Sentence, right: float, guess: float, scene: Scene) -> str:
     if right <= 2 * guess:
-        return f"{what} finds hardly more of the records than a blind guess."
+        return Sentence("{what} finds hardly more of the records than a blind guess.", what=what)
     least = int(scene.classes.sizes.min())
-    allowed = f" Groups of {least} or more allow 1 in {least}." if least > 1 else ""
-    return f"{what} finds the right record of 1 person in {1 / right:,.1f}.{allowed}"
+    given = {"what": what, "many": f"{1 / right:,.1f}", "least": str(least)}
+    if least <= 1:
+        return Sentence("{what} finds the right record of 1 person in {many}.", **given)
+    return Sentence(
+        "{what} finds the right record of 1 person in {many}. Groups of {least} or more allow 1 in {least}.",
+        **given,
+    )
 
 
 @attack("linkage-exact", level=1, knows=_KNOWS, needs=("original",), cost="instant", reference=_DOMINGO)
@@ -50,7 +56,7 @@ def exact(scene: Scene, ctx: Context) -> Found:
     return judge(
         np.where(right, credit, 0.0),
         1.0 / len(released),
-        lambda s, c: _said("Looking for records with the same keys", s, c, scene),
+        lambda s, c: _said(Sentence("Looking for records with the same keys"), s, c, scene),
         clusters=_clusters(scene, targets, people),
         confidence=scene.confidence,
         kind="measured" if scene.own is not None else "at most",
@@ -72,7 +78,7 @@ def _fitting(scene: Scene, matcher: Matcher, ctx: Context) -> Found:
     return judge(
         np.where(right, 1.0 / np.maximum(here, 1), 0.0),
         1.0 / len(scene.released),
-        lambda s, c: _said("Looking for records whose ranges and codes hold the keys", s, c, scene),
+        lambda s, c: _said(Sentence("Looking for records whose ranges and codes hold the keys"), s, c, scene),
         clusters=clusters,
         confidence=scene.confidence,
         kind="measured" if scene.own is not None else "at most",
@@ -93,7 +99,7 @@ def nearest(scene: Scene, ctx: Context) -> Found:
     return judge(
         credit if own is None else credit * near,
         1.0 / len(Y),
-        lambda s, c: _said("Claiming the record with the nearest keys", s, c, scene),
+        lambda s, c: _said(Sentence("Claiming the record with the nearest keys"), s, c, scene),
         clusters=None if own is None else classes.labels[own],
         confidence=scene.confidence,
         ceiling=1.0 / int(classes.sizes.min()),
@@ -135,7 +141,7 @@ def assigned(scene: Scene, ctx: Context) -> Found:
     return judge(
         credit,
         1.0 / len(Y),
-        lambda s, c: _said("Giving every person one record, all at once,", s, c, scene),
+        lambda s, c: _said(Sentence("Giving every person one record, all at once,"), s, c, scene),
         clusters=labels[own],
         confidence=scene.confidence,
         ceiling=1.0 / int(sizes.min()),

@@ -9,6 +9,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 CLOSE = 0.01
@@ -43,9 +44,11 @@ def means(scene: Scene, ctx: Context) -> Found:
             judge(
                 secret.right(guesses, truth),
                 secret.right(np.full(len(targets), secret.constant), truth),
-                lambda s, _, name=name: (  # type: ignore[misc]
-                    f"An intruder who knows all others in a group finds {name!r} of the last one in {s:.0%} "
-                    "of the cases, to a hundredth of a standard deviation."
+                lambda s, _, name=name: Sentence(  # type: ignore[misc]
+                    "An intruder who knows all others in a group finds {column} of the last one in {success} "
+                    "of the cases, to a hundredth of a standard deviation.",
+                    column=repr(name),
+                    success=f"{s:.0%}",
                 ),
                 clusters=group[targets],
                 confidence=level,

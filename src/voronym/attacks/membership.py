@@ -22,6 +22,7 @@ from voronym.attacks.interval import Share, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core import later
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.errors import VoronymError, hint
 from voronym.evaluate.pair import codes, common, numbers, plain
 from voronym.table.frame import as_frame
@@ -97,12 +98,18 @@ def membership(scene: Scene, ctx: Context) -> Found:
 
 
 def _said(whole: Verdict, keys: Verdict, people: int) -> str:
-    return (
-        f"Of two people, one of them in the table, an intruder who knows both records names the right one in "
-        f"{whole.auc.value:.0%} of the cases, by the keys alone in {keys.auc.value:.0%}; where 1 in 100 "
-        f"others is taken for a member, {whole.hits.value:.0%} of the members are recognised "
-        f"({whole.hits.low:.0%} to {whole.hits.high:.0%}), by the keys alone {keys.hits.value:.0%}. "
-        f"{people:,} people were looked at."
+    return Sentence(
+        "Of two people, one of them in the table, an intruder who knows both records names the right one in "
+        "{whole} of the cases, by the keys alone in {keys}; where 1 in 100 others is taken for a member, "
+        "{hits} of the members are recognised ({low} to {high}), by the keys alone {by_keys}. {people} "
+        "people were looked at.",
+        whole=f"{whole.auc.value:.0%}",
+        keys=f"{keys.auc.value:.0%}",
+        hits=f"{whole.hits.value:.0%}",
+        low=f"{whole.hits.low:.0%}",
+        high=f"{whole.hits.high:.0%}",
+        by_keys=f"{keys.hits.value:.0%}",
+        people=f"{people:,}",
     )
 
 

@@ -10,6 +10,7 @@ from voronym.attacks.scene import Scene
 from voronym.attacks.worlds import BATCHES, Posteriors, posteriors
 from voronym.core import later
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 
 special = later.module("scipy.special")
 
@@ -54,17 +55,30 @@ def _said(beliefs: Posteriors, confidence: float) -> Found:
     excess = beliefs.success - beliefs.control
     n = len(beliefs.truth)
     if beliefs.certain:
-        people = f"{beliefs.certain} of {n} people"
-        clause = f"certain about {beliefs.column!r} of {people} whom their group leaves open"
+        clause = Sentence(
+            "certain about {column} of {people} of {all} people whom their group leaves open",
+            column=repr(beliefs.column),
+            people=str(beliefs.certain),
+            all=str(n),
+        )
     elif beliefs.worst > 0.005:
-        clause = f"surer about {beliefs.column!r} than the groups' counts say, by up to {beliefs.worst:.0%}"
+        clause = Sentence(
+            "surer about {column} than the groups’ counts say, by up to {worst}",
+            column=repr(beliefs.column),
+            worst=f"{beliefs.worst:.0%}",
+        )
     else:
-        clause = f"no surer about {beliefs.column!r} than the groups' counts say"
-    begun = "" if beliefs.fair else "; walks began at the true one, which makes it look likelier"
-    tried = "all" if beliefs.exhaustive else "drawn:"
-    says = (
-        f"An intruder who has the program is {clause} ({beliefs.consistent:,} of {tried} {beliefs.worlds:,} "
-        f"worlds give this release{begun})."
+        clause = Sentence("no surer about {column} than the groups’ counts say", column=repr(beliefs.column))
+    begun = "" if beliefs.fair else Sentence("; walks began at the true one, which makes it look likelier")
+    tried = Sentence("all") if beliefs.exhaustive else Sentence("drawn:")
+    says = Sentence(
+        "An intruder who has the program is {clause} ({consistent} of {tried} {worlds} worlds give this "
+        "release{begun}).",
+        clause=clause,
+        consistent=f"{beliefs.consistent:,}",
+        tried=tried,
+        worlds=f"{beliefs.worlds:,}",
+        begun=begun,
     )
     return Found(
         beliefs.success,

@@ -8,6 +8,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 
 LEAST = 20
 """Smallest number of people in which an order can be seen."""
@@ -39,8 +40,11 @@ def order(scene: Scene, ctx: Context) -> Found:
     def says(success: float, control: float) -> str:
         del control
         if success * len(credit) < 4:
-            return "The order of the rows tells nothing."
-        return f"{success:.0%} of the rows are where the original had them: shuffle before publishing."
+            return Sentence("The order of the rows tells nothing.")
+        return Sentence(
+            "{success} of the rows are where the original had them: shuffle before publishing.",
+            success=f"{success:.0%}",
+        )
 
     details = {"correlation_of_places": turns}
     return judge(credit, 1.0 / m, says, confidence=scene.confidence, details=details)

@@ -20,6 +20,7 @@ from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.attacks.worlds import fingerprint
 from voronym.core.clock import now
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.errors import VoronymError
 from voronym.evaluate.pair import plain
 from voronym.table.frame import as_frame
@@ -69,19 +70,35 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
         del success, control
         many = float(np.mean([item.many for item in drawn]))
         others = float(np.mean([entry.cell.domain for entry in drawn]))
-        text = (
-            f"An intruder who knows all other cells and runs the method again is left with {many:.1f} of "
-            f"{others:.1f} values of a key on average, with {worst.many:.0f} for the worst person "
-            f"({worst.cell.name!r}); in {alone} of {len(drawn)} cells only the true one fits"
-            + (
-                ""
-                if table.n == whole
-                else f" (releases of {table.n:,} of the {whole:,} records, drawn by lot)"
+        sampled = (
+            ""
+            if table.n == whole
+            else Sentence(
+                " (releases of {some} of the {all} records, drawn by lot)",
+                some=f"{table.n:,}",
+                all=f"{whole:,}",
             )
         )
-        if kept:
-            text += f". Published as they are, and so left with 1: {', '.join(map(repr, kept))}"
-        return text + "."
+        left = (
+            ""
+            if not kept
+            else Sentence(
+                ". Published as they are, and so left with 1: {columns}", columns=", ".join(map(repr, kept))
+            )
+        )
+        return Sentence(
+            "An intruder who knows all other cells and runs the method again is left with {many} of {others} "
+            "values of a key on average, with {worst} for the worst person ({column}); in {alone} of {cells} "
+            "cells only the true one fits{sampled}{left}.",
+            many=f"{many:.1f}",
+            others=f"{others:.1f}",
+            worst=f"{worst.many:.0f}",
+            column=repr(worst.cell.name),
+            alone=str(alone),
+            cells=str(len(drawn)),
+            sampled=sampled,
+            left=left,
+        )
 
     return judge(
         [element.credit for element in drawn],

@@ -14,6 +14,7 @@ from voronym.attacks.scene import Scene
 from voronym.core.context import Context
 from voronym.core.display import chip, html_table
 from voronym.core.jsonable import Plain
+from voronym.core.sentence import Sentence
 from voronym.errors import MissingExtraError
 
 
@@ -89,15 +90,22 @@ class Exposure(Plain):
         """The whole in two sentences."""
         successful = [outcome for outcome in self.outcomes if outcome.claims]
         if not self.outcomes:
-            return "No attack could be made; see what each of them needs."
+            return Sentence("No attack could be made; see what each of them needs.")
         if not successful:
-            return f"Of {len(self.outcomes)} attacks, none certainly does better than guessing."
+            return Sentence(
+                "Of {made} attacks, none certainly does better than guessing.", made=str(len(self.outcomes))
+            )
         first = min(successful, key=lambda outcome: (outcome.level, -outcome.interval[0]))
         most = max(successful, key=lambda outcome: outcome.rank)
-        return (
-            f"{len(successful)} of {len(self.outcomes)} attacks do better than guessing (marked !). The "
-            f"first of them needs to know {KNOWLEDGE[first.level]} ({first.attack}); the strongest is "
-            f"{most.attack} ({most.success:.0%} right)."
+        return Sentence(
+            "{many} of {made} attacks do better than guessing (marked !). The first of them needs to know "
+            "{knows} ({first}); the strongest is {most} ({success} right).",
+            many=str(len(successful)),
+            made=str(len(self.outcomes)),
+            knows=Sentence(KNOWLEDGE[first.level]),
+            first=first.attack,
+            most=most.attack,
+            success=f"{most.success:.0%}",
         )
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from voronym.attacks.base import Found, attack
 from voronym.attacks.interval import judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import codes, common, numbers
 
 GUESSES = 500
@@ -65,11 +66,17 @@ def singling(scene: Scene, ctx: Context) -> Found:
     unique = int((scene.classes.sizes == 1).sum())
 
     def says(success: float, control: float) -> str:
-        alone = f"{unique:,} released rows are unique on the keys"
-        return (
-            f"Of {len(mine)} descriptions by {wide} columns, {success:.0%} fit exactly one person "
-            f"({control:.0%} in the control); "
-            f"{alone if unique else 'no released row is alone with its keys'}."
+        alone = Sentence("no released row is alone with its keys")
+        if unique:
+            alone = Sentence("{rows} released rows are unique on the keys", rows=f"{unique:,}")
+        return Sentence(
+            "Of {many} descriptions by {wide} columns, {success} fit exactly one person ({control} in the "
+            "control); {alone}.",
+            many=str(len(mine)),
+            wide=str(wide),
+            success=f"{success:.0%}",
+            control=f"{control:.0%}",
+            alone=alone,
         )
 
     control = share(chance, confidence=scene.confidence)

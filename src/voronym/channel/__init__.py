@@ -5,10 +5,10 @@ their linear algebra, `columns` leaves letters out); `function` is the door, `ba
 perturbs data and knows its distortion D and its risk I(W; X̂). `worst` limits every published letter instead
 of their mean, by `cones`; `crowded` asks for common letters, too; `seeing` is for rules that look at w.
 `gaussian` has the same for normal data, by `logdet`. `bounds` has bounds on the least risk, in closed form
-(`waterfill`) and by optimisation; `limits` what holds for a table without assumptions, and what rules reach
-on it. `pram` randomises categorical columns and lets analysts undo it on average. `release` masks the keys of
-a table by `rules`, measures what they still tell (`measured`) and says what may be published of the rules
-(`published`). Risk is in nats everywhere; ``risk_bits`` gives bits.
+(`waterfill`), by optimisation, and for any law by its `regression`; `limits` what holds for a table without
+assumptions, and what rules reach on it. `pram` randomises categorical columns and lets analysts undo it on
+average. `release` masks the keys of a table by `rules`, measures what they still tell (`measured`) and says
+what may be published of the rules (`published`). Risk is in nats everywhere; ``risk_bits`` gives bits.
 """
 
 from voronym.channel.base import Channel, FiniteChannel
@@ -27,6 +27,7 @@ from voronym.channel.crowded import crowded_channel
 from voronym.channel.function import privacy_distortion
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, gaussian_channel
 from voronym.channel.pram import Pram, Recovered, pram, recover
+from voronym.channel.regression import regression_bound
 from voronym.channel.release import Perturbed, mask_keys
 from voronym.channel.worst import WorstCaseChannel, worst_case
 
@@ -51,6 +52,7 @@ __all__ = [
     "pram",
     "privacy_distortion",
     "recover",
+    "regression_bound",
     "scalar_bound",
     "scalar_multiplier",
     "scalar_risk",

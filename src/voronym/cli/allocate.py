@@ -69,8 +69,8 @@ def allocate(
     from voronym import quantize
     from voronym.quantize import Quantizer
     from voronym.space import Sphere
+    from voronym.table.places import shown as address
     from voronym.table.read import read
-    from voronym.table.sinks import place_of
     from voronym.table.write import write
 
     written = files.check_release(output, json=json, overwrite=overwrite)
@@ -108,7 +108,7 @@ def allocate(
         common.emit(figures)
         return
     aside = not written  # the table itself is on stdout
-    where = "." if aside else f": in {place_of(output)}."
+    where = "." if aside else f": in {address(output)}."
     typer.echo(
         f"{count(len(X), 'record')} to {count(len(C), 'place')}, numbered from 1 as in {places}{where}",
         err=aside,

@@ -142,6 +142,8 @@ def plan(
     source: common.Source,
     recipe: recipes.Recipes = None,
     query: common.Query = None,
+    rows: Annotated[int | None, typer.Option(help="Plan for that many rows like these.")] = None,
+    price: Annotated[float | None, typer.Option(help="Of an hour of a worker, to say the money.")] = None,
     json: common.Json = False,
     reading: Any = None,
     typed: Any = None,
@@ -150,7 +152,7 @@ def plan(
 
     It takes the options of `voronym anonymize`.
     """
-    scale.plan(Asked.of(more, source, typed, recipe, reading, query), json=json)
+    scale.plan(Asked.of(more, source, typed, recipe, reading, query), json=json, rows=rows, price=price)
 
 
 @dataclass(frozen=True)
@@ -313,10 +315,10 @@ def _single(asked: Asked, outputs: Outputs) -> tuple[Release, WriteReceipt, dict
 
 
 def _on_disk(receipt: WriteReceipt) -> dict[str, Any]:
-    from voronym.table.sinks import place_of
+    from voronym.table.places import shown
 
     return {
-        "path": place_of(receipt.path),
+        "path": shown(receipt.path),
         "rows": receipt.rows,
         "k_counted": receipt.k_counted,
         "sha256": receipt.sha256,

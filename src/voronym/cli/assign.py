@@ -41,8 +41,8 @@ def assign(
     import polars as pl
 
     from voronym.quantize.levels import load
+    from voronym.table.places import shown
     from voronym.table.read import read
-    from voronym.table.sinks import place_of
     from voronym.table.write import write
 
     written = files.check_release(output, json=json, overwrite=overwrite)
@@ -73,7 +73,7 @@ def assign(
     aside = not written  # the table itself is on stdout
     typer.echo(
         f"{count(len(labels), 'record')} in {count(rule.n_cells, 'cell')} of "
-        f"{between(sizes.min(), sizes.max())}" + ("." if aside else f", in {place_of(output)}."),
+        f"{between(sizes.min(), sizes.max())}" + ("." if aside else f", in {shown(output)}."),
         err=aside,
     )
     for name, value in result.items():

@@ -281,17 +281,17 @@ def check_outputs(
     paths: Sequence[Path | None], *, source: str, overwrite: bool, also: Sequence[str | Path] = ()
 ) -> None:
     """Refuse outputs that cannot be, before the work is done rather than after; ``also`` is read as well."""
-    from voronym.table.remote import address_of, check_address
-    from voronym.table.sinks import server_of
+    from voronym.table.places import place_of
     from voronym.table.write import refuse_long
 
     given = [path for path in paths if path is not None]
-    addresses = [address for path in given if (address := address_of(path)) is not None]
-    if address_of(source) in addresses:
+    places_ = {path: place for path in given if (place := place_of(path)) is not None}
+    if not set(places_.values()).isdisjoint([place_of(source)]):
         raise InputError("an output has the name of the source; the original is never written over")
-    for address in addresses:
-        check_address(address, overwrite=overwrite)
-    given = [path for path in given if (address_of(path) or server_of(path)) is None]
+    for kind, address in places_.values():
+        if kind.holds_files:
+            kind.check(address, "", overwrite=overwrite)
+    given = [path for path in given if path not in places_]
 
     for path in given:
         refuse_long(path)

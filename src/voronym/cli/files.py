@@ -19,7 +19,7 @@ READING: dict[str, tuple[Any, Any, str]] = {
     "delimiter": (str | None, None, "Character between the cells of a text file. Default: detected."),
     "encoding": (str | None, None, "Encoding of a text file, such as cp1252. Default: detected."),
     "decimal": (str | None, None, "Decimal separator. Default: detected."),
-    "thousands": (str | None, None, "Thousands separator. Default: detected."),
+    "thousands": (str | None, None, "Thousands separator, or COLUMN=SEPARATOR. Default: detected."),
     "date_format": (str | None, None, "Format of dates, such as dd.mm.yyyy, if it cannot be guessed."),
     "missing": (
         list[str] | None,
@@ -155,13 +155,14 @@ def check_release(
         if json:
             raise InputError("the table and --json cannot both go to standard output; name a file with -o")
         return []
-    from voronym.table.sinks import check_server, server_of
+    from voronym.table.places import place_of
     from voronym.table.write import check_target
 
-    server = server_of(output)
-    if server is not None:
-        check_server(server, table or "release", overwrite=overwrite)
-    check_target(output)
+    place = place_of(output)
+    if place is None or place[0].holds_files:
+        check_target(output)
+    else:
+        place[0].check(place[1], table or "release", overwrite=overwrite)
     return [output]
 
 

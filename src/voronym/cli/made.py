@@ -165,9 +165,9 @@ def _files(release: Release, receipt: WriteReceipt, counted: str, others: list[P
         )
     if release.source is not None and (sentence := release.source.says()):
         yield "read", sentence
-    from voronym.table.sinks import place_of
+    from voronym.table.places import shown
 
-    place = place_of(receipt.path)
+    place = shown(receipt.path)
     yield "written", "to standard output" if place == "-" else place
     for path in others:
         yield "", path

@@ -21,12 +21,9 @@ SCALING = ("engine", "address", "workers", "memory", "leaf", "rounds", "work", "
 
 def many(source: str, typed: Mapping[str, Any]) -> bool:
     """Whether a source is a data set of many parts: a folder, a pattern, or one with an engine."""
-    try:
-        folder, there = Path(source).is_dir(), Path(source).exists()
-    except OSError:  # too long a name, say, or a place that is closed: reading says so
-        folder = there = False
-    scaled = any(name in typed for name in SCALING)
-    return scaled or folder or (not there and any(sign in source for sign in "*?["))
+    from voronym.run.source import has_parts
+
+    return any(name in typed for name in SCALING) or has_parts(source)
 
 
 def reading_of(asked: Asked) -> dict[str, Any]:
@@ -53,20 +50,24 @@ def anonymize(asked: Asked, outputs: Outputs, format: str | None) -> None:  # no
 
     from voronym.request.request import Request
     from voronym.run.parts.door import release_parts
-    from voronym.table.sinks import place_of
+    from voronym.run.source import as_files
+    from voronym.table.places import place_of
 
     style, output = dict(outputs.writing), outputs.release
-    refuse({"out_table": style.pop("table", None)})
-    if str(output) == "-" or (output.suffix and place_of(output) == str(output)):
-        raise InputError(
-            f"a data set of many parts is written to a folder: name one, such as -o {output.stem or 'out'}/"
-        )
-    with common.ticker(not outputs.json) as bar:
+    there = place_of(output)
+    if there is None or there[0].holds_files:
+        refuse({"out_table": style.pop("table", None)})
+    reading = reading_of(asked)
+    home = asked.typed.get("work") or (output.absolute().parent if there is None else None)
+    with common.ticker(not outputs.json) as bar, as_files(asked.source, home, reading) as source:
         bar.begin("looking", 0.0)
-        reading = reading_of(asked)
-        request = Request.of(asked.choices(columns_of(asked.source, reading)))
+        request = Request.of(asked.choices(columns_of(source, reading)))
+        if source is not asked.source and request.run.resume:
+            raise InputError(
+                "what is at an address cannot be read on later: copy it to files, and name these"
+            )
         made = release_parts(
-            asked.source,
+            source,
             output,
             request,
             recipe=asked.recipe,
@@ -157,6 +158,7 @@ def show(made: Release, others: Sequence[Path] = ()) -> None:
 
     from voronym.cli.made import cost_lines
     from voronym.run.parts.outcome import spoken
+    from voronym.table.places import shown
 
     folder = made.folder
     assert folder is not None  # noqa: S101 - for the type checker
@@ -183,20 +185,21 @@ def show(made: Release, others: Sequence[Path] = ()) -> None:
             "guarded", f"an apostrophe before {folder.guarded_cells:,} texts that could run as formulas"
         )
     for path in (folder.path, *others):
-        grid.add_row("written", str(path))
+        grid.add_row("written", shown(path))
     common.console().print(grid)
 
 
-def plan(asked: Asked, *, json: bool) -> None:
+def plan(asked: Asked, *, json: bool, rows: int | None = None, price: float | None = None) -> None:
     """Print what a run over many parts would do and cost."""
     from voronym.request.request import Request
     from voronym.run.parts.plan import plan_parts
+    from voronym.run.source import as_files
 
-    with common.ticker(not json) as bar:
+    reading = reading_of(asked)
+    with common.ticker(not json) as bar, as_files(asked.source, None, reading) as source:
         bar.begin("looking", 0.0)
-        reading = reading_of(asked)
-        request = Request.of(asked.choices(columns_of(asked.source, reading)))
-        made = plan_parts(asked.source, request, recipe=asked.recipe, reading=reading)
+        request = Request.of(asked.choices(columns_of(source, reading)))
+        made = plan_parts(source, request, recipe=asked.recipe, reading=reading, rows=rows, price=price)
     if json:
         common.emit(made.to_dict())
     else:

@@ -25,7 +25,8 @@ def digest_of(path: Path) -> str:
     return every.hexdigest()
 
 
-def _digests(folder: Path) -> dict[str, str]:
+def digests_of(folder: Path) -> dict[str, str]:
+    """Return the digest of everything in a folder, by name."""
     return {path.name: digest_of(path) for path in folder.iterdir()}
 
 
@@ -99,12 +100,12 @@ class Folder:
     moved: tuple[int, int] | None = None
 
     def move(self) -> None:
-        """Take the place, in one step if it is empty."""
-        if _digests(self.temporary) != dict(self.sealed):
+        """Take the place, in one step where nothing is there."""
+        if digests_of(self.temporary) != dict(self.sealed):
             raise WriteError(CHANGED.format(self.target.name))
         umask = _umask()
-        for path in self.temporary.iterdir():
-            path.chmod(0o666 & ~umask)
+        for path in self.temporary.rglob("*"):
+            path.chmod((0o777 if path.is_dir() else 0o666) & ~umask)
         self.temporary.chmod(0o777 & ~umask)
         about = self.temporary.stat()
         if os.path.lexists(self.target):
@@ -121,7 +122,7 @@ class Folder:
         """Whether the file is still as it was placed."""
         with contextlib.suppress(OSError):
             about = self.target.stat()
-            return (about.st_dev, about.st_ino) == self.moved or _digests(self.target) == dict(self.sealed)
+            return (about.st_dev, about.st_ino) == self.moved or digests_of(self.target) == dict(self.sealed)
         return False
 
     def withdraw(self) -> None:

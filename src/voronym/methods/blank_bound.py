@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
-from voronym.methods.blanks import SAME, Choices, Search
+from voronym.methods.blanks import SAME, Choices, Search, combinations
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ROUNDS = 12
 SMALL = 4_000
 """Pairs of a combination and a class up to which the integer programme is solved."""
+LARGE = 200_000
+"""Pairs up to which it is tried on request: the solver reads more of them for seconds, whatever its limit."""
 NODES = 2_000
 """Most nodes of the integer programme: a number instead of a time, so that the result is reproducible."""
 LONGEST = 600.0
@@ -65,21 +67,19 @@ def polish(search: Search, ctx: Context, *, exact: bool = False) -> float | None
     c = search.choices
     everybody = np.arange(len(c.counts))
     if len(c.row) <= SMALL:
-        return _solved(search, everybody, NODES)
+        return _solved(search, everybody, NODES, ctx)
     if not exact:
         return None
     fails = 0
     parts = ctx.part(0.0, 0.4, time=0.4)
     for number in range(PARTS):
         parts.tell(number / PARTS, whole=False)
-        before = search.cost
-        _solved(search, _neighbours(search, ctx.rng), NODES // 20)
-        fails = 0 if search.cost < before - SAME else fails + 1
         if fails == ENOUGH or parts.over:
             break
-    if ctx.over:
-        return None
-    return _solved(search, everybody, None, min(ctx.left, LONGEST))
+        before = search.cost
+        _solved(search, _neighbours(search, ctx.rng), NODES // 20, parts)
+        fails = 0 if search.cost < before - SAME else fails + 1
+    return _solved(search, everybody, None, ctx) if len(c.row) <= LARGE else None
 
 
 def _neighbours(search: Search, rng: np.random.Generator) -> Ints:
@@ -94,17 +94,8 @@ def _neighbours(search: Search, rng: np.random.Generator) -> Ints:
     return np.sort(near[:PART])
 
 
-def _solved(search: Search, rows: Ints, nodes: int | None, seconds: float | None = None) -> float | None:
-    """Solve the integer programme of some combinations with the others fixed; return its bound.
-
-    A number of nodes ends it, or some seconds.
-
-    The programme: each combination spreads its records over the classes that fit it, and a class has none of
-    them, or k or more, those of the others counted.
-    """
-    from scipy import sparse  # takes a while to load
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
+def _solved(search: Search, rows: Ints, nodes: int | None, ctx: Context) -> float | None:
+    """Solve the integer programme of some combinations while the others stay; return its bound."""
     c = search.choices
     if not len(rows):
         return None
@@ -116,36 +107,132 @@ def _solved(search: Search, rows: Ints, nodes: int | None, seconds: float | None
             others[np.searchsorted(names, item)] -= n
     able = np.bincount(of, c.counts[c.row[pairs]], minlength=len(names)) + others >= c.k
     pairs = pairs[able[of]]
-    names, of, others = names[able], np.cumsum(able)[of[able[of]]] - 1, others[able]
+    of, others = np.cumsum(able)[of[able[of]]] - 1, others[able]
     at = np.searchsorted(rows, c.row[pairs])
-    e, m, y = len(pairs), len(rows), len(names)
-    ones, entry, counts = np.ones(e), np.arange(e), c.counts[rows].astype(np.float64)
-    most = counts[at]
+    records, bound = _programme(c.cost[pairs], at, c.counts[rows], of, others, c.k, None, nodes, ctx)
+    if records is not None:
+        _take(search, rows, pairs, records)
+    return bound
+
+
+def solve_households(
+    c: Choices, which: Ints, homes: Ints, labels: Ints, ctx: Context, exact: bool
+) -> tuple[Ints, float | None]:
+    """Solve a small table where k counts households; return the class of each record and what is proven.
+
+    Parameters
+    ----------
+    c : Choices
+        The combinations of keys, and the classes that fit them.
+    which, homes, labels : arrays of int, shape (n,)
+        The combination of each record, its household, and the class it is in so far.
+    ctx : Context
+        Of the work.
+    exact : bool
+        Whether a large table is solved, too, as far as the time allows.
+    """
+    units, unit, counts = combinations(np.column_stack([which, homes]))
+    spans = np.diff(c.start)[units[:, 0]]
+    many = int(spans.sum())
+    if many > (LARGE if exact else SMALL):
+        return labels, None
+    at = np.repeat(np.arange(len(units)), spans)
+    pairs = np.arange(len(at)) - np.repeat(np.cumsum(spans) - spans, spans) + c.start[units[:, 0]][at]
+    of, home = c.of[pairs], units[at, 1]
+    heads = np.bincount(combinations(np.column_stack([of, home]))[0][:, 0], minlength=len(c.kept))
+    able = heads[of] >= c.k
+    pairs, at, home, of = pairs[able], at[able], home[able], np.unique(of[able], return_inverse=True)[1]
+    others = np.zeros(int(of.max()) + 1, np.int64)
+    nodes = None if many > SMALL else NODES
+    records, bound = _programme(c.cost[pairs], at, counts, of, others, c.k, home, nodes, ctx)
+    if records is None or (np.bincount(at, records, minlength=len(units)) != counts).any():
+        return labels, bound
+    new = np.empty_like(labels)
+    new[np.argsort(unit, kind="stable")] = np.repeat(c.of[pairs], records)
+    used = combinations(np.column_stack([new, homes]))[0][:, 0]
+    keeps = np.unique(used, return_counts=True)[1].min() >= c.k
+    return (new if keeps and c.worth[new].sum() > c.worth[labels].sum() + SAME else labels), bound
+
+
+def _programme(
+    cost: Floats,
+    at: Ints,
+    counts: Ints,
+    of: Ints,
+    others: Ints,
+    k: int,
+    home: Ints | None,
+    nodes: int | None,
+    ctx: Context,
+) -> tuple[Ints | None, float | None]:
+    """Solve the integer programme of local suppression; return the records of each pair and the bound.
+
+    Each unit spreads its records over the classes that fit it, and a class has none of them, or k heads or
+    more: records, or households, each of which is there where one of its records is. A number of nodes ends
+    the work, or the time limit, or `LONGEST` seconds where there is neither.
+
+    Parameters
+    ----------
+    cost, at, of : arrays, shape (e,)
+        For each pair of a unit and a class: what a record costs there, the unit and the class.
+    counts : array of int
+        Records of each unit.
+    others : array of int
+        Heads in each class that stay there.
+    k : int
+        Least number of heads of a class.
+    home : array of int, optional
+        The household of each pair's unit, where k counts these.
+    """
+    from scipy import sparse  # takes a while to load
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    e, m, y = len(cost), len(counts), len(others)
+    ones, entry = np.ones(e), np.arange(e)
+    most = counts[at].astype(np.float64)
+    needed = np.maximum(k - others, 0).astype(np.float64)
     all_of = sparse.csr_array((ones, (at, entry)), shape=(m, e))
-    where = sparse.csr_array((ones, (of, entry)), shape=(y, e))
-    lacking = np.maximum(c.k - others, 0).astype(np.float64)
+    inside = sparse.csr_array((ones, (of, entry)), shape=(y, e))
     use = sparse.csr_array((most, (entry, of)), shape=(e, y))
+    if home is None:
+        places = sparse.csr_array((0, e))
+        heads = [inside, -sparse.diags_array(needed), sparse.csr_array((y, 0))]
+    else:
+        lives, place, _ = combinations(np.column_stack([of, home]))
+        z = len(lives)
+        places = sparse.csr_array((ones, (place, entry)), shape=(z, e))
+        there = sparse.csr_array((np.ones(z), (lives[:, 0], np.arange(z))), shape=(y, z))
+        heads = [sparse.csr_array((y, e)), -sparse.diags_array(needed), there]
+    z = places.shape[0]
+    seconds = min(ctx.left, LONGEST) if nodes is None else ctx.left
+    if seconds <= 0.0:
+        return None, None
     result = milp(
-        np.concatenate([c.cost[pairs], np.zeros(y)]),
-        integrality=np.ones(e + y),
+        np.concatenate([cost, np.zeros(y + z)]),
+        integrality=np.ones(e + y + z),
         bounds=Bounds(
-            np.concatenate([np.zeros(e), (others > 0).astype(np.float64)]), np.concatenate([most, np.ones(y)])
+            np.concatenate([np.zeros(e), others > 0, np.zeros(z)]), np.concatenate([most, np.ones(y + z)])
         ),
         constraints=[
-            LinearConstraint(sparse.hstack([all_of, sparse.csr_array((m, y))]), counts, counts),
-            LinearConstraint(sparse.hstack([where, -sparse.diags_array(lacking)]), 0.0, np.inf),
-            LinearConstraint(sparse.hstack([sparse.eye_array(e), -use]), -np.inf, 0.0),
+            LinearConstraint(sparse.hstack([all_of, sparse.csr_array((m, y + z))]), counts, counts),
+            LinearConstraint(sparse.hstack(heads), 0.0, np.inf),
+            LinearConstraint(
+                sparse.hstack([sparse.eye_array(e), -use, sparse.csr_array((e, z))]), -np.inf, 0.0
+            ),
+            LinearConstraint(
+                sparse.hstack([-places, sparse.csr_array((z, y)), sparse.eye_array(z)]), -np.inf, 0.0
+            ),
         ],
         options={
             "mip_rel_gap": 0.0,
             **({} if nodes is None else {"node_limit": nodes}),
-            **({} if seconds is None else {"time_limit": seconds}),
+            **({} if np.isinf(seconds) else {"time_limit": seconds}),
         },
     )
-    if result.x is not None:
-        _take(search, rows, pairs, np.rint(result.x[:e]).astype(np.int64))
+    records = None if result.x is None else np.rint(result.x[:e]).astype(np.int64)
     bound = result.mip_dual_bound
-    return None if bound is None or not np.isfinite(bound) else float(bound) * (1.0 - 1e-9)
+    proven = None if bound is None or not np.isfinite(bound) else float(bound) * (1.0 - 1e-9)
+    return records, proven
 
 
 def _take(search: Search, rows: Ints, pairs: Ints, records: Ints) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
+from voronym.methods.blanks import combinations
 from voronym.partition import Partition
 from voronym.privacy import Judge
 from voronym.privacy.enforce import choose, enforce
@@ -27,6 +28,8 @@ FEW = 0.1
 """Share of the classes joined at a time if a sum over all of them is too large."""
 NEAR = 8
 """Classes that are tried, the cheapest first, for one to join and obey."""
+SLOW = 1e-4
+"""Seconds for each record that ways other than merging may take: they are not begun with less time left."""
 LEVELS = 64
 """Most values of a key that exchanges distinguish: a column of numbers each."""
 
@@ -68,6 +71,8 @@ def obey(
         ways = (how,)
     made: list[Ints] = []
     for number, way in enumerate(ways):
+        if number and ctx.left < SLOW * len(codes):
+            break
         here = ctx.part(number / len(ways), (number + 1) / len(ways))
         if way == "merge":
             made.append(join(codes, part.labels, judges, price, here))
@@ -123,8 +128,7 @@ def join(codes: Ints, labels: Ints, judges: Sequence[Judge], price: Floats, ctx:
         labels = _joined(labels, _partners(codes, labels, many, bad, judges, price), many)
     # Classes that publish the same are one, for whoever reads it.
     rows = shared(codes, labels, int(labels.max()) + 1)
-    same = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-    return np.asarray(same[labels], np.int64)
+    return combinations(rows)[1][labels]
 
 
 def _refused(labels: Ints, many: int, judges: Sequence[Judge]) -> Ints:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.methods.blanks import combinations
+
 Ints = NDArray[np.int64]
 
 
@@ -35,14 +37,10 @@ def wildcard_gaps(codes: Ints, k: int, price: Sequence[float], homes: Ints | Non
     sets of their values it is the first that suffices. Where there are households, records of the same one
     count once.
     """
-    rows, which = np.unique(codes, axis=0, return_inverse=True)
-    which = which.reshape(-1)
+    rows, which, many = combinations(codes)
+    heads = many
     if homes is not None:  # one record of each household and combination
-        keep = np.unique(np.column_stack([which, homes]), axis=0)
-        counts = np.bincount(keep[:, 0], minlength=len(rows))
-    else:
-        counts = np.bincount(which, minlength=len(rows))
-    heads, many = counts.copy(), np.bincount(which, minlength=len(rows))
+        heads = np.bincount(combinations(np.column_stack([which, homes]))[0][:, 0], minlength=len(rows))
     # Every record of a combination that is too rare gets the same gaps: then it is a combination again.
     shown, prices = rows.copy(), np.asarray(price, np.float64)
     sets = _cheapest_first(prices)

@@ -25,6 +25,25 @@ SAME = 1e-9
 """Costs nearer than that are equal."""
 
 
+def combinations(codes: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the distinct rows in order, which of them each row is, and how often each occurs.
+
+    The same as `numpy.unique` by rows, in less time.
+
+    Examples
+    --------
+    >>> rows, which, counts = combinations(np.array([[1, -1], [0, 2], [1, -1]]))
+    >>> rows.tolist(), which.tolist(), counts.tolist()
+    ([[0, 2], [1, -1]], [1, 0, 1], [1, 2])
+    """
+    which = np.zeros(len(codes), np.int64)
+    for column in codes.T:
+        width = int(column.max(initial=0)) + 2
+        which = np.unique(which * width + column + 1, return_inverse=True)[1].reshape(-1)
+    first = np.unique(which, return_index=True)[1]
+    return codes[first], which, np.bincount(which, minlength=len(first))
+
+
 @dataclass(frozen=True, eq=False)
 class Choices:
     """Combinations of keys, and the classes in which they can be published.

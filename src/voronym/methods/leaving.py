@@ -19,14 +19,15 @@ from voronym.certify.bound import shave
 from voronym.certify.neighbours import nearest_sums
 from voronym.core.context import Context
 from voronym.errors import InputError
-from voronym.keyspaces import DEFAULT_SPACE
+from voronym.keyspaces import DEFAULT_SPACE, importance_of
 from voronym.method import METHODS
+from voronym.methods.blank_leaving import Coded
+from voronym.methods.blank_models import shared
 from voronym.methods.crowd import Crowd
 from voronym.methods.strata import check_strata
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.request.choices import ReleaseChoices
-from voronym.space.records import Records
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 
@@ -102,7 +103,7 @@ class Left:
 
 
 def leave_out(
-    problem: Problem,
+    problem: Problem | Coded,
     share: float,
     ctx: Context,
     strata: Ints | None = None,
@@ -115,8 +116,8 @@ def leave_out(
 
     Parameters
     ----------
-    problem : Problem
-        All records, in a space with coordinates.
+    problem : Problem or Coded
+        All records, in a space with coordinates, or by the codes of their keys.
     share : float
         The most that may be left out, from 0 to 1.
     ctx : Context
@@ -157,11 +158,15 @@ def leave_out(
     return Left(kept, before, after, proven, 0 if strata is None else len(parts), int(out.sum()))
 
 
-def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints, float, float, float]:
+def _chosen(
+    problem: Problem | Coded, many: int, ctx: Context, may: Bools
+) -> tuple[Ints, float, float, float]:
     """Return the records to leave out, and the cost of groups of all, of the others, and its bound."""
+    if isinstance(problem, Coded):
+        return problem.chosen(many, ctx, may)
     X, k = problem.points, problem.k
     many = min(many, int(may.sum()))
-    near = prices(problem.records, k, ctx.part(0.0, 0.2))
+    near = prices(problem, ctx.part(0.0, 0.2))
     if near.max() <= 1e-12:  # k or more have the same keys as each: there is nothing to gain
         return np.empty(0, np.int64), 0.0, 0.0, 0.0
     # A weighted sum of squares is at least the least weight times the plain one.
@@ -173,6 +178,8 @@ def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints
         for number, rows in enumerate(
             (_lonely(X, k, many, near, ctx, may), _costly(X, everybody, many, may))
         ):
+            if number and ctx.over:
+                break
             cost, result = _search(problem, rows, may, ctx.part(0.4 + 0.3 * number, 0.7 + 0.3 * number))
             if cost < after:
                 after, outside = cost, result
@@ -180,25 +187,38 @@ def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints
     return outside, before, after, proven
 
 
-def prices(records: Records, k: int, ctx: Context) -> Floats:
-    """Return how far each record is from its k-1 nearest: the sum of the squared distances."""
-    points = records.points
+def prices(problem: Problem | Coded, ctx: Context) -> Floats:
+    """Return how far each record is from its k-1 nearest: the sum of the squared distances, or of gaps."""
+    if isinstance(problem, Coded):
+        return problem.prices(ctx)
+    points, k = problem.records.points, problem.k
     assert points is not None  # noqa: S101 - they are compared in coordinates
     if len(points) <= k:
         return np.zeros(len(points))
     return nearest_sums(points, k - 1, ctx)
 
 
-def who_compares(table: Table, ctx: Context, choices: ReleaseChoices) -> tuple[Crowd, Ints | None]:
-    """Return the candidate records to leave out, in coordinates, and their strata.
+def who_compares(
+    table: Table, ctx: Context, choices: ReleaseChoices, k: int
+) -> tuple[Problem | Coded, Crowd, Ints | None]:
+    """Return the records among whom some are left out, who they are, and their strata.
 
-    Who is far from everybody is seen in coordinates, in whatever space groups are made.
+    Who is far from everybody is seen in coordinates, in whatever space groups are made; but where values are
+    made missing, by the codes of the keys.
     """
     if choices.strata:
         check_strata(table, choices.strata)
     crowd = Crowd.of(table, ctx, replace(choices, space=DEFAULT_SPACE, metrics=None))
     parts = equivalence_classes(crowd.table.frame, choices.strata).labels if choices.strata else None
-    return crowd, parts
+    if choices.method != "local-suppression":
+        return Problem(crowd.keys.records, k), crowd, parts
+    codes = np.column_stack([table.codes(name) for name in table.keys])
+    if crowd.of_row is not None:
+        codes = shared(codes, crowd.of_row, crowd.table.n)
+    given = importance_of(table, choices, zero=False)
+    units = crowd.table.units
+    price = np.array([given.get(name, 1.0) for name in table.keys])
+    return Coded(codes, k, price, None if units is None else units.household), crowd, parts
 
 
 def least(near: Floats, k: int, many: int, columns: int) -> float:
@@ -257,7 +277,7 @@ def _search(problem: Problem, outside: Ints, may: Bools, ctx: Context) -> tuple[
             break
         best = (cost, outside)
         outside = _exchanged(problem.points, inside, part, outside, may)
-        if len(np.intersect1d(outside, best[1])) == len(outside):
+        if ctx.over or len(np.intersect1d(outside, best[1])) == len(outside):
             break
     assert best is not None  # noqa: S101 - there is at least one round
     return best
@@ -317,13 +337,13 @@ def stay(
             "suppress leaves out people, and pseudonyms show how many live in a household: leave out one of "
             "the two"
         )
-    crowd, parts = who_compares(table, ctx, choices)
-    records, of_row = crowd.keys.records, crowd.of_row
+    problem, crowd, parts = who_compares(table, ctx, choices, k)
+    of_row = crowd.of_row
     may = out = None
     if known is not None:
-        before, gone = (_people(rows, of_row, len(records)) for rows in (known.published, known.left_out))
+        before, gone = (_people(rows, of_row, problem.n) for rows in (known.published, known.left_out))
         may, out = ~before, gone & ~before
-    result = leave_out(Problem(records, k), choices.suppress, ctx, parts, may=may, out=out)
+    result = leave_out(problem, choices.suppress, ctx, parts, may=may, out=out)
     return replace(result, of_row=of_row)
 
 

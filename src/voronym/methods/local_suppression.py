@@ -18,7 +18,7 @@ from voronym.methods.blank_models import obey, shared
 from voronym.methods.blank_prices import raised
 from voronym.methods.blank_search import anneal
 from voronym.methods.blank_wildcard import wildcard_gaps
-from voronym.methods.blanks import SAME, Choices, Search
+from voronym.methods.blanks import SAME, Choices, Search, combinations
 from voronym.methods.crowd import check_heads, household_demands
 from voronym.methods.demands import demands_of
 from voronym.methods.figures import Suppressed, SuppressionFigures
@@ -121,11 +121,12 @@ def suppress_locally(
     lots = np.random.default_rng() if lots is None else lots
     d = codes.shape[1]
     prices = np.ones(d) if price is None else np.asarray(price, np.float64)
-    rows, which, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-    which = which.reshape(-1)
+    rows, which, counts = combinations(codes)
     choices = Choices.find(rows, counts, prices, k, ctx.part(0.0, 0.1))
-    programme = solve and homes is None
-    searching = ctx.part(0.2, 0.8, time=0.4 if exact and programme else 0.85)  # the rest is for the proof
+    pairs = len(choices.row) if homes is None else int(np.diff(choices.start)[which].sum())
+    whole = exact and pairs <= blank_bound.LARGE
+    share = 0.4 if whole else 0.6 if judges else 0.85  # the rest is for the proof, and for models
+    searching = ctx.part(0.2, 0.8, time=share)
     proven, worth = blank_bound.least(choices, ctx.part(0.1, 0.15))
 
     def prove(cost: float) -> float:
@@ -133,12 +134,19 @@ def suppress_locally(
         return _rounded(max(proven, better), prices)
 
     labels, proven = anneal(choices, which, homes, searching, prove)
+    cost = float((choices.whole[which] - choices.worth[labels]).sum())
+    polishing = ctx.part(0.8, 1.0)
+    unsolved = solve and cost > proven * (1.0 + 1e-6) + 1e-6 and not polishing.over
+    bound: float | None = None
     if homes is None:  # records of one combination are alike, and some are solved for better
         search = Search(choices)
         search.publish(which, labels)
-        if programme and search.cost > proven * (1.0 + 1e-6) + 1e-6:
-            proven = max(proven, blank_bound.polish(search, ctx.part(0.8, 1.0), exact=exact) or 0.0)
+        if unsolved:
+            bound = blank_bound.polish(search, polishing, exact=exact)
         labels = scattered(choices, which, search.labels(which, lots), lots)
+    elif unsolved:
+        labels, bound = blank_bound.solve_households(choices, which, homes, labels, polishing, exact)
+    proven = max(proven, 0.0 if bound is None else _rounded(bound, prices))
     if judges:
         obeying = ctx.part(0.95, 1.0, stage="enforcing models")
         labels = obey(codes, labels, k, judges, prices, obeying, how=enforce)
@@ -150,7 +158,7 @@ def suppress_locally(
 def _rounded(bound: float, prices: NDArray[np.float64]) -> float:
     """Return a bound of the cost, rounded up if all costs are whole numbers."""
     whole = bool((prices == np.rint(prices)).all())
-    return float(np.ceil(bound - 1e-6)) if whole else bound
+    return max(0.0, float(np.ceil(bound - 1e-6)) if whole else bound)
 
 
 def scattered(choices: Choices, which: Ints, labels: Ints, lots: np.random.Generator) -> Ints:
@@ -184,8 +192,7 @@ def unveiled(codes: Ints, labels: Ints) -> tuple[Ints, NDArray[np.bool_]]:
     """
     labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
     rows = shared(codes, labels, int(labels.max()) + 1)
-    same = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-    return np.asarray(same[labels], np.int64), rows[labels] >= 0
+    return combinations(rows)[1][labels], rows[labels] >= 0
 
 
 @dataclass(frozen=True)

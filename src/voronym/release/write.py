@@ -13,13 +13,21 @@ from voronym.privacy import measure_within
 from voronym.release.figures import ReleaseFigures
 from voronym.table.frame import as_frame
 from voronym.table.mark import refuse_changed
+from voronym.table.places import place_of
 from voronym.table.read import read
-from voronym.table.remote import address_of
-from voronym.table.sinks import server_of
 from voronym.table.source import read_again
 from voronym.table.table import Table
 from voronym.table.typeset import with_plain_ranges
 from voronym.table.write import WriteReceipt, dialect_for, reading_back, write
+
+
+def refuse_ledger(path: object) -> None:
+    """Refuse a place for a release that a ledger knows."""
+    if place_of(path) is not None:
+        raise WriteError(
+            "a release with a ledger gets its name and its entry together, which a store cannot promise: "
+            "write it to a file of this machine, and copy it"
+        )
 
 
 def write_release(
@@ -42,11 +50,8 @@ def write_release(
         As for `voronym.Release.write`.
     """
     held = release._held
-    if release.booking is not None and (address_of(path) or server_of(path)) is not None:
-        raise WriteError(
-            "a release with a ledger gets its name and its entry together, which a store cannot promise: "
-            "write it to a file of this machine, and copy it"
-        )
+    if release.booking is not None:
+        refuse_ledger(path)
     refuse_changed(path, held.frame, release._mark)
     units = held.units
     if units is None and release.schema.units:

@@ -23,6 +23,7 @@ from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from markupsafe import Markup, escape
 
+from voronym.core.sentence import Sentence
 from voronym.errors import InputError
 
 SOURCE = "en"
@@ -35,6 +36,7 @@ _language: ContextVar[str] = ContextVar("language", default=SOURCE)
 _columns: ContextVar[frozenset[str]] = ContextVar("columns", default=frozenset())
 _WORD = re.compile(r"[A-Za-z]{2}")
 _PLACE = re.compile(r"\{(\w+)\}")
+_NUMBER = re.compile(r"[0-9][0-9.,]*%?")
 
 
 @contextmanager
@@ -56,15 +58,24 @@ def spoken() -> str:
 
 
 def term(text: Any) -> Any:
-    """Return a word or a heading in the reader's language; the name of a column stays the same."""
+    """Return a word or sentence in the reader's language; the name of a column stays as it is."""
     if not isinstance(text, str) or spoken() == SOURCE or text in _columns.get():
         return text
+    if isinstance(text, Sentence):
+        return phrase(text.message, **{name: _filled(value) for name, value in text.given.items()})
     return type(text)(catalogue(spoken()).get(str(text), text))
 
 
 def phrase(message: str, **given: str) -> str:
     """Return a message of plain text in the reader's language, its placeholders filled."""
     return _PLACE.sub(lambda place: given[place[1]], str(term(message)))
+
+
+def _filled(value: str) -> str:
+    """Return what fills a place of a sentence: other sentences and numbers in the reader's language."""
+    if isinstance(value, Sentence):
+        return str(term(value))
+    return numeral(value.replace("%", "\u202f%")) if _NUMBER.fullmatch(value) else value
 
 
 def numeral(text: str) -> str:

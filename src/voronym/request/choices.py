@@ -342,6 +342,18 @@ class RunChoices(Options):
         False, "Continue an interrupted run, and keep its work when this one is interrupted.",
         check=yes_or_no, shape="switch", purpose=PARTS,
     )  # fmt: skip
+    log: str | None = option(
+        None, "A file for the log of the run. It holds no value of the data.", check=path, purpose=PARTS,
+        value="FILE", accepts="str | Path | None",
+    )  # fmt: skip
+    log_level: str = option(
+        "info", "How much the log tells.", check=one_of("debug", "info", "warning", "error"), purpose=PARTS,
+        value="LEVEL",
+    )  # fmt: skip
+    metrics: str | None = option(
+        None, "A file for figures of the run in the text form of Prometheus, replaced as it goes on.",
+        check=path, purpose=PARTS, value="FILE", accepts="str | Path | None",
+    )  # fmt: skip
 
 
 OTHER_WORDS = {

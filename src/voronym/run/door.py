@@ -31,6 +31,7 @@ from voronym.request.rules import check_ledger
 from voronym.request.wording import DECLARED
 from voronym.run.memory import make_release
 from voronym.run.source import as_files, collected, engine_of_frame, has_parts, is_frame
+from voronym.table.places import place_of
 from voronym.table.read import fitting, load, read
 from voronym.table.table import Table
 
@@ -68,8 +69,9 @@ def anonymize(
     Parameters
     ----------
     data : dataframe, str, Path or sequence of paths
-        A pandas, Polars or PyArrow table, or a file that `voronym.read` reads. A folder, a pattern such as
-        ``"people/*.parquet"``, several files, or a frame of Dask or Spark are a data set of many parts, which
+        A pandas, Polars or PyArrow table, or a file or address that `voronym.read` reads. A folder, a pattern
+        such as ``"people/*.parquet"``, here or in a store, several files, or a frame of Dask or Spark are a
+        data set of many parts, which
         need not fit the memory: the release is a folder, too. So is that of any table, where a choice about
         parts is made, such as ``leaf``.
     {choices}
@@ -78,8 +80,8 @@ def anonymize(
     reading : mapping, optional
         How to read the file, where ``data`` is one, such as ``{"decimal": ","}``: what `voronym.read` takes.
     output : str or Path, optional
-        Where to write the release: a file, or the folder of a data set of many parts; without it, that
-        folder is temporary, and gone with the `Release`.
+        Where to write the release: a file, an address (see `Release.write`), or the folder of a data set of
+        many parts; without it, that folder is temporary, and gone with the `Release`.
     format : {"parquet", "csv"}, optional
         Of the files of a data set of many parts: text where the source is text, else Parquet.
     style : mapping, optional
@@ -232,12 +234,14 @@ _BESIDE = ("-journal", "-wal", "-shm")
 
 
 def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:
-    """Make a release over parts: files where they are, or a frame written to temporary ones."""
+    """Make a release over parts, of files where they lie or of a frame that is laid down in some."""
+    place = None if is_frame(data) or isinstance(data, (list, tuple)) else place_of(data)
+    if request.run.resume and (is_frame(data) or (place is not None and place[0].source)):
+        raise InputError(
+            "a run over a frame, or over what is at an address, cannot go on later: write the table to "
+            "files, and name these"
+        )
     if is_frame(data):
-        if request.run.resume:
-            raise InputError(
-                "a run over a frame cannot go on later: write the table to files, and name these"
-            )
         if how["reading"]:
             raise InputError("reading says how to read a file, and the table is none: give the path")
         engine = engine_of_frame(data)
@@ -246,7 +250,8 @@ def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any
     private = tempfile.mkdtemp(prefix="voronym-") if output is None else None
     target = Path(private) / "release" if private is not None else Path(output)  # type: ignore[arg-type]
     try:
-        with as_files(data, request.run.work or target.absolute().parent) as files:
+        home = target.absolute().parent if output is None or place_of(output) is None else None
+        with as_files(data, request.run.work or home, how["reading"]) as files:
             from voronym.run.parts.door import release_parts  # not waited for by a table in memory
 
             release = release_parts(files, target, request, **how)
@@ -273,7 +278,13 @@ def _over_parts(data: Any, request: Request) -> bool:
 
 
 def plan(
-    data: Any, *, recipe: Recipe | None = None, reading: Mapping[str, Any] | None = None, **choices: Any
+    data: Any,
+    *,
+    recipe: Recipe | None = None,
+    reading: Mapping[str, Any] | None = None,
+    rows: int | None = None,
+    price: float | None = None,
+    **choices: Any,
 ) -> Plan:
     """Estimate what a run over many parts would do and cost; change nothing.
 
@@ -281,6 +292,10 @@ def plan(
     ----------
     data, recipe, reading, **choices
         As for `voronym.anonymize`.
+    rows : int, optional
+        Plan for that many rows like those of the data, such as a billion.
+    price : float, optional
+        Of an hour of a worker, for the money that it costs.
 
     Returns
     -------
@@ -291,7 +306,8 @@ def plan(
     request.refuse_beside(recipe)
     from voronym.run.parts.plan import plan_parts
 
-    return plan_parts(data, request, recipe=recipe, reading=reading)
+    with as_files(data, None, reading) as files:
+        return plan_parts(files, request, recipe=recipe, reading=reading, rows=rows, price=price)
 
 
 def _booking(

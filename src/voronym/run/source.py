@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ import polars as pl
 
 from voronym.core.locks import passing_folder
 from voronym.table.frame import as_frame
+from voronym.table.places import place_of
+from voronym.table.places.delta import lay_down
+from voronym.table.places.store import Store
 
 GROUP = 50_000
 """Rows per row group of a frame written to a file, so that it can be read in parts."""
@@ -26,6 +29,9 @@ def has_parts(data: Any) -> bool:
         return bool(data) and all(isinstance(path, (str, os.PathLike)) for path in data)
     if not isinstance(data, (str, os.PathLike)):
         return False
+    place = place_of(data)
+    if place is not None:
+        return isinstance(place[0], Store) and place[0].has_parts(place[1])
     try:
         path = Path(data)
         return path.is_dir() or (not path.exists() and any(sign in str(data) for sign in "*?["))
@@ -49,37 +55,59 @@ def is_frame(data: object) -> bool:
 
 
 @contextlib.contextmanager
-def as_files(data: Any, beside: str | os.PathLike[str] | None) -> Iterator[Any]:
-    """Write a frame to Parquet files for the length of a run; files stay where they are.
+def as_files(
+    data: Any, beside: str | os.PathLike[str] | None, reading: Mapping[str, Any] | None = None
+) -> Iterator[Any]:
+    """Lay a frame, or what is at an address, down in files for as long as a run reads it; files stay.
 
     Nobody else can open the folder, and it is gone afterwards.
 
     Parameters
     ----------
-    data : frame or paths
-        A table in memory, a Polars LazyFrame, or a frame of Dask or Spark, which writes its own partitions.
+    data : frame, address or paths
+        A table in memory, a Polars LazyFrame, an Arrow data set, a frame of Dask or Spark, which writes its
+        own partitions, or an address that `voronym.table.places` knows.
     beside : path, optional
         A folder to make it in; where frames of a cluster are written, all its machines must see it.
+    reading : mapping, optional
+        The query to a database.
     """
-    if not is_frame(data):
+    place = None if is_frame(data) or isinstance(data, (list, tuple)) else place_of(data)
+    if not is_frame(data) and (place is None or not place[0].source):
         yield data
         return
     with passing_folder(beside) as private:
         folder = private / "source"
         engine = engine_of_frame(data)
-        if engine == "dask":
+        if place is not None:
+            folder.mkdir()
+            place[0].lay_down(place[1], (reading or {}).get("query"), folder)
+        elif engine == "dask":
             data.to_parquet(str(folder), write_index=False)
         elif engine == "spark":
             data.write.parquet(folder.absolute().as_uri())
         else:
             folder.mkdir()
-            if isinstance(data, pl.LazyFrame):
+            if is_batches(data):
+                lay_down(data, folder)
+            elif isinstance(data, pl.LazyFrame):
                 data.sink_parquet(folder / "table.parquet", row_group_size=GROUP)
             else:
                 as_frame(data).to_polars().write_parquet(folder / "table.parquet", row_group_size=GROUP)
         yield folder
 
 
+def is_batches(data: object) -> bool:
+    """Whether this is a data set of Arrow, or a reader of its batches."""
+    return (
+        type(data).__module__.startswith("pyarrow.")
+        and hasattr(data, "schema")
+        and (hasattr(data, "scanner") or hasattr(data, "read_next_batch"))
+    )
+
+
 def collected(data: Any) -> Any:
-    """Return a lazy frame's table; anything else unchanged."""
+    """Return the table of a lazy frame or of an Arrow data set; anything else as it is."""
+    if is_batches(data):
+        return data.to_table() if hasattr(data, "to_table") else data.read_all()
     return data.collect() if isinstance(data, (pl.LazyFrame, nw.LazyFrame)) else data

@@ -21,6 +21,7 @@ from voronym.table.spelling import (
     Hints,
     Quoted,
     Spelling,
+    beside_small,
     by_threes,
     gaps,
     may_be_grouped,
@@ -275,7 +276,7 @@ def _typed(
     """Return the columns in the narrowest types for all their values, and how they are written."""
     comma = DECIMAL_COMMA.get(dialect.delimiter, "never")
     hints = Hints(comma, reading.decimal, reading.thousands, reading.date_format, reading.missing)
-    result, raw, parted = {}, {}, []
+    result, raw, parted, mixed = {}, {}, [], []
     while waiting:  # one column after the other: its texts are let go where its values give them back
         cells = waiting.pop(0).fill_null("")
         result[cells.name] = spell(cells, hints)
@@ -284,6 +285,7 @@ def _typed(
             raw[cells.name] = cells
         if may_be_grouped(spelling) and by_threes(cells):
             parted.append(cells.name)
+            mixed += [cells.name] if beside_small(cells) else []
     signs = {
         item.form.decimal
         for _, item in result.values()
@@ -292,7 +294,7 @@ def _typed(
     if "," in signs and dialect.delimiter != "," and reading.decimal is None:
         for name in raw:
             result[name] = respell_grouped(raw[name], result[name], hints)
-    doubtful = _doubtful(parted, result, hints) if dialect.delimiter != "," else ()
+    doubtful = _doubtful(parted if dialect.delimiter != "," else [], mixed, result, hints)
     raw = {name: cells for name, cells in raw.items() if not _spelled(result[name]).equals(cells)}
     spellings = {
         name: replace(spelling, quoted=quoting.get(name, "needed")) for name, (_, spelling) in result.items()
@@ -305,16 +307,18 @@ def _typed(
 
 
 def _doubtful(
-    parted: list[str], result: dict[str, tuple[pl.Series, Spelling]], hints: Hints
+    parted: list[str], mixed: list[str], result: dict[str, tuple[pl.Series, Spelling]], hints: Hints
 ) -> tuple[str, ...]:
-    """Return the columns whose points may part thousands: no other column has decimal points."""
-    if hints.decimal is not None or hints.thousands is not None:
+    """Return the columns whose points may part thousands.
+
+    Those that have small numbers without a point; and all where no other column has decimal points.
+    """
+    if hints.decimal is not None:
         return ()
     forms = {name: item.form for name, (_, item) in result.items() if isinstance(item.form, Number)}
     fractions = [name for name, form in forms.items() if form.decimal == "." and not form.whole]
-    if any(name not in parted for name in fractions):
-        return ()
-    return tuple(name for name in parted if name in fractions)
+    asked = mixed if any(name not in parted for name in fractions) else [*parted, *mixed]
+    return tuple(name for name in fractions if name in asked and hints.parted_by(name) is None)
 
 
 def _spelled(column: tuple[pl.Series, Spelling]) -> pl.Series:

@@ -35,7 +35,7 @@ class Reading:
     encoding : str, optional
         Of a text or statistical file.
     decimal, thousands : str, optional
-        The signs in numbers: "," and "." for 1.234,5.
+        The signs in numbers: "," and "." for 1.234,5. "income=." is about one column.
     date_format : str, optional
         Of dates, as ``dd.mm.yyyy`` or ``%d.%m.%Y``.
     missing : tuple of str
@@ -80,7 +80,7 @@ class Reading:
         codes = [self.missing] if isinstance(self.missing, str) else self.missing or ()
         object.__setattr__(self, "missing", tuple(str(code) for code in codes))
         check_delimiter(delimiter)
-        check_signs(self.decimal, self.thousands)
+        check_signs(self.decimal, None if self.thousands is None else sign_by_column(self.thousands)[1])
         if self.date_format is not None:
             check_date_format(self.date_format)
         for name in ("skip_rows", "skip_footer"):
@@ -205,6 +205,18 @@ def check_delimiter(delimiter: str | None) -> None:
         raise InputError(
             "the delimiter must be a single ASCII character, and neither a quote nor a line break"
         )
+
+
+def sign_by_column(thousands: str) -> tuple[tuple[str, ...], str]:
+    """Return the columns that a sign is about, none for all of them, and the sign.
+
+    Examples
+    --------
+    >>> sign_by_column("."), sign_by_column("income,rent=.")
+    (((), '.'), (('income', 'rent'), '.'))
+    """
+    names, given, sign = thousands.rpartition("=")
+    return (tuple(name.strip() for name in names.split(",")), sign) if given else ((), thousands)
 
 
 def check_signs(decimal: str | None, thousands: str | None) -> None:

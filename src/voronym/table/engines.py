@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 
 from voronym.errors import InputError
+from voronym.table.places import place_of
 
 EAGER = ("pandas", "pyarrow")
 """Engines with frames in memory, which read no pattern of files."""
@@ -23,6 +24,8 @@ def frame_of(source: nw.DataFrame[Any] | Path, engine: str, options: dict[str, A
     >>> frame_of(nw.from_native(pl.DataFrame({"a": [1]}), eager_only=True), "pandas", {}).shape
     (1, 1)
     """
+    if isinstance(source, Path) and (place := place_of(source)) is not None:
+        raise InputError(f"the release lies in {place[0].shown(place[1])}: read it there")
     backend: Any = NAMES.get(engine, engine)
     if backend == "pyspark" and "session" not in options:
         options = {**options, "session": _session()}

@@ -13,11 +13,13 @@ import polars as pl
 
 from voronym.core.validate import checked
 from voronym.errors import ReadError
-from voronym.table import delimited, remote, sql
+from voronym.table import delimited
 from voronym.table.dialect import Reading
 from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import Frame, as_frame
 from voronym.table.packing import packing_of, suffix_of
+from voronym.table.places import place_of
+from voronym.table.places.store import fetched
 from voronym.table.source import Source, attach_source, source_of
 from voronym.table.spelling import Hints, declared_missing
 
@@ -38,7 +40,8 @@ def read(
         Text (.csv .tsv .txt, also packed: .csv.gz .csv.zst), columnar (.parquet .feather .arrow .ipc),
         spreadsheet (.xlsx), statistical (.sav .zsav .dta .sas7bdat .xpt) or database (.duckdb .ddb .db
         .sqlite .sqlite3) file, text from standard input ("-"), the address of a PostgreSQL
-        server ("postgresql://..."), or that of a file in a store that fsspec knows ("s3://...").
+        server ("postgresql://..."), of a file in a store that fsspec knows ("s3://..."), of a Delta table
+        ("delta:people") or of an Iceberg table ("iceberg:CATALOGUE/NAMESPACE.TABLE").
     query : str, optional
         The SQL query, for databases.
     format : str, optional
@@ -63,20 +66,16 @@ def read(
     ...     read(file).rows()
     [(30, '08001'), (40, '08002')]
     """
-    if (
-        isinstance(source, str)
-        and source.split("://", 1)[0] in ("postgresql", "postgres")
-        and "://" in source
-    ):
-        known = Reading.of({**reading, "query": query})
-        return _with_source(sql.read_postgresql(source, query), "postgresql", known)
     known = Reading.of({**reading, "query": query})
     if source == "-":
         return delimited.read_bytes(sys.stdin.buffer.read(), "standard input", known)
-    address = remote.address_of(source)
-    if address is not None:
-        with remote.fetched(address) as copy:
+    found = place_of(source)
+    if found is not None and found[0].holds_files:
+        with fetched(found[1]) as copy:
             return read(copy, query=query, format=format, **reading)
+    if found is not None and found[0].source:
+        place, address = found
+        return _with_source(place.read(address, query), place.name.lower(), known)
     path = Path(source)
     if os.path.isdir(path):  # noqa: PTH112 - `Path.is_dir` fails where the name is too long
         raise ReadError(
@@ -106,7 +105,8 @@ def read(
 def fitting(reading: Mapping[str, Any], source: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the recipe's reading options for a table; a database query applies to no other source."""
     name = by_suffix(suffix_of(Path(source)))
-    asks = "://" in str(source) or (name is not None and FORMATS[name].database)
+    found = place_of(source)
+    asks = (found is not None and found[0].takes_query) or (name is not None and FORMATS[name].database)
     return {word: value for word, value in reading.items() if asks or word != "query"}
 
 

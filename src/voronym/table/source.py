@@ -45,7 +45,7 @@ class Source:
     notes : tuple of str
         What was found while reading that a person should know; without values.
     grouped : tuple of str
-        Columns read with decimal points that may part thousands: 7.989 beside 308, in a file with semicolons.
+        Columns read with decimal points that may part thousands: 7.989 beside 308.
     file : str
         Its name, without its folder.
     """

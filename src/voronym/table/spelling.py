@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from voronym.table.dialect import sign_by_column
 from voronym.table.moments import DATE, MOMENT, YEAR_FIRST, YEAR_LAST, Moment, day_first, find_moment
 from voronym.table.numerals import CODE, NUMBER, Comma, Number, all_match, default_text, find_number
 from voronym.table.respell import respelled
@@ -49,6 +50,8 @@ MISSING = frozenset(
     ]
 )  # in any case of letters, in a column that otherwise holds numbers, dates or true and false
 TRUTH = r"(?i)^(true|false)$"
+SEVERAL = 8
+"""Numbers with a point in a column whose points are asked about, where other columns have decimal points."""
 _BY_THREES = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
 _GROUPED_BY_POINT = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$|^[+-]?[0-9]{1,3}$"
 
@@ -86,7 +89,7 @@ class Hints:
     comma : {"always", "clear", "never"}
         Whether 1,5 is a number: as a rule, where it is clear, or only if nothing else fits.
     decimal, thousands, date_format : str, optional
-        What somebody said about numbers and dates.
+        What somebody said about numbers and dates; "income=." is about the thousands of one column.
     missing : sequence of str
         Texts that mean that there is no value, in every column: "-999". "age=99" is about one column.
     """
@@ -96,6 +99,11 @@ class Hints:
     thousands: str | None = None
     date_format: str | None = None
     missing: Sequence[str] = ()
+
+    def parted_by(self, name: str) -> str | None:
+        """Return the sign between the thousands of a column, where somebody said it."""
+        names, sign = ((), None) if self.thousands is None else sign_by_column(self.thousands)
+        return sign if not names or name in names else None
 
     def codes(self, name: str) -> list[str]:
         """Return the missing codes of a column."""
@@ -215,6 +223,18 @@ def by_threes(column: pl.Series) -> bool:
     return len(parted) > 1 and all_match(parted.str.strip_chars(), _BY_THREES)
 
 
+def beside_small(column: pl.Series) -> bool:
+    """Whether the numbers without a point are all below 1,000, beside several with one: 950 and 1.634.
+
+    Decimals that are cut after three digits have fewer in one value of ten, so that several in a row with
+    three or none are a sign of thousands, whatever other columns have.
+    """
+    texts = column.str.strip_chars()
+    whole = texts.filter(texts.str.contains(r"^[+-]?[0-9]+$"))
+    parted = texts.str.contains(".", literal=True).sum()
+    return len(whole) > 0 and parted >= SEVERAL and all_match(whole, r"^[+-]?[0-9]{1,3}$")
+
+
 def respell_grouped(
     column: pl.Series, spellings: tuple[pl.Series, Spelling], hints: Hints
 ) -> tuple[pl.Series, Spelling]:
@@ -241,7 +261,7 @@ def _form(plain: pl.Series, hints: Hints, *, codes: bool = False) -> Number | Mo
         like = str.upper if words[0].isupper() else str.title if words[0].istitle() else str.lower
         return Truth(yes or like("true"), no or like("false"))
     return find_moment(plain, hints.date_format) or find_number(
-        plain, comma=hints.comma, decimal=hints.decimal, thousands=hints.thousands, codes=codes
+        plain, comma=hints.comma, decimal=hints.decimal, thousands=hints.parted_by(plain.name), codes=codes
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -110,20 +110,22 @@ def postgresql_reason(error: BaseException) -> str | None:
     return (grammar and error.diag.message_primary) or type(error).__name__
 
 
-def read_postgresql(address: str, query: str | None) -> pl.DataFrame:
-    """Run a query on a PostgreSQL server, in a read-only transaction."""
+def read_postgresql(address: str, query: str | None, rows: int | None = None) -> Iterator[pl.DataFrame]:
+    """Run a query on a PostgreSQL server, in a read-only transaction; give all rows, or some at a time."""
     if query is None:
         raise ReadError("a database needs a query, such as query='select * from patients'")
     connection = connect_postgresql(address, ReadError)
     try:
         with connection:
             connection.read_only = True
-            with connection.cursor() as cursor:
+            with connection.cursor() if rows is None else connection.cursor("voronym") as cursor:
                 cursor.execute(query)
                 if cursor.description is None:
                     raise ReadError("the query gives no table; it should be a select")
                 names = [(column.name,) for column in cursor.description]
-                return _frame(names, cursor.fetchall())
+                yield _frame(names, cursor.fetchall() if rows is None else cursor.fetchmany(rows))
+                while rows is not None and (more := cursor.fetchmany(rows)):
+                    yield _frame(names, more)
     except VoronymError:
         raise
     except Exception as error:

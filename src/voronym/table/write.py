@@ -31,8 +31,8 @@ from voronym.table.dialect import Dialect
 from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import form, listing
 from voronym.table.packing import packing_of, suffix_of
-from voronym.table.remote import address_of, check_address, put
-from voronym.table.sinks import check_server, copied, place_of, server_of
+from voronym.table.places import Place, place_of, shown
+from voronym.table.places.base import sent
 from voronym.table.source import Source
 
 _FULL = 1 << 16  # bytes left on a disk that is full: less than any writer asks for at a time
@@ -88,7 +88,8 @@ def write(
     path : path
         The file to make, or the address of one, such as "s3://bucket/release.parquet". Its suffix decides:
         .csv .tsv .txt .parquet .feather .arrow .ipc .sav .dta. Or the address of a PostgreSQL database,
-        which gets one table more, in one transaction
+        or a DuckDB file that is there, which get one table more, in one transaction; or that of a Delta
+        ("delta:release") or Iceberg table ("iceberg:CATALOGUE/NAMESPACE.TABLE")
     keys : names
         The key columns.
     k : int
@@ -131,8 +132,8 @@ def write(
     >>> receipt.rows, receipt.k_counted
     (5, 2)
     """
-    server = server_of(path)
-    target = Path(path if server is None else place_of(path))
+    place = place_of(path)
+    target = Path(path if place is None else shown(path))
     kind = "csv" if str(path) == "-" else _format(target, format)
     dialect = dialect_for(target, source, delimiter=delimiter, **(style or {}))
     try:
@@ -150,13 +151,10 @@ def write(
         )
     if str(path) != "-":
         check_target(target, format)
-        address = address_of(target)
-        if server is not None:
-            check_server(server, table_name or "release", overwrite=overwrite)
-        elif address is None:
+        if place is None:
             _refuse(target, overwrite)
         else:
-            check_address(address, overwrite=overwrite)
+            place[0].check(place[1], table_name or "release", overwrite=overwrite)
     if labels is not None:  # a number among the keys is a mean now: 99 is no longer "refused"
         means = [name for name in keys if form(table[name]) != "category"]
         kept = [name for name in table.columns if name not in means]
@@ -172,7 +170,7 @@ def write(
             keys,
             k,
             overwrite,
-            server,
+            place,
             How(
                 suffix_of(target),
                 labels=labels,
@@ -212,8 +210,8 @@ def dialect_for(target: Path, source: Source | None, **style: Any) -> Dialect:
 
 
 def reading_back(target: Path, source: Source | None, name: str | None, **style: Any) -> dict[str, Any]:
-    """Return the options of `read` for a file written this way."""
-    kind = "parquet" if server_of(target) is not None else by_suffix(suffix_of(target)) or "csv"
+    """Return what `read` has to be told about a file that was written so."""
+    kind = "parquet" if _passes(target) else by_suffix(suffix_of(target)) or "csv"
     if kind == "csv":
         missing = () if source is None else source.reading.missing
         return dialect_for(target, source, **style).reading(missing)
@@ -223,9 +221,15 @@ def reading_back(target: Path, source: Source | None, name: str | None, **style:
     return {}
 
 
+def _passes(target: Path) -> bool:
+    """Whether a release is Parquet on its way to a place that has no files."""
+    place = place_of(target)
+    return place is not None and not place[0].holds_files
+
+
 def _format(target: Path, given: str | None) -> str:
-    if server_of(target) is not None:
-        return "parquet"  # on its way there
+    if _passes(target):
+        return "parquet"
     if given is not None:
         known = [name for name in FORMATS if FORMATS[name].write is not None]
         if given not in known:
@@ -322,17 +326,16 @@ def _write(
     keys: list[str],
     k: int,
     overwrite: bool,
-    server: str | None,
+    place: tuple[Place, str] | None,
     how: How,
     verify: Callable[[Path], None] | None,
 ) -> WriteReceipt:
     try:
-        address = address_of(target)
-        place = placed(target, overwrite=overwrite) if address is None else put(address, overwrite=overwrite)
-        place = to_stdout() if str(target) == "-" else place
-        if server is not None:
-            place = copied(server, how.table, keys, k, overwrite=overwrite)
-        with place as temporary:
+        if place is not None:
+            way = sent(*place, how.table, keys, k, overwrite=overwrite)
+        else:
+            way = to_stdout() if str(target) == "-" else placed(target, overwrite=overwrite)
+        with way as temporary:
             guarded = FORMATS[kind].write(table, temporary, how)  # type: ignore[misc]
             _flush(temporary)
             digest = digest_of(temporary)

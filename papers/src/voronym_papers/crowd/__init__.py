@@ -80,4 +80,4 @@ def _adult(full: bool, ctx: Context) -> Iterator[Item]:
 def _leaves(full: bool, ctx: Context) -> Iterator[Item]:
     from voronym_papers.crowd import leaves
 
-    yield from leaves.over_leaves(200_000 if full else 1_500, 20_000 if full else 500, ctx)
+    yield from leaves.over_leaves(1_000_000 if full else 1_500, 20_000 if full else 500, ctx)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -38,27 +40,40 @@ def over_leaves(n: int, leaf: int, ctx: Context) -> Iterator[Item]:
         step = -(-n // FILES)
         for part in range(FILES):
             table[part * step : (part + 1) * step].write_parquet(source / f"{part}.parquet")
-        before = perf_counter()
-        vr.anonymize(
-            str(source), keys=list(KEYS), confidential=["diagnosis", "was"], method="records", leaf=leaf,
-            options={"m": M, "despite_loss": True}, output=str(target), overwrite=True,
-        )  # fmt: skip
-        seconds = perf_counter() - before
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(1, spawn) as alone:  # whose memory is that of the run
+            seconds, memory = alone.submit(masked, str(source), str(target), leaf).result()
         released = pl.read_parquet(str(target / "*.parquet"))
     at(ctx, f"leaves: {n:,} patients, attacked", 0.8)
     own = np.random.default_rng(3).choice(n, min(TARGETS, n), replace=False)
     first, last = (100 * linked(table, some, own) for some in (table, released))
     what = f"found again of {n:,} in leaves of {leaf:,} (1/(m+1) = 20 % at most)"
     yield Mark("Section 5", what, None, last, ".1f", " %", alone=True)
+    what = f"memory for {n:,} in leaves of {leaf:,}"
+    yield Mark("Section 5", what, None, memory, ",.0f", " MB", alone=True)
     yield Mark("Section 5", f"records of {n:,} that come out", None, float(len(released)), ",.0f", alone=True)
     yield Table(
         "Pushed back and shuffled leaf by leaf",
-        ("patients", "leaf", "found before, %", "after, %", "seconds"),
-        ((n, leaf, first, last, seconds),),
+        ("patients", "leaf", "found before, %", "after, %", "seconds", "MB"),
+        ((n, leaf, first, last, seconds, memory),),
         f"m = {M}. Linked: the nearest of all released records, of every leaf, for {len(own):,} people.",
         "Section 5: over leaves",
-        (",", ",", ".1f", ".1f", ".1f"),
+        (",", ",", ".1f", ".1f", ".1f", ",.0f"),
     )
+
+
+def masked(source: str, target: str, leaf: int) -> tuple[float, float]:
+    """Mask the files of a folder, in a process of its own; return the seconds and its most memory in MB."""
+    import resource  # not on every system, and loaded where it is needed
+
+    before = perf_counter()
+    vr.anonymize(
+        source, keys=list(KEYS), confidential=["diagnosis", "was"], method="records", leaf=leaf,
+        options={"m": M, "despite_loss": True}, output=target, overwrite=True,
+    )  # fmt: skip
+    seconds = perf_counter() - before
+    most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return seconds, most / 1024.0
 
 
 def linked(table: pl.DataFrame, released: pl.DataFrame, own: np.ndarray) -> float:

@@ -112,7 +112,7 @@ def ladder(_: Dossier, made: Ladder) -> Data:
             f"{term(rung.knows)}: {rung.outcome.attack}",
             share(rung.outcome.success),
             share(rung.outcome.control),
-            f"{share(rung.between[0])} to {share(rung.between[1])}",
+            f"{share(rung.between[0])} {term('to')} {share(rung.between[1])}",
             rung.outcome.people,
         )
         for rung in made.measured
@@ -137,10 +137,10 @@ def attacks(_: Dossier, exposure: Exposure) -> Data | None:
     rows = [
         (
             outcome.attack,
-            KNOWLEDGE[outcome.level],
+            term(KNOWLEDGE[outcome.level]),
             share(outcome.success),
             share(outcome.control),
-            f"{share(outcome.interval[0])} to {share(outcome.interval[1])}",
+            f"{share(outcome.interval[0])} {term('to')} {share(outcome.interval[1])}",
             outcome.people,
         )
         for outcome in exposure.outcomes

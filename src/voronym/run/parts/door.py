@@ -16,7 +16,7 @@ from voronym.core.atomic import accompany, place_folder, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.figures import NOTHING
 from voronym.core.place import digest_of
-from voronym.errors import InputError, WriteError, hint
+from voronym.errors import InputError, ReadError, WriteError, hint
 from voronym.evaluate.moved import joined
 from voronym.evaluate.risk import Risk
 from voronym.history.ledger import Entering, Ledger
@@ -28,6 +28,7 @@ from voronym.policy.judge import judge_folder
 from voronym.policy.policy import Policy
 from voronym.privacy import Finding
 from voronym.release import Release
+from voronym.release.write import refuse_ledger
 from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
@@ -44,8 +45,11 @@ from voronym.run.parts.outcome import too_little
 from voronym.run.parts.runners import RUNNERS, Runner
 from voronym.run.parts.source import find, is_parquet
 from voronym.run.parts.texts import check_format
-from voronym.table.remote import address_of
-from voronym.table.sinks import server_of
+from voronym.run.parts.watching import watched
+from voronym.table.formats import by_suffix
+from voronym.table.packing import suffix_of
+from voronym.table.places import Load, Place, place_of, shown
+from voronym.table.places.base import passing_till_the_end
 
 
 def release_parts(
@@ -91,18 +95,28 @@ def release_parts(
     """
     target, run = Path(output), request.run
     files = find(source)
-    _check_output(target, files, overwrite=overwrite)
+    style = dict(style or {})
+    table = style.pop("table", None) or "release"
+    there = place_of(output)
+    if there is None:
+        _check_output(target, files, overwrite=overwrite)
+    else:
+        _check_address(*there, table, request, overwrite=overwrite)
+        target, format = Path(shown(output)), "parquet"  # noqa: A001
     check_parts(request.release if recipe is None else recipe, database=is_database(files[0]))
     added: tuple[Added, ...] = ()
     if recipe is None:
         request, added = completed(request, files, reading)
-    final = target.absolute().parent.resolve() / target.name
     if run.work is not None:
         check_place(Path(run.work))
-    place = final.parent if run.work is None else Path(run.work).absolute()
     name = engine_of(request, recipe)
     ctx = Context(progress=progress)
-    with together():
+    with watched(run, name) as watch, together():
+        if there is None:
+            final = target.absolute().parent.resolve() / target.name
+        else:
+            final = passing_till_the_end() / "release"
+        place = final.parent if run.work is None else Path(run.work).absolute()
         made = folders(place, final, resume=run.resume)
         job = job_of(
             files,
@@ -118,7 +132,7 @@ def release_parts(
         )
         _enter(job, made.before)
         crew = crew_of(name, run.workers, run.memory, job.leaf, run.address)
-        lead = Engine(job, crew, ctx)
+        lead = Engine(job, crew, ctx, watch)
         try:
             findings = lead.run()
             out = _told(lead, findings, target, {"engine": name, "leaf": job.leaf, "rounds": job.wanted})
@@ -130,7 +144,13 @@ def release_parts(
                 out._dossier = dossier_of(lead, out)
         finally:
             crew.close()
-        place_folder(job.release, final, overwrite=overwrite, sealed=lead.course.sealed)
+        _refuse_changed(job)
+        if there is None:
+            place_folder(job.release, final, overwrite=overwrite, sealed=lead.course.sealed)
+        else:
+            parts = {job.release / name: digest for name, digest in sorted(lead.course.sealed.items())}
+            least = job.recipe.required_k
+            there[0].send(Load(there[1], table, parts, tuple(job.recipe.schema.keys), least, overwrite))
         _enter_ledger(job, lead, final)
     ctx.done()
     return out
@@ -220,10 +240,9 @@ def engine_of(request: Request, recipe: Recipe | None) -> str:
 
 def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> None:
     """Refuse a folder that cannot be, before the work."""
-    if address_of(target) or server_of(target):
-        raise InputError(
-            "a release over many parts is written to a folder of this machine: name one, and copy it"
-        )
+    if str(target) == "-" or by_suffix(suffix_of(target)) is not None:
+        name = target.stem.strip("-") or "out"
+        raise InputError(f"a data set of many parts is written to a folder: name one, such as {name}/")
     if not target.absolute().parent.is_dir():
         raise WriteError(f"the folder of {str(target)!r} does not exist; make it first")
     if target.exists() and not overwrite:
@@ -231,6 +250,28 @@ def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> No
     place_ = target.resolve()
     if any(place_ == file.resolve() or place_ in file.resolve().parents for file in files):
         raise InputError("the output has the place of the source; the originals are never written over")
+
+
+def _check_address(place: Place, address: str, table: str, request: Request, *, overwrite: bool) -> None:
+    """Refuse an address that cannot take the release, before the work."""
+    if request.run.ledger is not None:
+        refuse_ledger(place.shown(address))
+    if request.run.resume:
+        raise InputError("a run to an address cannot go on later: name a folder of this machine, and copy it")
+    place.check_many(address)
+    place.check(address, table, overwrite=overwrite)
+
+
+def _refuse_changed(job: Job) -> None:
+    """Refuse a release of files that are not those that were there when the run began."""
+    for path, name, stamp in zip(job.files, job.names, job.stamps, strict=True):
+        try:
+            about = Path(path).stat()
+            same = (about.st_size, about.st_mtime_ns) == tuple(stamp)
+        except OSError:
+            same = False
+        if not same:
+            raise ReadError(f"{name!r} changed while it was read: nothing was released. Run it again")
 
 
 def _enter(job: Job, before: Job | None) -> None:

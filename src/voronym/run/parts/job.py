@@ -42,6 +42,11 @@ BASE = 350 * 2**20
 ROW = 800
 """Approximate bytes of a record of a leaf during grouping, with all copies."""
 
+
+class ShortOfMemoryError(VoronymError):
+    """A task needs more memory than a worker has; with fewer workers each has more."""
+
+
 Stage = Callable[["Job", Any], Any]
 STAGES: dict[str, Stage] = {}
 
@@ -282,7 +287,7 @@ def perform(work: str, name: str, number: int) -> Any:
         with speaking("marks"):  # the lead words what its worker found
             answer = STAGES[name.split("@")[0]](job, number) if "@" not in name else _turn(job, name, number)
     except MemoryError:
-        raise VoronymError(
+        raise ShortOfMemoryError(
             f"a task of the stage {name!r} needs more memory than a worker has: give {hint('memory')} "
             f"more, take fewer {hint('workers')} or a smaller {hint('leaf')}"
         ) from None

@@ -87,10 +87,10 @@ def score(job: Job, number: int) -> dict[Stratum, Any]:
     packed, _ = leaf_rows(job, 0, number)
     table = job.coding.table(packed, None)
     table.totals = job.totals
-    crowd, of = who_compares(table, context(job, 5, number), recipe)
-    price = prices(crowd.keys.records, max(recipe.required_k, 2), context(job, 5, number))
+    ctx = context(job, 5, number)
+    problem, crowd, _ = who_compares(table, ctx, recipe, max(recipe.required_k, 2))
+    price = prices(problem, ctx)
     labels = strata_of(crowd.table.frame.to_native(), recipe.strata)
-    del of
     out: dict[Stratum, Any] = {}
     for stratum in dict.fromkeys(labels):
         own = price[[label == stratum for label in labels]]
@@ -107,18 +107,18 @@ def leave(job: Job, number: int) -> dict[str, Any]:
     table = job.coding.table(packed, None)
     table.totals = job.totals
     ctx = context(job, 6, number, share=0.1)
-    crowd, _ = who_compares(table, ctx, recipe)
+    k = max(recipe.required_k, 2)
+    problem, crowd, _ = who_compares(table, ctx, recipe, k)
     budget: dict[Stratum, float] = job.recall("budget")
     labels = strata_of(crowd.table.frame.to_native(), recipe.strata)
     names = list(dict.fromkeys(labels))
     of = np.array([names.index(label) for label in labels], np.int64)
-    k = max(recipe.required_k, 2)
-    price = prices(crowd.keys.records, k, ctx)
+    price = prices(problem, ctx)
     most = [
         min(int((price[of == at] >= budget[stratum]).sum()), max(0, int((of == at).sum()) - k))
         for at, stratum in enumerate(names)
     ]
-    left = leave_out(Problem(crowd.keys.records, k), recipe.suppress, ctx, of, most=most)
+    left = leave_out(problem, recipe.suppress, ctx, of, most=most)
     rows = np.flatnonzero(left.kept if crowd.of_row is None else left.kept[crowd.of_row])
     gone = np.setdiff1d(np.arange(table.n), rows)
     kept = packed[rows]

@@ -21,8 +21,9 @@ from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.request.rules import check_parts
 from voronym.run.parts import database
+from voronym.run.parts.cost import REFERENCE, foresee, speed, stages_of
 from voronym.run.parts.door import bytes_of, completed, engine_of, job_of
-from voronym.run.parts.engine import Engine
+from voronym.run.parts.engine import Engine, buckets_of
 from voronym.run.parts.grouping import SEARCHES, WIDTH, begin, improve, visits
 from voronym.run.parts.job import LOOK, needed
 from voronym.run.parts.outcome import spoken
@@ -35,8 +36,6 @@ PROBE = 20_000
 """Records of the leaf on which the time is measured."""
 CODE = 4
 """Bytes of a category in the work folder, and of the number of a group."""
-PASSES = 9.0
-"""Processor microseconds for reading, sorting, writing and counting a row, without grouping."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,16 @@ class Plan:
         Written to the work folder in all; and the most that lies there at a time.
     workers, memory_per_worker : int
         How many start, and what each will take.
-    seconds : float
-        For all of it.
+    seconds, serial : float
+        For all of it; and of it while one worker works and the others wait.
+    stages : mapping
+        Seconds of each stage.
+    grouping : float
+        Microseconds a row that the probe took for grouping.
+    worker_hours : float
+        Of all workers together, from first to last.
+    money : float, optional
+        What these cost, at the price of an hour.
     recipe : Recipe
         What would be done.
     """
@@ -76,6 +83,11 @@ class Plan:
     workers: int
     memory_per_worker: int
     seconds: float
+    serial: float
+    stages: Mapping[str, float]
+    grouping: float
+    worker_hours: float
+    money: float | None
     recipe: Recipe
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,8 +109,14 @@ class Plan:
                 f"{spoken(self.bytes_spilled)} written, {spoken(self.disk_needed)} at a time",
             ),
             ("memory", f"{spoken(self.memory_per_worker)} for each of {self.workers} workers"),
-            ("time", f"about {_spoken(self.seconds)}, from a probe of {PROBE:,} records on this machine"),
+            (
+                "time",
+                f"about {_spoken(self.seconds)}, of which one worker works alone for "
+                f"{_spoken(self.serial)}; from a probe of {PROBE:,} records on this machine",
+            ),
         ]
+        if self.money is not None:
+            rows.append(("money", f"{self.money:,.2f} for {self.worker_hours:,.1f} hours of a worker"))
         return "\n".join(f"{name:<13}{text}" for name, text in rows)
 
 
@@ -115,6 +133,8 @@ def plan_parts(
     *,
     recipe: Recipe | None = None,
     reading: Mapping[str, Any] | None = None,
+    rows: int | None = None,
+    price: float | None = None,
 ) -> Plan:
     """Estimate what a run over many parts would do, and its cost.
 
@@ -124,6 +144,10 @@ def plan_parts(
     ----------
     source, request, recipe, reading
         As for `voronym.run.parts.door.release_parts`.
+    rows : int, optional
+        Plan for that many rows like those of the source.
+    price : float, optional
+        Of an hour of a worker.
     """
     files, run = find(source), request.run
     check_parts(request.release if recipe is None else recipe, database=database.is_database(files[0]))
@@ -142,16 +166,30 @@ def plan_parts(
         job.decide("job", job)
         lead = Engine(job, Local(workers=1, memory=2**40), Context())
         data, recipe = lead.prepare()
-        rows = data.rows if known is None else known
+        there = data.rows if known is None else known
         if len(looked) < len(files):
-            rows = int(rows * size / max(looked[0].stat().st_size, 1))
+            there = int(there * size / max(looked[0].stat().st_size, 1))
+        parts = len(data.parts) if rows is None and len(looked) == len(files) else None
+        size, rows = (size, there) if rows is None else (int(size * rows / max(there, 1)), rows)
         lead.check(data, recipe)
         frame = some_rows(job)
     table = Table.of(frame, recipe.schema)
     width, each = _probe(table, recipe)
     leaves = -(-rows // job.leaf)
+    as_many = (run.workers or 0) > (os.cpu_count() or 1)  # more than this machine has: of others
     crew = min(run.workers or os.cpu_count() or 1, leaves)
-    crew = min(crew, crew_of_size(run.memory, job.leaf)) if engine == "local" else crew
+    here = engine == "local" or run.address is None
+    crew = min(crew, crew_of_size(run.memory, job.leaf)) if engine == "local" and not as_many else crew
+    stages = stages_of(
+        rows,
+        job.leaf,
+        job.rounds,
+        parts=parts,
+        text=0 if is_parquet(files[0]) else len(files),
+        buckets=buckets_of(rows, job.leaf),
+    )
+    cores = os.cpu_count() if here and not as_many else None
+    foreseen = foresee(stages, int(crew), each, speed() / REFERENCE, cores=cores)
     spilled, most = _bytes(frame, recipe, job.rounds if leaves > 1 else 0)
     return Plan(
         files=len(files),
@@ -166,7 +204,12 @@ def plan_parts(
         disk_needed=int(rows * most),
         workers=int(crew),
         memory_per_worker=needed(min(job.leaf, rows)),
-        seconds=rows * (each + PASSES) / 1e6 / max(crew, 1),
+        seconds=foreseen.total,
+        serial=foreseen.serial,
+        stages=foreseen.seconds,
+        grouping=each,
+        worker_hours=crew * foreseen.total / 3600,
+        money=None if price is None else price * crew * foreseen.total / 3600,
         recipe=recipe,
     )
 

@@ -126,10 +126,10 @@ def _refuse_versions(files: Sequence[Path]) -> None:
             kind = "an Iceberg"
         else:
             continue
+        name = f"delta:{folder.name}" if "Delta" in kind else "iceberg:CATALOGUE/NAMESPACE.TABLE"
         raise ReadError(
-            f"{folder.name!r} is {kind} table, whose files hold rows of earlier versions, too, and none of "
-            "the engines can tell which are in the present one: write that to Parquet files first, with the "
-            "library that keeps the table, and name these"
+            f"{folder.name!r} is {kind} table, whose files hold rows of earlier versions, too: name the "
+            f"table, such as {name}, and its present version is read"
         )
 
 

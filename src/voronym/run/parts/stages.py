@@ -13,6 +13,7 @@ from voronym.run.parts import spill
 from voronym.run.parts.job import Job, answer_path
 from voronym.run.parts.outcome import spoken
 from voronym.run.parts.runners import Runner
+from voronym.run.parts.watching import Watch
 from voronym.steps.effect import Effect
 
 WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, "spread": 3.0, "round": 10.0,
@@ -42,8 +43,9 @@ class Course:
 class Stages:
     """A job, its workers, and its history."""
 
-    def __init__(self, job: Job, runner: Runner, ctx: Context) -> None:
+    def __init__(self, job: Job, runner: Runner, ctx: Context, watch: Watch | None = None) -> None:
         self.job, self.runner, self.ctx = job, runner, ctx
+        self.watch = Watch() if watch is None else watch
         self.course = Course()
         self._done = 0.0
         self._all = 1.0
@@ -67,7 +69,11 @@ class Stages:
             else:
                 left.append(number)
 
+        self.watch.begin(name, tasks, len(answers))
+
         def wait() -> None:
+            spilled = self.course.bytes_spilled + self._held()
+            self.watch.step(name, len(answers), self.runner.alive, spilled, self.course.rows)
             share = (self._done + weight * len(answers) / tasks) / self._all
             self.ctx.part(0.0, 1.0, stage=self._picture(name, len(answers), tasks)).tell(
                 min(share, 0.99), self._loss, whole=True
@@ -86,6 +92,7 @@ class Stages:
             wait()
         self._done += weight
         self.course.seconds[name] = now() - started
+        self.watch.end(name, self.course.seconds[name])
         return [answers[number] for number in range(tasks)]
 
     def _picture(self, name: str, done: int, tasks: int) -> str:

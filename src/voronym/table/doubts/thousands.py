@@ -1,4 +1,4 @@
-"""Points that may separate thousands: 7.989 next to 308, in a file with semicolons."""
+"""Points that may separate thousands: 7.989 next to 308."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ def grouped_by_points(table: Columns, schema: Schema) -> Iterator[Doubt]:
         if name in schema and schema[name].role == "identifier":
             continue
         text = (
-            f"every point in {name!r} stands before three last digits, in a file whose cells are not "
-            f"separated by commas: is 7.989 nearly eight, or nearly eight thousand? It was read as nearly "
-            f"eight. Say "
-            f"{hint('thousands', '.')} if points separate thousands, or {hint('decimal', '.')} if they do not"
+            f"every point in {name!r} stands before three last digits: is 7.989 nearly eight, or nearly "
+            f"eight thousand? It was read as nearly eight. Say {hint('thousands', f'{name}=.')} if points "
+            f"separate thousands there, or {hint('decimal', '.')} if they do not"
         )
         yield Doubt("thousands", name, text)

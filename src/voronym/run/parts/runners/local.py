@@ -17,8 +17,9 @@ from types import ModuleType
 from typing import Any
 
 from voronym.errors import hint
-from voronym.run.parts.job import perform
+from voronym.run.parts.job import ShortOfMemoryError, perform
 from voronym.run.parts.runners.base import LostError, Runner, runner
+from voronym.run.parts.watching import log, losses
 
 PIECE = 0.1
 SOCKET = 75
@@ -110,8 +111,19 @@ class Local(Runner):
                 for number, answer in self._round(work, stage, list(left), wait):
                     del left[number]
                     yield number, answer
+            except ShortOfMemoryError:
+                self.close()
+                if self.workers == 1:
+                    raise
+                self.workers = max(1, self.workers // 2)  # each has twice the memory then
+                log.warning("memory is short in stage %s: %d workers go on", stage, self.workers)
+                self.notes.append(
+                    f"{self.workers} {'worker' if self.workers == 1 else 'workers'} went on from the stage "
+                    f"{stage!r}: with more of them, each had too little memory"
+                )
             except BrokenProcessPool:
                 self.close()
+                losses.add(stage)
                 lives -= 1
                 if lives == 0:
                     raise LostError(

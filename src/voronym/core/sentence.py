@@ -1,0 +1,32 @@
+"""A sentence that knows the message it was made of: reports say it in the reader's language."""
+
+from __future__ import annotations
+
+
+class Sentence(str):
+    """A text, the message with places that it was made of, and what fills them.
+
+    Parameters
+    ----------
+    message : str
+        With places, such as ``{people}``.
+    **given : str
+        What fills them: texts or sentences, with numbers as English writes them.
+
+    Examples
+    --------
+    >>> made = Sentence("{many} of them are {what}.", many="57%", what=Sentence("found"))
+    >>> made
+    '57% of them are found.'
+    >>> made.message, made.given["many"]
+    ('{many} of them are {what}.', '57%')
+    """
+
+    message: str
+    given: dict[str, str]
+
+    def __new__(cls, message: str, /, **given: str) -> Sentence:
+        """Fill the places of the message."""
+        made = super().__new__(cls, message.format(**given) if given else message)
+        made.message, made.given = message, given
+        return made

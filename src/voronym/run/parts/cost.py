@@ -1,0 +1,192 @@
+"""What the stages of a run cost: a model fitted to measured runs (`python -m benchmarks.plan` fits it again).
+
+A stage has tasks that do not need each other. A task costs a fixed time, a time for each of its rows, and one
+for each file of the work folder that it looks into. Grouping is tried on the data at hand; all else is scaled
+by how fast this machine sorts. Stages of one task are the serial part.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from voronym.run.parts.job import FILE, LOOK, SAMPLE
+from voronym.run.parts.source import PART
+
+REFERENCE = 0.0845
+"""Processor seconds that `speed` took on the machine of the measured runs."""
+START = 1.0
+"""Seconds until worker processes of this machine are ready; they restart before writing and counting."""
+TOGETHER = 0.9
+"""What a further worker of one machine adds, as a share of the first: they wait for one memory."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of a task: seconds, microseconds a row, microseconds for each file that it looks into."""
+
+    task: float
+    row: float
+    file: float = 0.0
+
+
+COSTS: dict[str, Cost] = {
+    "convert": Cost(0.05, 4.0),
+    "look": Cost(0.2, 2.0),
+    "whole": Cost(0.2, 4.0),
+    "scan": Cost(0.03, 1.0),
+    "cut": Cost(0.3, 3.0),
+    "spread": Cost(0.03, 1.0),
+    "round": Cost(0.05, 1.0, 20.0),
+    "last": Cost(0.05, 1.0, 20.0),
+    "write": Cost(0.05, 1.0, 20.0),
+    "sort": Cost(0.03, 0.5),
+    "count": Cost(0.03, 0.5, 20.0),
+    "measure": Cost(0.1, 2.0),
+}
+FIRST, OTHERS = 0.5, 0.25
+"""Shares of the grouping that the probe tries in the first round, and in each later one."""
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """A stage: how many tasks, the rows of each, and the files that each looks into."""
+
+    name: str
+    tasks: int
+    rows: float
+    files: int = 0
+
+    @property
+    def serial(self) -> bool:
+        """Whether one worker does it while the others wait."""
+        return self.tasks == 1
+
+
+def stages_of(
+    rows: int, leaf: int, rounds: int, *, parts: int | None = None, text: int = 0, buckets: int = 1
+) -> list[Tasks]:
+    """Return the stages of a run.
+
+    Parameters
+    ----------
+    rows, leaf, rounds : int
+        Of the data, of a leaf, and how often leaves are cut.
+    parts : int, optional
+        How many parts the files have; from the rows, where it is not given.
+    text : int
+        Text files, which become Parquet first.
+    buckets : int
+        In how many the written rows are counted.
+    """
+    parts = max(1, -(-rows // PART)) if parts is None else parts
+    first = [Tasks("convert", text, rows / text)] if text else []
+    first.append(Tasks("look", 1, min(rows, LOOK)))
+    if rows <= leaf:
+        return [*first, Tasks("whole", 1, rows), Tasks("write", 1, rows), Tasks("measure", 1, rows)]
+    leaves, files = -(-rows // leaf), max(1, -(-rows // FILE))
+    out = [*first, Tasks("scan", parts, rows / parts), Tasks("cut", 1, min(rows, SAMPLE)),
+           Tasks("spread", parts, rows / parts)]  # fmt: skip
+    out += [
+        Tasks(f"round@{turn}", leaves, rows / leaves, parts if turn == 0 else leaves)
+        for turn in range(rounds)
+    ]
+    return [*out, Tasks("write", files, rows / files, leaves), Tasks("sort", files, rows / files),
+            Tasks("count", buckets, rows / buckets, files)]  # fmt: skip
+
+
+def seconds_of(stage: Tasks, rounds: int, grouping: float, pace: float) -> float:
+    """Return the seconds of one task of a stage.
+
+    Parameters
+    ----------
+    stage : Tasks
+        The stage.
+    rounds : int
+        How many rounds there are.
+    grouping : float
+        Microseconds a row that the probe took for all rounds together, on this machine.
+    pace : float
+        How much slower this machine is than that of the measured runs.
+    """
+    base, _, turn = stage.name.partition("@")
+    cost = COSTS["last" if turn and int(turn) + 1 == rounds else base]
+    made = pace * (cost.task + 1e-6 * (cost.row * stage.rows + cost.file * stage.files))
+    if turn:
+        share = 1.0 if rounds == 1 else FIRST if turn == "0" else OTHERS
+        made += 1e-6 * grouping * share * stage.rows
+    return made + (1e-6 * grouping * stage.rows if base == "whole" else 0.0)
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """The seconds of each stage, and how many of all are spent where one worker works."""
+
+    seconds: dict[str, float]
+    serial: float
+
+    @property
+    def total(self) -> float:
+        """Seconds of the whole run."""
+        return sum(self.seconds.values())
+
+
+def foresee(
+    stages: Sequence[Tasks], workers: int, grouping: float, pace: float = 1.0, *, cores: int | None = None
+) -> Foreseen:
+    """Say how long a run takes.
+
+    Parameters
+    ----------
+    stages : sequence of Tasks
+        As `stages_of` returns them.
+    workers : int
+        How many tasks are done at a time.
+    grouping, pace : float
+        As in `seconds_of`.
+    cores : int, optional
+        Of the one machine that all workers share; None where each has one of its own.
+    """
+    rounds = sum(1 for stage in stages if "@" in stage.name)
+    at_once = workers if cores is None else min(workers, cores)
+    out: dict[str, float] = {}
+    serial, running = 0.0, False
+    for stage in stages:
+        each = seconds_of(stage, rounds, grouping, pace)
+        width = min(at_once, stage.tasks)
+        slower = 1.0 if cores is None else width / (1.0 + TOGETHER * (width - 1))
+        out[stage.name] = span([each * slower] * stage.tasks, width)
+        if workers > 1 and stage.tasks > 1 and (not running or stage.name in ("write", "count")):
+            out[stage.name] += START * pace
+            running = True
+        serial += out[stage.name] if stage.serial else 0.0
+    return Foreseen(out, serial)
+
+
+def span(seconds: Sequence[float], workers: int) -> float:
+    """Return when the last task ends, if each worker takes the next one when it is free.
+
+    Examples
+    --------
+    >>> span([2.0, 1.0, 1.0], 2), span([1.0] * 5, 2)
+    (2.0, 3.0)
+    """
+    free = [0.0] * max(1, workers)
+    for task in seconds:
+        heapq.heapreplace(free, free[0] + task)
+    return max(free)
+
+
+def speed() -> float:
+    """Return the processor seconds that this machine takes to sort a million numbers: the best of three."""
+    numbers = np.random.default_rng(0).random(1_000_000)
+    best = np.inf
+    for _ in range(3):
+        began = time.process_time()
+        np.sort(numbers)
+        best = min(best, time.process_time() - began)
+    return float(best)

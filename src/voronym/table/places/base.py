@@ -1,0 +1,243 @@
+"""Places of tables that are no files of this machine: what reads from each, and how a release gets there.
+
+A release is made and counted as files in a folder that only its owner can read. When reports and recipe are
+whole, too, its `Sink` takes the rows to the place, where they are counted again before anybody sees them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+import polars as pl
+
+from voronym.core.atomic import accompany, at_the_end, sealed, together
+from voronym.core.locks import passing_folder
+from voronym.core.place import CHANGED, digest_of
+from voronym.core.registry import Registry
+from voronym.errors import ReadError, WriteError
+from voronym.table.frame import listing
+
+MARK = "a release by voronym"
+"""Says of a table that it may be replaced: no original is lost."""
+ROWS = 50_000
+"""Rows that are held at a time on the way from or to a place."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """A release on its way: files that are whole, and where they go.
+
+    Parameters
+    ----------
+    address : str
+        Of the place.
+    table : str
+        Of a database.
+    files : mapping
+        Each file, and the digest that it had when it was counted.
+    keys, k
+        Every combination of keys occurs k times or more, over all files.
+    overwrite : bool
+        Whether an earlier release may be replaced.
+    """
+
+    address: str
+    table: str
+    files: Mapping[Path, str | None]
+    keys: tuple[str, ...]
+    k: int
+    overwrite: bool
+
+    def scan(self) -> pl.LazyFrame:
+        """Return the rows of all files, which are Parquet."""
+        return pl.concat([pl.scan_parquet(file) for file in self.files])
+
+    def check_files(self) -> None:
+        """Refuse files that are not those that were counted."""
+        for file, digest in self.files.items():
+            if digest not in (None, digest_of(file)):
+                raise WriteError(CHANGED.format(file.name))
+
+
+class Place(ABC):
+    """A kind of place; its name stands in messages and documentation."""
+
+    name: str
+    holds_files: bool = False
+    """Whether it holds files of any format, which are fetched to be read, and put."""
+    takes_query: bool = False
+    """Whether what is read from it may be a database."""
+    source: bool = True
+    """Whether tables are read from it, too."""
+
+    @abstractmethod
+    def address(self, text: str) -> str | None:
+        """Return the address that a text stands for; None where it is of another place.
+
+        A `Path` has made one slash of two or three.
+        """
+
+    def shown(self, address: str) -> str:
+        """Return an address as people may read it."""
+        return address
+
+    @abstractmethod
+    def read(self, address: str, query: str | None) -> pl.DataFrame:
+        """Return a table."""
+
+    def lay_down(self, address: str, query: str | None, folder: Path) -> None:
+        """Write a table to files in a folder, a part of it at a time."""
+        self.read(address, query).write_parquet(folder / "table.parquet", row_group_size=ROWS)
+
+    @abstractmethod
+    def check(self, address: str, table: str, *, overwrite: bool) -> None:
+        """Refuse a place that does not answer, or is taken, before the work."""
+
+    def check_many(self, address: str) -> None:
+        """Refuse an address that cannot take a release over many parts; none, where nothing is said."""
+        del address
+
+    def send(self, load: Load) -> None:
+        """Have a release get there when the block of `together` that is open ends."""
+        accompany(self.sink(load))
+
+    def sink(self, load: Load) -> Sink:
+        """Return what takes a release there."""
+        raise NotImplementedError
+
+
+@dataclass
+class Sink(ABC):
+    """Takes a release to its place, where nobody sees it before all that belongs to it is whole."""
+
+    load: Load
+    begun: bool = field(default=False, init=False)
+
+    def before(self) -> None:
+        """Take the rows there, and count them."""
+        self.load.check_files()
+        try:
+            self.begun = True
+            self.fill()
+            again = self.count()
+        except BaseException as error:
+            self.undo()
+            reason = self.reason(error)
+            if reason is None:
+                raise
+            raise WriteError(f"could not write {self.called}: {reason}; nothing was released") from None
+        if again is None:
+            return
+        rows, smallest = again
+        whole = self.load.scan().select(pl.len()).collect().item()
+        if rows != whole or smallest < self.load.k:
+            self.undo()
+            raise WriteError(
+                f"{self.called} came back with {rows} of {whole} rows, the smallest combination of "
+                f"{listing(list(self.load.keys))} {smallest} times (k = {self.load.k}); nothing was released"
+            )
+
+    @property
+    def called(self) -> str:
+        """How messages call what is made."""
+        return f"table {self.load.table!r}"
+
+    @abstractmethod
+    def fill(self) -> None:
+        """Take the rows there."""
+
+    @abstractmethod
+    def count(self) -> tuple[int, int] | None:
+        """Return how many rows are there, and in the smallest combination; None for the file itself."""
+
+    def reason(self, error: BaseException) -> str | None:
+        """Say why the place refused, without a value; None where the error says it itself."""
+        return (
+            None
+            if isinstance(error, WriteError) or not isinstance(error, Exception)
+            else type(error).__name__
+        )
+
+    def after(self) -> None:  # noqa: B027 - most stores have nothing to do
+        """Have everybody see it."""
+
+    @abstractmethod
+    def undo(self) -> None:
+        """Take it back."""
+
+
+PLACES: Registry[Place] = Registry("place")
+
+
+def place_of(path: object) -> tuple[Place, str] | None:
+    """Return the place that a path stands for and the address there; None where it is a file or folder.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> place, address = place_of(Path("s3://bucket/people.csv"))
+    >>> place.name, address, place_of("people.csv")
+    ('store', 's3://bucket/people.csv', None)
+    """
+    text = str(path)
+    for _, place in PLACES.entries():
+        address = place.address(text)
+        if address is not None:
+            return place, address
+    return None
+
+
+def shown(path: object) -> str:
+    """Return where a table went, as people may read it: without a password."""
+    found = place_of(path)
+    return str(path) if found is None else found[0].shown(found[1])
+
+
+def passing_till_the_end(home: Path | None = None) -> Path:
+    """Return a folder that its owner alone can read, removed when the block of `together` ends."""
+    stack = ExitStack()
+    folder = stack.enter_context(passing_folder(home))
+    at_the_end(lambda _: stack.close())
+    return folder
+
+
+@contextmanager
+def sent(
+    place: Place, address: str, table: str, keys: Sequence[str], k: int, *, overwrite: bool
+) -> Iterator[Path]:
+    """Give the path of a file to be made, which gets to its place when all beside it are whole."""
+    with together():
+        name = PurePosixPath(address).name if place.holds_files else "release.parquet"
+        path = passing_till_the_end() / name
+        yield path
+        place.send(Load(address, table, {path: sealed(path)}, tuple(keys), k, overwrite))
+
+
+def counted(frame: pl.LazyFrame, keys: Sequence[str]) -> tuple[int, int]:
+    """Return how many rows a table has, and how many its smallest combination of keys."""
+    sizes = frame.group_by(list(keys)).len().select(pl.sum("len"), least=pl.min("len")).collect()
+    rows, least = sizes.row(0)
+    return int(rows or 0), int(least or 0)
+
+
+def mended(text: str, start: str) -> str:
+    """Return an address after a prefix with its two slashes, where a `Path` has left one.
+
+    Examples
+    --------
+    >>> mended("delta:s3:/bucket/table", "delta:"), mended("delta:/data/table", "delta:")
+    ('s3://bucket/table', '/data/table')
+    """
+    rest = text[len(start) :]
+    scheme, sign, path = rest.partition(":/")
+    return f"{scheme}://{path.lstrip('/')}" if sign and len(scheme) > 1 else rest
+
+
+def no_query(query: str | None, what: str) -> None:
+    """Refuse a query to a place that answers none."""
+    if query is not None:
+        raise ReadError(f"{what} is not a database, so it takes no query")

@@ -1,0 +1,262 @@
+"""Ten kills each of driver, worker, store and database at random moments: the release is the same, or absent.
+
+Schedulers and workers of Dask, and Spark's, are killed in `test_lost_clusters`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psutil
+import pytest
+
+import voronym as vr
+from location.town_hall import Postgres, postgres_bin
+from scale.conftest import ROLES, people, rows, write
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+ASKED: dict[str, Any] = {**ROLES, "k": 4, "leaf": 300}
+WORDS = ["--key", ",".join(ROLES["keys"]), "--confidential", "ill", "--identifier", "name", "-k", "4"]
+WORDS += ["--order", "grade=low,mid,high", "--leaf", "300"]
+TIMES = 10
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Two files of people, and their release by a run that nobody killed."""
+    write(people(2000), tmp_path / "data", 2)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "whole", workers=1, **ASKED)
+    (tmp_path / "passing").mkdir()
+    return tmp_path / "data"
+
+
+def start(data: Path, output: str, *words: str, **environment: str) -> subprocess.Popen[str]:
+    """Start a run as a process of its own."""
+    command = [sys.executable, "-m", "voronym", "anonymize", str(data), "-o", output, *WORDS, *words]
+    place = {"TMPDIR": str(data.parent / "passing"), **environment}
+    return subprocess.Popen(command, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                            env={**os.environ, **place})  # fmt: skip
+
+
+def length_of(data: Path, *words: str) -> float:
+    """Return the seconds that a run takes which nobody disturbs."""
+    began = time.monotonic()
+    with start(data, str(data.parent / "timed"), *words) as run:
+        run.communicate()
+    assert run.returncode == 0
+    return time.monotonic() - began
+
+
+def disturbed(run: subprocess.Popen[str], seconds: float, how: Callable[[], bool]) -> tuple[bool, str]:
+    """Disturb a run after some seconds; return whether it was, and what it printed."""
+    try:
+        _, printed = run.communicate(timeout=seconds)
+        return False, printed
+    except subprocess.TimeoutExpired:
+        done = how()
+    return done, run.communicate(timeout=120)[1]
+
+
+def hidden(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+
+
+def test_the_driver_is_killed_and_the_next_run_goes_on(data: Path) -> None:
+    draw, here, times = random.Random(2), data.parent, 0
+    whole = length_of(data, "--workers", "2")
+    for turn in range(4 * TIMES):
+        output = here / f"out-{turn}"
+        run = start(data, str(output), "--workers", "2", "--resume")
+
+        def kill(run: subprocess.Popen[str] = run) -> bool:
+            os.kill(run.pid, signal.SIGKILL)
+            return True
+
+        killed, _ = disturbed(run, draw.uniform(0.3, 0.95) * whole, kill)
+        if killed and run.returncode == -signal.SIGKILL:
+            times += 1
+            assert not output.exists() or rows(output).equals(rows(here / "whole"))
+            for path in here.glob(".out-*"):
+                assert path.stat().st_mode & 0o077 == 0, "others could read what a killed run left"
+            with start(data, str(output), "--workers", "2", "--resume", "--overwrite") as again:
+                printed = again.communicate()[1]
+            assert again.returncode == 0, printed
+        assert rows(output).equals(rows(here / "whole"))
+        assert not hidden(here)
+        if times == TIMES:
+            break
+    assert times == TIMES
+
+
+def test_workers_are_killed_and_the_release_is_the_same(data: Path) -> None:
+    draw, here, times = random.Random(3), data.parent, 0
+    whole = length_of(data, "--workers", "2")
+    for turn in range(6 * TIMES):
+        output = here / f"out-{turn}"
+        run = start(data, str(output), "--workers", "2")
+
+        def kill(run: subprocess.Popen[str] = run) -> bool:
+            words = ("forkserver", "resource_tracker")
+            crew = [
+                child
+                for child in psutil.Process(run.pid).children(recursive=True)
+                if not any(word in " ".join(child.cmdline()) for word in words) or child.ppid() != run.pid
+            ]
+            if crew:
+                draw.choice(crew).kill()
+            return bool(crew)
+
+        killed, printed = disturbed(run, draw.uniform(0.3, 0.95) * whole, kill)
+        times += killed
+        assert run.returncode == 0, printed
+        assert rows(output).equals(rows(here / "whole"))
+        assert not hidden(here)
+        if times == TIMES:
+            break
+    assert times == TIMES
+
+
+def test_the_database_is_killed_and_has_the_table_or_none(data: Path) -> None:
+    import psycopg
+
+    programs = postgres_bin()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed")
+    draw, here, server = random.Random(4), data.parent, Postgres(programs)
+    expected = sorted(rows(here / "whole").rows(), key=str)
+    there = 0
+    try:
+        whole = length_of(data, "--workers", "1")
+        for _ in range(TIMES):
+            address = server.fresh().replace("+psycopg", "")
+            run = start(data, address, "--workers", "1")
+
+            def kill() -> bool:
+                server.stop("immediate")
+                return True
+
+            # Late moments: that is when the table is on its way.
+            killed, printed = disturbed(run, draw.uniform(0.6, 1.1) * whole, kill)
+            if killed:
+                server.start()
+            assert "defect of voronym" not in printed
+            with psycopg.connect(address) as base:
+                name = base.execute("select to_regclass('release')").fetchone()
+                made = name is not None and name[0] is not None
+            assert made == (run.returncode == 0), printed
+            there += made
+            if made:
+                frame = vr.read(address, query="select * from release")
+                assert sorted(frame.select(rows(here / "whole").columns).rows(), key=str) == expected
+            assert not list((here / "passing").glob("voronym-passing-*"))
+    finally:
+        server.close()
+    print(f"{there} of {TIMES} were whole before the server was killed")  # noqa: T201
+
+
+@pytest.fixture
+def stores() -> Iterator[Callable[[], tuple[subprocess.Popen[str], str]]]:
+    for name in ("s3fs", "moto", "flask", "flask_cors"):
+        pytest.importorskip(name, reason="pip install s3fs 'moto[s3]' flask flask-cors")
+    code = (
+        "import sys; from moto.server import ThreadedMotoServer as S; s = S('127.0.0.1', 0, verbose=False); "
+        "s.start(); print(s.get_host_and_port()[1], flush=True); sys.stdin.read()"
+    )
+    started: list[subprocess.Popen[str]] = []
+
+    def begin() -> tuple[subprocess.Popen[str], str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        started.append(process)
+        assert process.stdout is not None
+        return process, f"http://127.0.0.1:{process.stdout.readline().strip()}"
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_the_store_is_killed_and_nothing_is_left_here(data: Path, stores: Any, tmp_path: Path) -> None:
+    import boto3
+
+    draw, here = random.Random(5), data.parent
+    expected, there = sorted(rows(here / "whole").rows(), key=str), 0
+    whole = length_of(data, "--workers", "1")
+    for _ in range(TIMES):
+        process, address = stores()
+        known = {"AWS_ENDPOINT_URL": address, "AWS_DEFAULT_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "x",
+                 "AWS_SECRET_ACCESS_KEY": "x", "AWS_MAX_ATTEMPTS": "1"}  # fmt: skip
+        client = boto3.client("s3", endpoint_url=address, region_name="us-east-1", aws_access_key_id="x",
+                              aws_secret_access_key="x")  # noqa: S106  # fmt: skip
+        client.create_bucket(Bucket="b")
+        run = start(data, "s3://b/release.parquet", "--workers", "1", **known)
+
+        def stop(process: subprocess.Popen[str] = process) -> bool:
+            process.send_signal(signal.SIGSTOP if draw.random() < 0.3 else signal.SIGKILL)
+            if psutil.Process(process.pid).status() == psutil.STATUS_STOPPED:
+                time.sleep(1.0)  # slow, and then there again
+                process.send_signal(signal.SIGCONT)
+            return True
+
+        _, printed = disturbed(run, draw.uniform(0.5, 1.2) * whole, stop)
+        assert "defect of voronym" not in printed
+        if process.poll() is None:
+            names = [item["Key"] for item in client.list_objects_v2(Bucket="b").get("Contents", [])]
+            assert bool(names) == (run.returncode == 0), printed
+            if names:
+                client.download_file("b", "release.parquet", str(tmp_path / "fetched.parquet"))
+                assert sorted(pl.read_parquet(tmp_path / "fetched.parquet").rows(), key=str) == expected
+                there += 1
+        assert not list((here / "passing").glob("voronym-passing-*"))
+    print(f"{there} of {TIMES} were whole")  # noqa: T201
+
+
+@pytest.mark.parametrize("moment", ["cut", "spread", "round@1", "write", "count"])
+@pytest.mark.parametrize("how", ["other values", "gone"])
+def test_a_source_that_changes_gives_no_release(
+    data: Path, monkeypatch: pytest.MonkeyPatch, moment: str, how: str
+) -> None:
+    from voronym.run.parts.stages import Stages
+
+    real, file = Stages.perform, data / "part-1.parquet"
+
+    def perform(lead: Stages, name: str, tasks: int) -> list[Any]:
+        if name == moment:
+            if how == "gone":
+                file.unlink()
+            else:
+                pl.read_parquet(file).with_columns(pl.col("age").reverse()).write_parquet(
+                    file, row_group_size=333
+                )
+        return real(lead, name, tasks)
+
+    monkeypatch.setattr(Stages, "perform", perform)
+    with pytest.raises(vr.VoronymError, match="part-1"):
+        vr.anonymize(data, output=data.parent / "out", workers=1, **ASKED)
+    assert not (data.parent / "out").exists()
+    assert not hidden(data.parent)
+
+
+@pytest.mark.parametrize("after", range(0, 60, 3))
+def test_a_full_disk_at_every_stage(data: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    from scale.conftest import fill_the_disk
+
+    fill_the_disk(monkeypatch, after)
+    with contextlib.suppress(vr.WriteError):
+        vr.anonymize(data, output=data.parent / "out", workers=1, **ASKED)
+    out = data.parent / "out"
+    assert not out.exists() or rows(out).equals(rows(data.parent / "whole"))
+    assert not hidden(data.parent)
