@@ -41,9 +41,9 @@ def test_who_says_it_is_not_asked(tmp_path, said):
 def test_thousands_are_asked_about_by_column(tmp_path):
     file = spanish(tmp_path, more=";1.5")
     assert "ingresos" in asked(vr.read(file))[0]
-    said = vr.read(file, thousands="ingresos=.")
-    assert not asked(said)
-    assert (said["ingresos"].max(), said["tasa"].max()) == (123_013, 1.5)
+    text = vr.read(file, thousands="ingresos=.")
+    assert not asked(text)
+    assert (text["ingresos"].max(), text["tasa"].max()) == (123_013, 1.5)
     plain = tmp_path / "plain.csv"
     plain.write_text("age,pay\n" + "".join(f"{20 + i},{pay}\n" for i, pay in enumerate(INCOMES)))
     assert asked(vr.read(plain))
