@@ -32,7 +32,8 @@ def meant(name: object, known: Iterable[str]) -> str:
     """
     lower = {item.lower(): item for item in known}
     near = get_close_matches(str(name).lower(), lower, 1, 0.6)
-    begun = [item for item in lower if len(str(name)) > 2 and item.startswith(str(name).lower())]
+    within = [item for item in lower if len(str(name)) > 2 and str(name).lower() in item]
+    begun = [item for item in within if item.startswith(str(name).lower())] or within
     near = near or begun[: len(begun) == 1]
     return f". Did you mean {lower[near[0]]!r}?" if near else ""
 
