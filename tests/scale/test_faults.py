@@ -122,7 +122,9 @@ print(sorted(path.name for path in folder.iterdir()))
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the data of a process")
 def test_a_task_that_needs_more_memory_than_a_worker_has(tmp_path: Path) -> None:
     words = [sys.executable, "-c", LIMITED, str(tmp_path)]
-    sentence = subprocess.run(words, capture_output=True, text=True, check=True, timeout=240).stdout.splitlines()
+    sentence = subprocess.run(
+        words, capture_output=True, text=True, check=True, timeout=240
+    ).stdout.splitlines()
     assert sentence[0] == "100000000"
     assert sentence[1].startswith(
         "ShortOfMemoryError a task of the stage 'greedy' needs more memory than a worker has"
