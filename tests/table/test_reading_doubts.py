@@ -31,11 +31,11 @@ def test_points_that_may_part_thousands_are_asked_about(tmp_path):
         vr.anonymize(frame, keys=["edad"], confidential=["ingresos"], k=4)
 
 
-@pytest.mark.parametrize("said", [{"thousands": "."}, {"thousands": "ingresos=."}, {"decimal": "."}])
-def test_who_says_it_is_not_asked(tmp_path, said):
-    frame = vr.read(spanish(tmp_path), **said)
+@pytest.mark.parametrize("reading", [{"thousands": "."}, {"thousands": "ingresos=."}, {"decimal": "."}])
+def test_who_says_it_is_not_asked(tmp_path, reading):
+    frame = vr.read(spanish(tmp_path), **reading)
     assert not asked(frame)
-    assert frame["ingresos"].max() == (123_013 if "thousands" in said else 950)
+    assert frame["ingresos"].max() == (123_013 if "thousands" in reading else 950)
 
 
 def test_thousands_are_asked_about_by_column(tmp_path):
