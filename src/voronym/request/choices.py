@@ -348,7 +348,7 @@ class RunChoices(Options):
         value="FILE", accepts="str | Path | None",
     )  # fmt: skip
     log_level: str = option(
-        "info", "How much the log tells.", check=one_of("debug", "info", "warning", "error"), purpose=PARTS,
+        "info", "Detail of the log.", check=one_of("debug", "info", "warning", "error"), purpose=PARTS,
         value="LEVEL",
     )  # fmt: skip
     prometheus: str | None = option(
