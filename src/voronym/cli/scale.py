@@ -63,7 +63,7 @@ def anonymize(asked: Asked, outputs: Outputs, format: str | None) -> None:  # no
         request = Request.of(asked.choices(columns_of(source, reading)))
         if source is not asked.source and request.run.resume:
             raise InputError(
-                "what is at an address cannot be read on later: copy it to files, and name these"
+                "a run over an address cannot be resumed: copy the data to files, and name these"
             )
         made = release_parts(
             source,

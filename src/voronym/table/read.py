@@ -49,7 +49,7 @@ def read(
     **reading
         What is known about the file, see `voronym.table.Reading`: ``delimiter``, ``encoding``, ``decimal``,
         ``thousands``, ``date_format``, ``missing``, ``header``, ``skip_rows``, ``skip_footer``, ``sheet``.
-        What is not said is found out.
+        What is not given is detected.
 
     Returns
     -------

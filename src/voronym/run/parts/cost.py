@@ -27,7 +27,7 @@ TOGETHER = 1.0
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a task: seconds, microseconds a row, microseconds for each file that it looks into."""
+    """The cost of a task: seconds, microseconds per row, microseconds per file."""
 
     task: float
     row: float
@@ -54,7 +54,7 @@ FIRST, OTHERS = 0.455, 0.195
 
 @dataclass(frozen=True)
 class Tasks:
-    """A stage: how many tasks, the rows of each, and the files that each looks into."""
+    """A stage: its number of tasks, and the rows and files of each."""
 
     name: str
     tasks: int
@@ -124,7 +124,7 @@ def seconds_of(stage: Tasks, rounds: int, grouping: float, pace: float) -> float
 
 @dataclass(frozen=True)
 class Foreseen:
-    """The seconds of each stage, and how many of all are spent where one worker works."""
+    """The seconds of each stage, and those in which one worker works alone."""
 
     seconds: dict[str, float]
     serial: float
@@ -138,7 +138,7 @@ class Foreseen:
 def foresee(
     stages: Sequence[Tasks], workers: int, grouping: float, pace: float = 1.0, *, cores: int | None = None
 ) -> Foreseen:
-    """Say how long a run takes.
+    """Estimate the time of a run.
 
     Parameters
     ----------
