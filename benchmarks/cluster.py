@@ -216,7 +216,23 @@ def simulate(
     return lead, cluster
 
 
-COLOURS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#222255", "#225555")
+COLOURS = (
+    "#4477aa",
+    "#66ccee",
+    "#228833",
+    "#ccbb44",
+    "#ee6677",
+    "#aa3377",
+    "#bbbbbb",
+    "#222255",
+    "#225555",
+    "#ee7733",
+)
+
+
+def _label(stage: str) -> str:
+    base, _, turn = stage.partition("@")
+    return f"{base} {int(turn) + 1}" if turn else base
 
 
 def draw(cluster: Cluster, path: Path, title: str) -> None:
@@ -249,7 +265,7 @@ def draw(cluster: Cluster, path: Path, title: str) -> None:
         out.append(f'<polygon points="{text}" fill="{colour}"/>')
         y = top + 16 * row
         out.append(f'<rect x="{left + wide + 12}" y="{y}" width="10" height="10" fill="{colour}"/>')
-        out.append(f'<text x="{left + wide + 27}" y="{y + 10}">{name}</text>')
+        out.append(f'<text x="{left + wide + 27}" y="{y + 10}">{_label(name)}</text>')
         low = top_
     for moment in cluster.lost:
         x = left + wide * moment / end

@@ -91,6 +91,9 @@ EXAMPLES: dict[str, list[Any]] = {
     "memory": ["16GB", 4_000_000_000],
     "work": ["/scratch/work"],
     "resume": [True],
+    "log": ["run.log"],
+    "log_level": ["debug", "error"],
+    "prometheus": ["run.prom"],
 }
 BESIDE: dict[str, dict[str, Any]] = {
     "options": {"method": "records", "k": None},

@@ -197,3 +197,17 @@ def test_dask_workers_that_wait_for_memory_without_end(
             list(crew.run(str(tmp_path), "look", [0], lambda: None))
     finally:
         crew.close()
+
+
+def test_a_leader_that_nobody_asks_about_is_gone() -> None:
+    """It is a zombie then, which has a number still: its workers would wait for it without end."""
+    leader = subprocess.Popen([sys.executable, "-c", ""])
+    assert not local._is_gone(os.getpid())
+    for _ in range(200):
+        if local._is_gone(leader.pid):
+            break
+        time.sleep(0.05)
+    os.kill(leader.pid, 0)
+    assert local._is_gone(leader.pid)
+    leader.wait()
+    assert local._is_gone(leader.pid)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -61,10 +62,19 @@ def _watch(leader: int) -> None:
     """End this process when its leader is gone, even killed: nobody waits for its answers."""
     while True:
         time.sleep(1.0)
-        try:
-            os.kill(leader, 0)
-        except OSError:
+        if _is_gone(leader):
             os._exit(1)
+
+
+def _is_gone(process: int) -> bool:
+    """Whether a process has ended, also where nobody has asked how: it keeps its number until then."""
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return True
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    return False
 
 
 @contextlib.contextmanager
