@@ -95,7 +95,7 @@ def _neighbours(search: Search, rng: np.random.Generator) -> Ints:
 
 
 def _solved(search: Search, rows: Ints, nodes: int | None, ctx: Context) -> float | None:
-    """Solve the integer programme of some combinations while the others stay; return its bound."""
+    """Solve the integer programme of some combinations with the others fixed; return its bound."""
     c = search.choices
     if not len(rows):
         return None

@@ -348,10 +348,10 @@ class RunChoices(Options):
         value="FILE", accepts="str | Path | None",
     )  # fmt: skip
     log_level: str = option(
-        "info", "How much the log tells.", check=one_of("debug", "info", "warning", "error"), purpose=PARTS,
+        "info", "Detail of the log.", check=one_of("debug", "info", "warning", "error"), purpose=PARTS,
         value="LEVEL",
     )  # fmt: skip
-    metrics: str | None = option(
+    prometheus: str | None = option(
         None, "A file for figures of the run in the text form of Prometheus, replaced as it goes on.",
         check=path, purpose=PARTS, value="FILE", accepts="str | Path | None",
     )  # fmt: skip
