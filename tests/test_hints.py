@@ -19,6 +19,7 @@ FLAG = re.compile(r"(?<![\w'\"-])--[a-z][a-z-]+|in Python\)")
 SPEAK_FLAGS = ("cli/", "request/choices.py", "request/checks.py", "_kernels/warm.py")
 """Who writes commands: the command line, the declarations, and the warming up that runs commands."""
 COMMANDS = {
+    "history/notes.py": 1,
     "history/refusal.py": 1,
     "report/sections/closing.py": 1,
     "report/sections/known.py": 1,

@@ -34,7 +34,7 @@ RARE = 0.05
 MOSTLY = 0.5
 """Share of the records that rare categories may have together, to become one."""
 CODES = re.compile(r"[A-Z]*[0-9][0-9A-Z]*")
-"""Texts whose first signs stand for something larger, as those of postcodes do."""
+"""Texts whose first characters stand for something larger, as those of postcodes do."""
 RANGES = 10
 """Ranges that numbers are rounded to, about."""
 
@@ -156,7 +156,7 @@ def propose_recodings(table: Any, suda: Suda, most: int = 3) -> tuple[Proposal, 
     """Return useful recodings of the columns that add most to the SUDA scores, the best first.
 
     Categories below 5 % of the records become one, unless most records have such; then codes lose their last
-    signs. Numbers are rounded down to about ten values.
+    characters. Numbers are rounded down to about ten values.
     """
     frame = load(table)
     columns = Columns(frame)
@@ -205,7 +205,7 @@ def _recoded(columns: Columns, name: str) -> tuple[str, Ints] | None:
 
 
 def _cut(values: Values, name: str) -> tuple[str, Ints] | None:
-    """Return a step that takes the last signs off codes until about ten are left; None for other texts."""
+    """Return a step that takes the last characters off codes until ten are left; None for other texts."""
     levels = [str(level) for level in values.levels]
     if values.form not in ("string", "category") or not all(map(CODES.fullmatch, levels)):
         return None

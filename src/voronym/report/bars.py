@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from voronym.report.axes import NARROW, WIDE, Axes, Axis, name_room
+from voronym.report.language import term
 from voronym.report.svg import FONT, circle, escape, line, num, rect, shorten, text, tip, width
 
 MOST_LETTERS = 60
@@ -194,7 +195,7 @@ def sizes(
     series = [("a", after, "after")] if before is None else [("b", before, "before"), ("a", after, "after")]
     top = float(max(item.groups(own) for item in bins for _, own, _ in series)) or 1.0
     axes = Axes(
-        Axis.of_names([element.label for element in bins], name=f"{counted} in the {what}", least=6),
+        Axis.of_names([element.label for element in bins], name=term(f"{counted} in the {what}"), least=6),
         Axis.numbers(0, top, count=4, whole=True),
         height=195,
         top=22,
