@@ -39,7 +39,7 @@ def people(tmp_path: Path) -> Path:
     return tmp_path / "firms"
 
 
-def told(folder: Path) -> str:
+def texts_of(folder: Path) -> str:
     return "".join((folder / name).read_text(encoding="utf-8") for name in ("run.log", "run.prom"))
 
 
@@ -56,7 +56,7 @@ def test_log_and_figures_tell_stages_and_no_values(people: Path, level: str, lin
     here = people.parent
     made = vr.anonymize(people, output=here / "out", k=3, leaf=200, workers=1, log=here / "run.log",
                         log_level=level, prometheus=here / "run.prom", **ROLES)  # fmt: skip
-    text = told(here)
+    text = texts_of(here)
     no_value_in(text, people)
     log = (here / "run.log").read_text(encoding="utf-8").splitlines()
     assert (len(log) >= lines) if lines else not log
@@ -76,7 +76,7 @@ def test_a_run_that_fails_is_told_by_its_kind(people: Path) -> None:
         vr.anonymize(
             people, output=here / "out", k=601, log=here / "run.log", prometheus=here / "run.prom", **ROLES
         )
-    text = told(here)
+    text = texts_of(here)
     no_value_in(text, people)
     assert "ERROR the run ends without a release: GuaranteeError" in text
     assert "voronym_failed 1" in text
