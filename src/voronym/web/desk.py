@@ -149,12 +149,12 @@ class Table:
 
     async def draw(self, *, everything: bool = False) -> Sketch:
         """Return the preview for the settings, started if needed; an older one is given up."""
-        old = self.sketch
-        if old is None or old.settings != self.settings or (everything and not old.everything):
+        drawn = self.sketch
+        if drawn is None or drawn.settings != self.settings or (everything and not drawn.everything):
             await self._stop_sketch()
-            self.sketch = Sketch(self.settings, everything=everything)
-            self.sketch.work = asyncio.create_task(self._draw(self.sketch))
-        return self.sketch
+            drawn = self.sketch = Sketch(self.settings, everything=everything)
+            drawn.work = asyncio.create_task(self._draw(drawn))
+        return drawn
 
     async def _draw(self, sketch: Sketch) -> None:
         try:
