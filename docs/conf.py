@@ -28,6 +28,7 @@ html_theme = "furo"
 html_title = "voronym"
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
+html_js_files = ["accessible.js"]
 html_show_sphinx = False
 html_copy_source = False
 

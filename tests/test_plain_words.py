@@ -38,6 +38,7 @@ PRONOUNS = frozenset({"one", "found", "said", "told"})
 def prose(page: str) -> str:
     """Return the sentences of a page: no code, no tables, no links' addresses."""
     text = re.sub(r"^(`{3,}|:{3,}).*?^\1\s*$", "", page, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"<!-- papers -->.*?<!-- end of papers -->", "", text, flags=re.DOTALL)  # made by a program
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     lines = [line for line in text.splitlines() if not line.lstrip().startswith(("|", "#", "!["))]
     text = re.sub(r"\]\([^)]*\)", "]", "\n".join(lines))

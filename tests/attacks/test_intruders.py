@@ -51,12 +51,12 @@ def release(people) -> vr.Release:
 
 
 def test_an_invoice_number_is_a_date(people, release):
-    found = vr.attack(release, attacks=["linkage", "linkage-columns"])
-    told = found["linkage-columns"]
-    assert told.success >= 0.8
-    assert told.details["columns"][0] == "invoice"
-    assert "'invoice' → 'admitted'" in told.says
-    assert found["linkage"].success <= 1 / 5
+    answer = vr.attack(release, attacks=["linkage", "linkage-columns"])
+    messages = answer["linkage-columns"]
+    assert messages.success >= 0.8
+    assert messages.details["columns"][0] == "invoice"
+    assert "'invoice' → 'admitted'" in messages.says
+    assert answer["linkage"].success <= 1 / 5
     mended = vr.anonymize(people, keys=[*KEYS, "invoice"], confidential=["diagnosis"], k=5, method="mdav")
     left = vr.attack(mended, attacks=["linkage-columns"])["linkage-columns"]
     assert left.success - (left.excess - left.interval[0]) <= 1 / 5

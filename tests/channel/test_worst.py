@@ -173,7 +173,7 @@ def test_drawing_by_a_rule_that_sees_w():
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "message"),
     [
         ({}, "give either t or delta"),
         ({"t": 0.1, "delta": 0.1}, "given: t, delta"),

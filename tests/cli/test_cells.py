@@ -131,7 +131,7 @@ def test_room_is_kept_at_the_least_cost(homes):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "sentence"),
     [
         (["--cells", "4"], "--column X,Y, or --place"),
         (["--cells", "4", "--column", "x,z"], "z"),

@@ -151,7 +151,7 @@ MAKE = ["anonymize", "patients.csv", "-o", "o.csv"]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["compare", "patients.csv", "--metod", "mdav"],

@@ -244,7 +244,7 @@ def test_what_a_ledger_cannot_do_is_said(tmp_path, more, words):
 
 
 def test_kept_groups_need_a_ledger_and_one_record_each(tmp_path):
-    with pytest.raises(InputError, match="needs the ledger"):
+    with pytest.raises(InputError, match="needs a ledger"):
         vr.anonymize(patients(40), keep_groups=True, **ROLES)
     twice = pl.concat([patients(20), patients(20)])
     with pytest.raises(InputError, match="one record each"):
@@ -325,5 +325,5 @@ def test_the_recipe_tells_of_kept_groups_and_not_of_the_ledger(tmp_path):
     assert "secret" not in text
     again = vr.anonymize(patients(60), recipe=vr.Recipe.from_toml(text), ledger=tmp_path / "secret.db")
     assert again.recipe == release.recipe
-    with pytest.raises(InputError, match="needs the ledger"):
+    with pytest.raises(InputError, match="needs a ledger"):
         vr.anonymize(patients(60), recipe=release.recipe)

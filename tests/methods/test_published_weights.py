@@ -79,7 +79,7 @@ def test_weights_are_kept_where_k_share_each_or_somebody_asks():
     assert any("150 of 150 records are shared by fewer than k=4" in warning for warning in own.warnings)
     with pytest.raises(InputError, match="publish_weights must be"):
         made(frame, publish_weights="some")
-    with pytest.raises(InputError, match="no column is named"):
+    with pytest.raises(InputError, match="needs the column of weights"):
         vr.anonymize(frame, keys=["x", "y"], drop_undeclared=True, publish_weights="mean")
 
 

@@ -159,7 +159,7 @@ def test_a_recipe_is_judged_too(patients: pl.DataFrame) -> None:
 
 
 def test_facts_without_a_policy(patients: pl.DataFrame) -> None:
-    with pytest.raises(InputError, match="give policy, too"):
+    with pytest.raises(InputError, match="add policy"):
         made(patients, keys=["age"], drop_undeclared=True, facts={"zips": "x.csv"})
 
 

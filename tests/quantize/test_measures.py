@@ -134,7 +134,7 @@ def test_a_large_design_starts_with_samples():
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "sentence"),
     [
         ({}, "say how many cells"),
         ({"cells": 2, "probabilities": [0.5, 0.5], "bounds": ([1, 1], [2, 2])}, "not both"),
@@ -218,7 +218,7 @@ def test_a_quantizer_on_roads_is_saved(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("edges", "lengths", "said"),
+    ("edges", "lengths", "sentence"),
     [
         ([], None, "edges are pairs"),
         ([(0, 1), (2, 3)], None, "2 of 4 vertices are not to be reached"),

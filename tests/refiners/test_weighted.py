@@ -149,7 +149,7 @@ def test_who_does_not_heed_weights_says_who_does(method):
 
 
 @pytest.mark.parametrize(
-    ("weights", "said"),
+    ("weights", "message"),
     [([1.0] * 9, "one number for each of the 10"), ([0.0] + [1.0] * 9, "1 of 10 weights"),
      (["a"] * 10, "must be an array of numbers"), ([1e-20] + [1.0] * 9, "1e12")],
 )  # fmt: skip

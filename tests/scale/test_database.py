@@ -69,7 +69,7 @@ def test_a_plan_counts_and_copies_a_part(base: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         (None, "needs a query; its tables are: 'people'"),
         ("select * from nobody", "nobody"),

@@ -122,12 +122,14 @@ print(sorted(path.name for path in folder.iterdir()))
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the data of a process")
 def test_a_task_that_needs_more_memory_than_a_worker_has(tmp_path: Path) -> None:
     words = [sys.executable, "-c", LIMITED, str(tmp_path)]
-    said = subprocess.run(words, capture_output=True, text=True, check=True, timeout=240).stdout.splitlines()
-    assert said[0] == "100000000"
-    assert said[1].startswith(
+    sentence = subprocess.run(
+        words, capture_output=True, text=True, check=True, timeout=240
+    ).stdout.splitlines()
+    assert sentence[0] == "100000000"
+    assert sentence[1].startswith(
         "ShortOfMemoryError a task of the stage 'greedy' needs more memory than a worker has"
     )
-    assert said[2] == "['greedy-000100.done', 'job.json']"
+    assert sentence[2] == "['greedy-000100.done', 'job.json']"
 
 
 def test_too_little_memory_is_said(tmp_path: Path) -> None:

@@ -99,9 +99,9 @@ def test_means_together_and_by_strata():
 
 
 def test_refusals(matrix, tmp_path):
-    with pytest.raises(InputError, match="not both"):
+    with pytest.raises(InputError, match="give either a chance"):
         parse_step(f"pram job=0.2 matrix={matrix}")
-    with pytest.raises(InputError, match="not both"):
+    with pytest.raises(InputError, match="give either a chance"):
         parse_step("pram job")
     with pytest.raises(InputError, match="goes with a matrix"):
         parse_step("pram job=0.2 invariant=true")

@@ -95,7 +95,7 @@ def test_every_value_is_in_its_range(data):
 
 
 @pytest.mark.parametrize(
-    ("step", "error", "said"),
+    ("step", "error", "message"),
     [
         ("recode x cuts=40,20", InputError, "ascending order"),
         ("recode x cuts=20.2,20.5,30", InputError, "no value that 'x' can have"),

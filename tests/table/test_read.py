@@ -189,7 +189,7 @@ def test_a_code_for_missing_is_found_with_a_decimal_comma(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("cells", "found"),
+    ("cells", "answer"),
     [
         (["-9.000", "1.234,50", "-9", "-9,00"], [-9000.0, 1234.5, None, None]),  # points part thousands
         (["-9.000", "12.500", "-9", "700"], [-9000, 12500, None, 700]),  # the other column's commas say so

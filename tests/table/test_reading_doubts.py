@@ -31,19 +31,19 @@ def test_points_that_may_part_thousands_are_asked_about(tmp_path):
         vr.anonymize(frame, keys=["edad"], confidential=["ingresos"], k=4)
 
 
-@pytest.mark.parametrize("said", [{"thousands": "."}, {"thousands": "ingresos=."}, {"decimal": "."}])
-def test_who_says_it_is_not_asked(tmp_path, said):
-    frame = vr.read(spanish(tmp_path), **said)
+@pytest.mark.parametrize("reading", [{"thousands": "."}, {"thousands": "ingresos=."}, {"decimal": "."}])
+def test_who_says_it_is_not_asked(tmp_path, reading):
+    frame = vr.read(spanish(tmp_path), **reading)
     assert not asked(frame)
-    assert frame["ingresos"].max() == (123_013 if "thousands" in said else 950)
+    assert frame["ingresos"].max() == (123_013 if "thousands" in reading else 950)
 
 
 def test_thousands_are_asked_about_by_column(tmp_path):
     file = spanish(tmp_path, more=";1.5")
     assert "ingresos" in asked(vr.read(file))[0]
-    said = vr.read(file, thousands="ingresos=.")
-    assert not asked(said)
-    assert (said["ingresos"].max(), said["tasa"].max()) == (123_013, 1.5)
+    text = vr.read(file, thousands="ingresos=.")
+    assert not asked(text)
+    assert (text["ingresos"].max(), text["tasa"].max()) == (123_013, 1.5)
     plain = tmp_path / "plain.csv"
     plain.write_text("age,pay\n" + "".join(f"{20 + i},{pay}\n" for i, pay in enumerate(INCOMES)))
     assert asked(vr.read(plain))

@@ -17,14 +17,14 @@ from voronym.errors import InputError
 from voronym_papers.executed import path_of, used
 
 DIGITS = 16
-"""Hexadecimal digits that are kept: enough to tell apart all versions of a program."""
+"""Hexadecimal digits kept: enough for all versions of a program."""
 
 COMMIT = "VORONYM_COMMIT"
-"""Environment variable that names the commit where the files lie without their repository."""
+"""Environment variable that names the commit if the files lie outside their repository."""
 
 
 def fingerprint(modules: Iterable[str]) -> str:
-    """Return a digest of the source of modules and packages, without what does not run (`code_lines`).
+    """Return a digest of the source of modules and packages, without lines that do not run (`code_lines`).
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def fingerprint(modules: Iterable[str]) -> str:
 
 
 def made(packages: Iterable[str], called: Iterable[str] = ()) -> dict[str, str]:
-    """Return what made a result: the version, the commit where one is known, and the fingerprint.
+    """Return the origin of a result: the version, the commit if known, and the fingerprint.
 
     ``called`` are the modules whose functions the run called (`watched`): then ``modules`` has those of the
     packages that it depends on, and the fingerprint is theirs; otherwise that of the packages.
@@ -76,7 +76,7 @@ def _files(modules: Iterable[str]) -> list[str]:
 
 
 def version_of(name: str) -> str:
-    """Return the version of a distribution; of voronym also where it is not installed but on the path."""
+    """Return the version of a distribution; of voronym even if it is only on the path."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -135,7 +135,7 @@ def _sources(module: str) -> Iterator[tuple[str, Path]]:
 
 @cache
 def _commit() -> str:
-    """Return the commit of the checkout this file lies in, with "+" where files differ; "" without one."""
+    """Return the commit of this file's checkout, with "+" if files differ; "" without one."""
     here = Path(__file__).parent
     try:
         answer = subprocess.run(  # noqa: S603

@@ -36,11 +36,11 @@ class Kept:
     versions: dict[str, str]
     made: dict[str, str] = field(default_factory=dict)
     stale: bool = True
-    """Whether other code made it than today's, or nobody knows which."""
+    """Whether it was made by other code than today's, or unknown code."""
 
 
 def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]:
-    """Return the runs that were kept, by experiment and whether they were full; none without a file."""
+    """Return the kept runs, by experiment and whether they were full; none without a file."""
     runs = _read(folder / f"{entry.name}.json").get("runs", {})
     return {
         (name, mode == "full"): Kept(
@@ -74,7 +74,7 @@ def wanted(entry: Paper, folder: Path = FOLDER) -> list[tuple[str, bool, float]]
 
 
 def check_folder(folder: Path) -> None:
-    """Make the folder for results, or say why it cannot be one: before hours of work, not after."""
+    """Make the folder for results; raise before hours of work if it cannot be one."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -84,12 +84,12 @@ def check_folder(folder: Path) -> None:
 
 
 def keep(entry: Paper, outcome: Outcome, folder: Path) -> Path:
-    """Write what an experiment found into the paper's file, in place of its last such run."""
+    """Write the result of an experiment into the paper's file, replacing its last such run."""
     return put(entry, outcome.experiment.name, outcome.full, plain(entry, outcome), folder)
 
 
 def plain(entry: Paper, outcome: Outcome) -> dict[str, Any]:
-    """Return what an experiment found as plain values, with what made it."""
+    """Return the result of an experiment as plain values, with its origin."""
     run: dict[str, Any] = {
         "seconds": round(outcome.seconds, 1),
         "versions": _versions(),

@@ -143,13 +143,13 @@ def _said(success: float, control: float, alone: float, values: Told) -> str:
         result = Sentence("1 person in {many}", many=f"{1 / success:,.0f}")
     if not values.tells or success < 1.2 * alone + 0.02:
         return Sentence(
-            "Columns beside the keys add little: {result} is found, {alone} by the keys alone.",
+            "Other columns than the keys add little: {result} is found, {alone} by the keys alone.",
             result=result,
             alone=f"{alone:.1%}",
         )
     named = ", ".join(f"{name!r} → {values.keys[name]!r}" for name in values.tells)
     return Sentence(
-        "Found: {result}, {alone} by the keys alone. What betrays them, by telling a key: {columns}. Make "
+        "Found: {result}, {alone} by the keys alone. What betrays them, by revealing a key: {columns}. Make "
         "that a key, or drop it.",
         result=result,
         alone=f"{alone:.1%}",

@@ -142,8 +142,10 @@ def plan(
     source: common.Source,
     recipe: recipes.Recipes = None,
     query: common.Query = None,
-    rows: Annotated[int | None, typer.Option(help="Plan for that many rows like these.")] = None,
-    price: Annotated[float | None, typer.Option(help="Of an hour of a worker, to say the money.")] = None,
+    rows: Annotated[int | None, typer.Option(help="Plan for this number of rows like these.")] = None,
+    price: Annotated[
+        float | None, typer.Option(help="Price of an hour of a worker, to estimate the money.")
+    ] = None,
     json: common.Json = False,
     reading: Any = None,
     typed: Any = None,

@@ -100,7 +100,7 @@ class Folder:
     moved: tuple[int, int] | None = None
 
     def move(self) -> None:
-        """Take the place, in one step where nothing is there."""
+        """Take the place, in one step if it is empty."""
         if digests_of(self.temporary) != dict(self.sealed):
             raise WriteError(CHANGED.format(self.target.name))
         umask = _umask()

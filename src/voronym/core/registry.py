@@ -31,8 +31,10 @@ def meant(name: object, known: Iterable[str]) -> str:
     (". Did you mean 'sex'?", '')
     """
     lower = {item.lower(): item for item in known}
-    near = get_close_matches(str(name).lower(), lower, 1, 0.6)
-    begun = [item for item in lower if len(str(name)) > 2 and item.startswith(str(name).lower())]
+    longer = [item for item in lower if len(item) > 2 and str(name).lower().startswith(item)]
+    near = longer[: len(longer) == 1] or get_close_matches(str(name).lower(), lower, 1, 0.6)
+    within = [item for item in lower if len(str(name)) > 2 and str(name).lower() in item]
+    begun = [item for item in within if item.startswith(str(name).lower())] or within
     near = near or begun[: len(begun) == 1]
     return f". Did you mean {lower[near[0]]!r}?" if near else ""
 

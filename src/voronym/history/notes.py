@@ -47,13 +47,14 @@ def notes(booking: Booking, *, chosen: bool = True) -> tuple[str, ...]:
         )
     out += booking.cells.notes
     if booking.corrected and following is not None:
+        many = "1 person has" if booking.corrected == 1 else f"{booking.corrected:,} people have"
         out.append(
-            f"{booking.corrected:,} people have other keys now than when they were first published, and the "
+            f"{many} other keys now than when they were first published, and the "
             "release still publishes what their group published then: groups that are kept do not change. To "
             "publish what they have now: if the earlier releases never left the house, forget them (voronym "
             f"ledger forget {booking.ledger.path} --release NUMBER); otherwise begin a new series with "
-            f"another {hint('ledger')}, which together with the earlier files tells more than k allows. To "
-            "publish nothing old of them, leave these people out of the table"
+            f"another {hint('ledger')}, which together with the earlier files tells more than k allows. "
+            f"To publish nothing old about them, leave these people out of the table"
         )
     if standing is not None and standing.leavers_below:
         out.append(

@@ -1,4 +1,4 @@
-"""Records that are left out, so that local suppression makes fewer values of the others missing.
+"""Leave out records so that local suppression blanks fewer values of the others.
 
 Every combination of keys has a price that proves how few gaps will do (see `voronym.methods.blank_bound`).
 Those with the highest prices are tried, and those with the most gaps where nobody is left out.
@@ -67,7 +67,7 @@ class Coded:
         return replace(self, codes=self.codes[rows], homes=None if self.homes is None else self.homes[rows])
 
     def prices(self, ctx: Context) -> Floats:
-        """Return the price of each record: what any choice costs at least is the sum of all prices.
+        """Return the price of each record: the sum of all prices is a lower bound on any choice's cost.
 
         So it is where some are left out: a class has fewer to choose from, and those who stay keep their
         prices. Ties are broken by lot, the same for the same records.

@@ -174,7 +174,7 @@ class Lattice:
         return all(bool(np.atleast_1d(judge.holds(judge.values(labels, 2)))[0]) for judge in judges)
 
     def _enter(self, node: tuple[int, ...], gone: NDArray[np.bool_]) -> None:
-        """Keep a solution, unless another loses and suppresses no more."""
+        """Keep a solution, unless another neither loses nor suppresses more."""
         cost = np.zeros(self.n)
         for column, level, weight in zip(self.columns, node, self.weights, strict=True):
             cost += weight * column.penalty[level]

@@ -249,7 +249,7 @@ def local_suppression(
     given = importance_of(table, choices, zero=False)
     if table.schema.pseudonyms and table.schema.household is not None:
         raise InputError(
-            "local suppression looks at people one by one, and pseudonyms of households show them together: "
+            "local suppression publishes no pseudonyms of households, because it looks at people one by one: "
             "leave them out, or take method 'auto'"
         )
     codes, of_row, units = _people(table)

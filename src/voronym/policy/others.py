@@ -42,7 +42,7 @@ class Attacked(Demand):
             return self.item(
                 "open",
                 "not made",
-                evidence="attacks compare records with all others, and the release lies in many files",
+                evidence="attacks compare records with all others, and the release is in many files",
                 change="attack a part of it: voronym attack",
             )
         exposure = case.exposure

@@ -82,7 +82,7 @@ class ReleaseFigures:
     def _held(self) -> Table:
         """The masked table, if it is in memory."""
         if self._table is None:
-            raise InputError("the release lies in a folder of files: read them, or write it elsewhere")
+            raise InputError("the release is in a folder of files: read them, or write it elsewhere")
         return self._table
 
     @property

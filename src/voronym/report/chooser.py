@@ -1,4 +1,4 @@
-"""A small chooser for notebooks: choices at hand, and what a release by them comes to."""
+"""A small chooser for notebooks: choices, and the release they make."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ class Chooser:
 
     @property
     def call(self) -> str:
-        """What to write in a script for the same release."""
+        """The call for the same release in a script."""
         return (
             f"vr.anonymize(table, {', '.join(f'{name}={value!r}' for name, value in self.choices.items())})"
         )
 
     def shown(self) -> str:
-        """Return what a notebook shows of the release: figures, ladder, and the call that makes it."""
+        """Return the notebook's view of the release: figures, ladder, and the call that makes it."""
         return f"{release_html(self.release)}<pre>{escape(self.call)}</pre>"
 
     def widget(self) -> Any:
-        """Return the fields and what comes of them, as a widget."""
+        """Return the fields and their result as a widget."""
         widgets = _ipywidgets()
         most = max(2, min(MOST, self.release.rows // 2))
         k = widgets.IntSlider(

@@ -231,8 +231,8 @@ RULES: list[Rule] = [
     Rule(
         ("keep_groups", *HISTORY),
         lambda recipe: not recipe.keep_groups and bool(set(HISTORY) & set(recipe.given)),
-        lambda recipe: f"{', '.join(name for name in HISTORY if name in recipe.given)} is about groups that "
-        "are kept from one release to the next: give keep_groups, too, or leave it out",
+        lambda recipe: f"{', '.join(hint(name) for name in HISTORY if name in recipe.given)} is about "
+        f"groups that are kept from one release to the next: add {hint('keep_groups')}, or leave it out",
     ),
     Rule(
         ("space", "publish"),
@@ -244,20 +244,21 @@ RULES: list[Rule] = [
     Rule(
         ("publish", "widths"),
         lambda recipe: bool(_never_ranged(recipe, recipe.widths or ())),
-        lambda recipe: f"widths is about intervals, and {_never_ranged(recipe, recipe.widths or ())[0]!r} is "
-        f"not published as one: leave it out, or choose {hint('publish', 'interval')}",
+        lambda recipe: f"{hint('widths')} is for intervals, and "
+        f"{_never_ranged(recipe, recipe.widths or ())[0]!r} is not published as one: leave it out, or choose "
+        f"{hint('publish', 'interval')}",
     ),
     Rule(
         ("publish", "ends"),
         lambda recipe: recipe.ends != "rounded" and len(_never_ranged(recipe, recipe.schema.keys)) ==
         len(recipe.schema.keys),
-        lambda _: "ends is about intervals, and no key is published as one: leave it out, or choose "
+        lambda _: f"{hint('ends')} is for intervals, and no key is published as one: leave it out, or choose "
         f"{hint('publish', 'interval')}",
     ),
     Rule(
         ("weights", "publish_weights"),
         lambda recipe: recipe.publish_weights != "auto" and recipe.weights is None,
-        lambda _: "publish_weights is about weights, and no column is named: give weights, too",
+        lambda _: f"{hint('publish_weights')} needs the column of weights: add {hint('weights')}",
     ),
     Rule(
         ("method", "publish_weights"),
@@ -269,7 +270,7 @@ RULES: list[Rule] = [
         ("intruder", "enforce"),
         lambda recipe: recipe.intruder == "method" and recipe.enforce not in ("auto", "blind"),
         lambda recipe: f"{recipe.enforce!r} looks at confidential values group by group, and an intruder who "
-        "knows the method learns from it: leave out enforce, or choose the intruder 'keys'",
+        f"knows the method learns from it: leave out {hint('enforce')}, or choose the intruder 'keys'",
     ),
     Rule(
         ("method", "blocks", "enforce"),
@@ -289,25 +290,25 @@ RULES: list[Rule] = [
         ("method", "keep_groups"),
         lambda recipe: recipe.keep_groups and _perturbs(recipe),
         lambda recipe: f"method {recipe.method!r} makes no groups that could keep what they published: take "
-        "another method, or leave out keep_groups",
+        f"another method, or leave out {hint('keep_groups')}",
     ),
     Rule(
         ("method", "keep_groups", "person"),
         lambda recipe: recipe.keep_groups and "lattice" in recipe.methods and bool(recipe.schema.person),
         lambda _: "method 'lattice' masks row by row, and groups that are kept have all rows of a person: "
-        "leave out keep_groups, or take another method",
+        f"leave out {hint('keep_groups')}, or take another method",
     ),
     Rule(
         ("models", "keep_groups"),
         lambda recipe: recipe.keep_groups
         and any(model.additive for model in recipe.required),
         lambda _: "mutual-information is a sum over all groups, and those that are kept do not change: leave "
-        "out keep_groups, or take a model that every group keeps by itself, such as t-closeness",
+        f"out {hint('keep_groups')}, or take a model that every group keeps by itself, such as t-closeness",
     ),
     Rule(
         ("policy", "facts"),
         lambda recipe: recipe.facts is not None and recipe.policy is None,
-        lambda _: "facts are tables that a policy needs, and none is named: give policy, too",
+        lambda _: f"facts are tables that a policy needs, and none is named: add {hint('policy')}",
     ),
     Rule(
         ("method", "pseudonyms"),
@@ -322,10 +323,10 @@ RULES: list[Rule] = [
 def check_ledger(recipe: Recipe, ledger: str | None) -> None:
     """Refuse a ledger for runs it cannot remember, and kept groups without a ledger."""
     if ledger is None and recipe.keep_groups:
-        raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
+        raise InputError(f"{hint('keep_groups')} needs a ledger of earlier groups: add {hint('ledger')}")
     if ledger is None and set(BEFORE) & set(recipe.given):
-        given = ", ".join(name for name in BEFORE if name in recipe.given)
-        raise InputError(f"{given} is about earlier releases, which a ledger knows: give ledger, too")
+        given = ", ".join(hint(name) for name in BEFORE if name in recipe.given)
+        raise InputError(f"{given} is about earlier releases, which a ledger knows: add {hint('ledger')}")
 
 
 def check_parts(choices: ReleaseChoices, *, database: bool = False) -> None:

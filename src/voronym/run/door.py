@@ -234,12 +234,11 @@ _BESIDE = ("-journal", "-wal", "-shm")
 
 
 def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:
-    """Make a release over parts, of files where they lie or of a frame that is laid down in some."""
+    """Make a release over parts: files where they are, or a frame written to temporary ones."""
     place = None if is_frame(data) or isinstance(data, (list, tuple)) else place_of(data)
     if request.run.resume and (is_frame(data) or (place is not None and place[0].source)):
         raise InputError(
-            "a run over a frame, or over what is at an address, cannot go on later: write the table to "
-            "files, and name these"
+            "a run over a frame or an address cannot be resumed: write the table to files, and name these"
         )
     if is_frame(data):
         if how["reading"]:

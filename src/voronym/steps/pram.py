@@ -56,7 +56,7 @@ class Pram(ColumnStep):
     def check(self) -> None:
         """Refuse a chance together with a matrix, neither, and options of a matrix without one."""
         if (self.chance is None) == (self.matrix is None):
-            raise InputError(f"step '{self}': give a chance, pram job=0.2, or matrix=FILE, not both")
+            raise InputError(f"step '{self}': give either a chance, such as pram job=0.2, or matrix=FILE")
         if self.invariant and self.matrix is None:
             raise InputError(f"step '{self}': a chance keeps shares anyway: invariant goes with a matrix")
 

@@ -25,7 +25,7 @@ def frame_of(source: nw.DataFrame[Any] | Path, engine: str, options: dict[str, A
     (1, 1)
     """
     if isinstance(source, Path) and (place := place_of(source)) is not None:
-        raise InputError(f"the release lies in {place[0].shown(place[1])}: read it there")
+        raise InputError(f"the release is in {place[0].shown(place[1])}: read it there")
     backend: Any = NAMES.get(engine, engine)
     if backend == "pyspark" and "session" not in options:
         options = {**options, "session": _session()}

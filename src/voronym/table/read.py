@@ -49,7 +49,7 @@ def read(
     **reading
         What is known about the file, see `voronym.table.Reading`: ``delimiter``, ``encoding``, ``decimal``,
         ``thousands``, ``date_format``, ``missing``, ``header``, ``skip_rows``, ``skip_footer``, ``sheet``.
-        What is not said is found out.
+        What is not given is detected.
 
     Returns
     -------
@@ -69,12 +69,11 @@ def read(
     known = Reading.of({**reading, "query": query})
     if source == "-":
         return delimited.read_bytes(sys.stdin.buffer.read(), "standard input", known)
-    found = place_of(source)
-    if found is not None and found[0].holds_files:
-        with fetched(found[1]) as copy:
+    place, address = place_of(source) or (None, "")
+    if place is not None and place.holds_files:
+        with fetched(address) as copy:
             return read(copy, query=query, format=format, **reading)
-    if found is not None and found[0].source:
-        place, address = found
+    if place is not None and place.source:
         return _with_source(place.read(address, query), place.name.lower(), known)
     path = Path(source)
     if os.path.isdir(path):  # noqa: PTH112 - `Path.is_dir` fails where the name is too long
@@ -105,8 +104,8 @@ def read(
 def fitting(reading: Mapping[str, Any], source: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the recipe's reading options for a table; a database query applies to no other source."""
     name = by_suffix(suffix_of(Path(source)))
-    found = place_of(source)
-    asks = (found is not None and found[0].takes_query) or (name is not None and FORMATS[name].database)
+    place = place_of(source)
+    asks = (place is not None and place[0].takes_query) or (name is not None and FORMATS[name].database)
     return {word: value for word, value in reading.items() if asks or word != "query"}
 
 

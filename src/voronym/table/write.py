@@ -210,7 +210,7 @@ def dialect_for(target: Path, source: Source | None, **style: Any) -> Dialect:
 
 
 def reading_back(target: Path, source: Source | None, name: str | None, **style: Any) -> dict[str, Any]:
-    """Return what `read` has to be told about a file that was written so."""
+    """Return the options of `read` for a file written this way."""
     kind = "parquet" if _passes(target) else by_suffix(suffix_of(target)) or "csv"
     if kind == "csv":
         missing = () if source is None else source.reading.missing

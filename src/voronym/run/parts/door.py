@@ -257,13 +257,13 @@ def _check_address(place: Place, address: str, table: str, request: Request, *, 
     if request.run.ledger is not None:
         refuse_ledger(place.shown(address))
     if request.run.resume:
-        raise InputError("a run to an address cannot go on later: name a folder of this machine, and copy it")
+        raise InputError("a run to an address cannot be resumed: name a folder of this machine, and copy it")
     place.check_many(address)
     place.check(address, table, overwrite=overwrite)
 
 
 def _refuse_changed(job: Job) -> None:
-    """Refuse a release of files that are not those that were there when the run began."""
+    """Refuse a release if its files changed after the run began."""
     for path, name, stamp in zip(job.files, job.names, job.stamps, strict=True):
         try:
             about = Path(path).stat()

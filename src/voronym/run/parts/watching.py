@@ -20,7 +20,7 @@ from voronym.request.choices import RunChoices
 
 log = logging.getLogger("voronym")
 OFTEN = 1.0
-"""Seconds between two writings of the figures, at least."""
+"""Least seconds between two writes of the figures."""
 FORM = "%(asctime)s %(levelname)s %(message)s"
 HELP = {
     "voronym_up": "1 while the run goes on, 0 when it has ended.",
@@ -38,22 +38,22 @@ HELP = {
 
 @dataclass
 class Watch:
-    """Takes note of what happens in a run; a run that nobody watches has one without a file."""
+    """Records the events of a run; without a file if nobody watches."""
 
-    metrics: Path | None = None
+    file: Path | None = None
     figures: dict[str, float] = field(default_factory=lambda: {"voronym_up": 1.0, "voronym_failed": 0.0})
     stages: dict[str, list[float]] = field(default_factory=dict)
-    """Of each stage: tasks, tasks done, when it began, seconds that it took."""
+    """For each stage: tasks, finished tasks, start, and seconds."""
     _written: float = -OFTEN
 
     def begin(self, stage: str, tasks: int, done: int) -> None:
-        """Take note of a stage that begins."""
+        """Record the start of a stage."""
         log.info("stage %s begins: %d tasks, %d done before", stage, tasks, done)
         self.stages[stage] = [tasks, done, now(), -1.0]
         self.write(force=True)
 
     def step(self, stage: str, done: int, workers: int, spilled: int, rows: int) -> None:
-        """Take note of tasks that are done."""
+        """Record finished tasks."""
         if done > self.stages[stage][1]:
             log.debug("stage %s: %d of %d tasks", stage, done, self.stages[stage][0])
         self.stages[stage][1] = done
@@ -65,16 +65,16 @@ class Watch:
         self.write()
 
     def end(self, stage: str, seconds: float) -> None:
-        """Take note of a stage that is done."""
+        """Record the end of a stage."""
         self.stages[stage][3] = seconds
         log.info("stage %s ends: %.1f s", stage, seconds)
 
     def write(self, *, force: bool = False) -> None:
         """Write the figures, where somebody wants them, and not too often."""
-        if self.metrics is None or (not force and now() < self._written + OFTEN):
+        if self.file is None or (not force and now() < self._written + OFTEN):
             return
         self._written = now()
-        with contextlib.suppress(WriteError, OSError), at_once(), placed(self.metrics) as file:
+        with contextlib.suppress(WriteError, OSError), at_once(), placed(self.file) as file:
             file.write_text(self.text(), encoding="utf-8")  # a run does not end for want of its figures
 
     def text(self) -> str:
@@ -94,17 +94,14 @@ class Watch:
             "voronym_updated_seconds": time.time(),
         }
         for name, value in values.items():
-            lines += [
-                *_head(name),
-                f"{name} {value:g}" if name != "voronym_updated_seconds" else f"{name} {value:.0f}",
-            ]
+            lines += [*_head(name), f"{name} {value:.10g}"]
         for at, name in enumerate(
             ("voronym_stage_tasks", "voronym_stage_tasks_done", "voronym_stage_seconds")
         ):
             lines += _head(name)
             for stage, (tasks, done, began, took) in self.stages.items():
                 value = (tasks, done, now() - began if took < 0 else took)[at]
-                lines.append(f'{name}{{stage="{stage}"}} {value:g}')
+                lines.append(f'{name}{{stage="{stage}"}} {value:.10g}')
         return "\n".join([*lines, ""])
 
 
@@ -114,12 +111,12 @@ def _head(name: str) -> list[str]:
 
 @dataclass
 class Losses:
-    """How often workers died in this process's runs."""
+    """Number of times that workers died in this process's runs."""
 
     times: int = 0
 
     def add(self, stage: str) -> None:
-        """Take note of workers that died."""
+        """Record dead workers."""
         self.times += 1
         log.warning("workers died in stage %s", stage)
 
@@ -130,7 +127,8 @@ losses = Losses()
 @contextlib.contextmanager
 def watched(run: RunChoices, engine: str) -> Iterator[Watch]:
     """Give what takes note of a run, with the log and the figures that its choices name."""
-    watch, handler = Watch(None if run.metrics is None else Path(run.metrics)), None
+    watch = Watch(None if run.prometheus is None else Path(run.prometheus))
+    handler = None
     losses.times = 0
     if run.log is not None:
         try:

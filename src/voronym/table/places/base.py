@@ -22,7 +22,7 @@ from voronym.errors import ReadError, WriteError
 from voronym.table.frame import listing
 
 MARK = "a release by voronym"
-"""Says of a table that it may be replaced: no original is lost."""
+"""Marks a table as replaceable: no original is lost."""
 ROWS = 50_000
 """Rows that are held at a time on the way from or to a place."""
 
@@ -76,7 +76,7 @@ class Place(ABC):
 
     @abstractmethod
     def address(self, text: str) -> str | None:
-        """Return the address that a text stands for; None where it is of another place.
+        """Return the address in a text; None if it belongs to another place.
 
         A `Path` has made one slash of two or three.
         """
@@ -102,23 +102,23 @@ class Place(ABC):
         del address
 
     def send(self, load: Load) -> None:
-        """Have a release get there when the block of `together` that is open ends."""
+        """Deliver a release when the open block of `together` ends."""
         accompany(self.sink(load))
 
     def sink(self, load: Load) -> Sink:
-        """Return what takes a release there."""
+        """Return the sink of a release."""
         raise NotImplementedError
 
 
 @dataclass
 class Sink(ABC):
-    """Takes a release to its place, where nobody sees it before all that belongs to it is whole."""
+    """Delivers a release, invisible until everything that belongs to it is complete."""
 
     load: Load
     begun: bool = field(default=False, init=False)
 
     def before(self) -> None:
-        """Take the rows there, and count them."""
+        """Deliver the rows, and count them."""
         self.load.check_files()
         try:
             self.begun = True
@@ -143,19 +143,19 @@ class Sink(ABC):
 
     @property
     def called(self) -> str:
-        """How messages call what is made."""
+        """The name of the result in messages."""
         return f"table {self.load.table!r}"
 
     @abstractmethod
     def fill(self) -> None:
-        """Take the rows there."""
+        """Deliver the rows."""
 
     @abstractmethod
     def count(self) -> tuple[int, int] | None:
-        """Return how many rows are there, and in the smallest combination; None for the file itself."""
+        """Return the number of rows, and of the smallest combination; None for the file itself."""
 
     def reason(self, error: BaseException) -> str | None:
-        """Say why the place refused, without a value; None where the error says it itself."""
+        """Return why the place refused, without a value; None if the error says it itself."""
         return (
             None
             if isinstance(error, WriteError) or not isinstance(error, Exception)
@@ -174,7 +174,7 @@ PLACES: Registry[Place] = Registry("place")
 
 
 def place_of(path: object) -> tuple[Place, str] | None:
-    """Return the place that a path stands for and the address there; None where it is a file or folder.
+    """Return the place and the address of a path; None for a file or folder.
 
     Examples
     --------
@@ -193,8 +193,8 @@ def place_of(path: object) -> tuple[Place, str] | None:
 
 def shown(path: object) -> str:
     """Return where a table went, as people may read it: without a password."""
-    found = place_of(path)
-    return str(path) if found is None else found[0].shown(found[1])
+    place = place_of(path)
+    return str(path) if place is None else place[0].shown(place[1])
 
 
 def passing_till_the_end(home: Path | None = None) -> Path:
@@ -209,7 +209,7 @@ def passing_till_the_end(home: Path | None = None) -> Path:
 def sent(
     place: Place, address: str, table: str, keys: Sequence[str], k: int, *, overwrite: bool
 ) -> Iterator[Path]:
-    """Give the path of a file to be made, which gets to its place when all beside it are whole."""
+    """Yield a temporary path whose file moves to its place when its companions are complete."""
     with together():
         name = PurePosixPath(address).name if place.holds_files else "release.parquet"
         path = passing_till_the_end() / name
@@ -218,7 +218,7 @@ def sent(
 
 
 def counted(frame: pl.LazyFrame, keys: Sequence[str]) -> tuple[int, int]:
-    """Return how many rows a table has, and how many its smallest combination of keys."""
+    """Return the number of rows of a table, and of its smallest combination of keys."""
     sizes = frame.group_by(list(keys)).len().select(pl.sum("len"), least=pl.min("len")).collect()
     rows, least = sizes.row(0)
     return int(rows or 0), int(least or 0)

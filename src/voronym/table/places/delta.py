@@ -26,7 +26,7 @@ _START = "delta:"
 
 
 def library() -> Any:
-    """Return the library, or say what brings it."""
+    """Return the library, or raise with how to install it."""
     try:
         import deltalake
     except ImportError:
@@ -101,7 +101,7 @@ class DeltaTables(Place):
         place_folder(made / "table", target, overwrite=load.overwrite, sealed=digests_of(made / "table"))
 
     def sink(self, load: Load) -> Sink:
-        """Return what commits a release to a store."""
+        """Return the sink that commits a release to a store."""
         return _Commit(load, load.address)
 
 
@@ -114,7 +114,7 @@ class _Commit(Sink):
 
     @property
     def called(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return repr(Path(self.load.address).name)
 
     def fill(self) -> None:
@@ -156,7 +156,7 @@ def _is_local(address: str) -> bool:
 
 
 def _table(address: str, failure: type[ReadError] | type[WriteError]) -> Any:
-    """Return the table at an address; None where there is none."""
+    """Return the table at an address, if one is there."""
     lib = library()
     try:
         known = settings_of(address)
@@ -180,7 +180,8 @@ def _dataset(address: str, query: str | None) -> Any:
     except Exception as error:
         raise ReadError(
             f"the Delta table {Path(address).name!r} has a form that cannot be read here "
-            f"({type(error).__name__}): write its present version to Parquet with what keeps the table"
+            f"({type(error).__name__}): write its present version to Parquet with the program that "
+            f"maintains the table"
         ) from None
 
 

@@ -31,7 +31,7 @@ class DuckFile(Place):
         return None
 
     def read(self, address: str, query: str | None) -> pl.DataFrame:
-        """Return what a query yields."""
+        """Return the result of a query."""
         return read_database(Path(address), query)
 
     def check(self, address: str, table: str, *, overwrite: bool) -> None:
@@ -40,7 +40,7 @@ class DuckFile(Place):
             _refuse_taken(base, table, overwrite=overwrite)
 
     def sink(self, load: Load) -> Sink:
-        """Return what makes the table."""
+        """Return the sink of the table."""
         return _Insert(load)
 
 
@@ -95,7 +95,7 @@ def _opened(address: str, *, read_only: bool) -> Any:
 
 
 def _refuse_taken(base: Any, table: str, *, overwrite: bool) -> bool:
-    """Refuse a table that is there and stays; return whether there is one to be replaced."""
+    """Refuse a table that exists and stays; return whether one is to be replaced."""
     *schema, name = table.split(".", 1)
     if not name or not all(schema):
         raise WriteError(f"no table can be called {table!r}; give it another name")

@@ -60,7 +60,7 @@ class IcebergTables(Place):
             )
 
     def sink(self, load: Load) -> Sink:
-        """Return what makes the table."""
+        """Return the sink of the table."""
         return _Transaction(load)
 
 
@@ -74,7 +74,7 @@ class _Transaction(Sink):
 
     @property
     def called(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return f"table {self.load.address.partition('/')[2]!r}"
 
     def fill(self) -> None:
@@ -135,8 +135,8 @@ def _catalogue(address: str, failure: type[ReadError] | type[WriteError]) -> tup
         return load_catalog(name), table
     except Exception as error:  # each catalogue has errors of its own
         raise failure(
-            f"the catalogue {name!r} does not answer ({type(error).__name__}): PyIceberg reads where it is "
-            f"from .pyiceberg.yaml or from PYICEBERG_CATALOG__{name.upper()}__URI"
+            f"the catalogue {name!r} does not answer ({type(error).__name__}): PyIceberg takes its "
+            f"address from .pyiceberg.yaml or from PYICEBERG_CATALOG__{name.upper()}__URI"
         ) from None
 
 

@@ -62,7 +62,7 @@ class Server(Place):
         return f"{start}?{urlencode(kept, safe='/')}" if kept else start
 
     def read(self, address: str, query: str | None) -> pl.DataFrame:
-        """Return what a query yields."""
+        """Return the result of a query."""
         frames = list(read_postgresql(address, query))
         return frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
 
@@ -79,7 +79,7 @@ class Server(Place):
             _refuse_taken(connection, table, overwrite=overwrite)
 
     def sink(self, load: Load) -> Sink:
-        """Return what makes the table."""
+        """Return the sink of the table."""
         return _Copy(load)
 
 
@@ -127,7 +127,7 @@ class _Copy(Sink):
         return int(rows or 0), int(smallest or 0)
 
     def reason(self, error: BaseException) -> str | None:
-        """Say what the server says."""
+        """Return the server's reason."""
         return postgresql_reason(error)
 
     def after(self) -> None:
@@ -148,7 +148,7 @@ def _identifier(table: str) -> Any:
 
 
 def _refuse_taken(connection: Any, table: str, *, overwrite: bool) -> bool:
-    """Refuse a table that is there and stays; return whether there is one to be replaced."""
+    """Refuse a table that exists and stays; return whether one is to be replaced."""
     if not all(part and "\0" not in part for part in table.split(".", 1)):
         raise WriteError(f"no table can be called {table!r}; give it another name")
     _refuse_long(table.split(".", 1))

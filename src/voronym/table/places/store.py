@@ -99,7 +99,7 @@ class Store(Place):
             )
 
     def sink(self, load: Load) -> Sink:
-        """Return what puts the file."""
+        """Return the sink of the file."""
         return _Upload(load)
 
 
@@ -127,7 +127,7 @@ def _scheme(address: str) -> str:
 
 @contextmanager
 def fetched(address: str) -> Iterator[Path]:
-    """Give the path of a copy of what is at an address, for as long as the block lasts."""
+    """Yield the path of a local copy of an address, for the length of the block."""
     store, place = store_of(address)
     with passing_folder() as folder:
         path = folder / PurePosixPath(place).name
@@ -157,7 +157,7 @@ class _Upload(Sink):
 
     @property
     def called(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return repr(PurePosixPath(self.load.address).name)
 
     def fill(self) -> None:
@@ -183,7 +183,7 @@ class _Upload(Sink):
         return None
 
     def undo(self) -> None:
-        """Put back what was there."""
+        """Restore the earlier file."""
         if not self.put:
             return
         if self.earlier is not None:

@@ -116,10 +116,10 @@ class Local(Runner):
                 if self.workers == 1:
                     raise
                 self.workers = max(1, self.workers // 2)  # each has twice the memory then
-                log.warning("memory is short in stage %s: %d workers go on", stage, self.workers)
+                log.warning("memory is short in stage %s: %d workers continue", stage, self.workers)
                 self.notes.append(
-                    f"{self.workers} {'worker' if self.workers == 1 else 'workers'} went on from the stage "
-                    f"{stage!r}: with more of them, each had too little memory"
+                    f"{self.workers} {'worker' if self.workers == 1 else 'workers'} continued from the stage "
+                    f"{stage!r}: with more workers, each had too little memory"
                 )
             except BrokenProcessPool:
                 self.close()
