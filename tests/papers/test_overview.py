@@ -128,13 +128,13 @@ def test_what_is_kept_belongs_to_experiments_and_is_small(name):
     entry = PAPERS[name]
     kept = results(entry)
     assert {experiment for experiment, _ in kept} <= set(entry.experiments)
-    assert all(run.seconds <= 1200 for (_, full), run in kept.items() if full)
+    assert all(run.seconds <= 1500 for (_, full), run in kept.items() if full)
     for (experiment, _), run in kept.items():
         assert {mark.exhibit for mark in run.marks} <= set(entry.experiments[experiment].shows)
         keys = [(mark.exhibit, mark.what) for mark in run.marks]
         assert len(keys) == len(set(keys))
     path = FOLDER / f"{name}.json"
-    assert not path.exists() or path.stat().st_size < 200_000
+    assert not path.exists() or path.stat().st_size < 250_000
 
 
 def test_census_by_noisy_pcl_is_no_worse_than_published():
