@@ -43,8 +43,10 @@ style: $(STAMP)  ## style and layers alone
 
 # Two processes are the threads: BLAS would have two more, which wait for each other. Commands that tests start
 # as processes of their own find the package compiled. Types are checked meanwhile, in the time that tests spend
-# waiting; what is wrong with them is told last.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+# waiting; what is wrong with them is told last. Loops that did not come compiled take most of a first run's time:
+# they are compiled with little optimisation, which changes no result, and kept apart from those of users.
+LOOPS  := NUMBA_OPT=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/.loops
+PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(LOOPS) $(BIN)/python -m pytest -n 2 --dist worksteal
 TYPES  := $(VENV)/.types
 
 define both

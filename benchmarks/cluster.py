@@ -45,7 +45,7 @@ class Trouble:
     """Spread of the time of a task, as a share."""
     stragglers: float = 0.01
     """Share of tasks that take five times as long."""
-    losses: float = 0.05
+    losses: float = 2.0
     """Machines lost in an hour, for each machine."""
     away: float = 300.0
     """Seconds until a lost machine is back."""
@@ -180,12 +180,12 @@ def simulate(
     trouble: Trouble,
     *,
     grouping: float = 60.0,
+    small: Engine | None = None,
     seed: int = 0,
 ) -> tuple[Engine, Cluster]:
     """Lead a job of a size over machines that are clocks; return the lead and the machines."""
-    small = template(folder)
-    work = folder / "large"
-    work.mkdir(mode=0o700)
+    small = template(folder) if small is None else small
+    work = Path(tempfile.mkdtemp(dir=folder))
     job: Job = replace(small.job, work=work, leaf=leaf)
     spill.keep(work / spill.JOB, job)
     for name in DECIDED:

@@ -117,14 +117,16 @@ def child(data: str, case: str, other: str) -> None:
     if "publish" in asked and release.penalty is not None:
         loss = f"{release.penalty.certainty:.2f} (certainty penalty)"
     result = {"loss": loss, "seconds": spent, "rows": len(release.table)}
-    if CASES[case] == {}:
-        grouped = release._evidence.grouped
-        if Path(other).exists():
-            parts = (grouped.partition, vr.Partition(np.load(other)))
-            now, before = (grouped.records.cost(part) for part in parts)
+    evidence = release._evidence
+    centres = not {"publish", "method"} & set(asked)
+    grouped = evidence.grouped if evidence is not None and centres else None
+    if grouped is not None and not Path(other).exists():
+        np.save(other, grouped.partition.labels)
+    elif grouped is not None and grouped.records is not None:
+        earlier = np.load(other)
+        if len(earlier) == len(grouped.partition.labels):
+            now, before = (grouped.records.cost(part) for part in (grouped.partition, vr.Partition(earlier)))
             result["other"] = f"{lost * before / now:.3f}"
-        else:
-            np.save(other, grouped.partition.labels)
     print(json.dumps(result))
 
 

@@ -7,6 +7,7 @@ import gc
 import re
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from time import process_time
 
 import pytest
@@ -52,8 +53,15 @@ LONG = ("docs/test_site.py", "browser/test_page_walk.py", "docs/test_examples.py
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest tests, whatever the order of the others: nobody waits for one at the end."""
-    items.sort(key=lambda item: not any(file in item.nodeid for file in LONG))
+    """Begin with the longest tests: nobody waits for one at the end. Keep those of a room together.
+
+    Rooms, and tests within them, are in any order. Of two processes one has the first half of the rooms: it
+    compiles what these call, and not what all do.
+    """
+    rooms: dict[Path, int] = {}
+    for item in items:
+        rooms.setdefault(item.path.parent, len(rooms))
+    items.sort(key=lambda item: (not any(file in item.nodeid for file in LONG), rooms[item.path.parent]))
 
 
 def pytest_collection_finish() -> None:

@@ -1,11 +1,13 @@
-"""What is shipped: the bill of materials names no machine, and two builds are equal."""
+"""What is shipped: one version, the same minima, a bill of materials without machines, equal builds."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,37 @@ def test_the_bill_of_materials_names_no_folder() -> None:
         "components": [{"name": "a", "externalReferences": [site]}, {"name": "b"}],
         "version": 1,
     }
+
+
+ROOT = PACKAGING.parent
+
+
+def project(folder: str = ".") -> dict[str, Any]:
+    made: dict[str, Any] = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))
+    return made["project"]
+
+
+def test_all_say_the_same_version() -> None:
+    version = project()["version"]
+    texts = {
+        "CITATION.cff": f"\nversion: {version}\n",
+        "packaging/conda/recipe.yaml": f'version: "{version}"',
+        "r/voronym/DESCRIPTION": f"Version: {version}\n",
+        "location/pyproject.toml": f"voronym=={version}",
+        "papers/pyproject.toml": f"voronym=={version}",
+    }
+    assert [
+        name for name, text in texts.items() if text not in (ROOT / name).read_text(encoding="utf-8")
+    ] == []
+    assert {project(folder)["version"] for folder in ("location", "papers")} == {version}
+
+
+def test_conda_asks_for_what_the_wheel_asks_for() -> None:
+    text = (PACKAGING / "conda" / "recipe.yaml").read_text(encoding="utf-8").partition("  run:\n")[2]
+    asked = re.findall(r"    - (\S+ >=\S+)", text.partition("tests:")[0])
+    assert asked == [f"python {project()['requires-python']}", *(
+        item.replace(">=", " >=") for item in project()["dependencies"]
+    )]  # fmt: skip
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 ``{picture} NAME`` is a figure of the made-up patients' report. ``{gallery} methods`` and ``{gallery} models``
 show one picture for each that is registered, on sixty made-up people; ``{gallery} channel`` shows what
-privacy costs, ``{gallery} crowded`` what k costs beside it, ``{gallery} density`` cells of a density.
+privacy costs, and the names in `beyond` what goes past the papers.
 ``python docs/_ext/pictures.py`` (`make pictures`) draws the README's picture again; a test says when it is
 stale.
 """
@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import beyond
 import numpy as np
 import polars as pl
 
@@ -268,54 +269,6 @@ def channel_picture() -> tuple[str, str]:
     return standalone(drawn), words
 
 
-def crowded_picture() -> tuple[str, str]:
-    """Return the least distortion for each limit on the risk, without and with a least share of a letter."""
-    from voronym.channel import crowded_channel
-    from voronym.report.curves import Series, chart
-    from voronym.report.plot import standalone
-
-    x = np.linspace(-2, 2, 21)
-    law = np.exp(-np.square(x) / 2) / np.exp(-np.square(x) / 2).sum()
-    ill = 1 / (1 + np.exp(-3 * x))
-    p_wx, d = np.stack([(1 - ill) * law, ill * law]), np.square(x[:, None] - np.linspace(-1.5, 1.5, 6))
-    limits = (0.0, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2)
-    series = [
-        Series(name, [(r, crowded_channel(p_wx, d, max_risk=r, least=share).distortion) for r in limits])
-        for name, share in (("no k", 0.0), ("k/n = 0.1", 0.1), ("k/n = 0.16", 0.16))
-    ]
-    drawn = chart(
-        series, title="Least distortion with both", desc="The curves fall as the limit on the risk rises.",
-        x_name="limit on the risk, nats", y_name="least distortion",
-    )  # fmt: skip
-    words = (
-        "Six published values of a key that tells about an illness. Below each curve there is no rule, to "
-        "within one in ten thousand: proven for every point drawn."
-    )
-    return standalone(drawn), words
-
-
-def density_picture() -> tuple[str, str]:
-    """Return sixteen cells of equal probability of a normal density, designed without a sample."""
-    from voronym.quantize import design_integral
-    from voronym.report.maps import cells
-    from voronym.report.plot import standalone
-
-    def normal(points: np.ndarray) -> np.ndarray:
-        return np.exp(-0.5 * np.square(points).sum(axis=1)) / (2 * np.pi)
-
-    made = design_integral(normal, 16, (-6.0, -6.0, 6.0, 6.0), iterations=15)
-    points, bounds = np.random.default_rng(0).standard_normal((1500, 2)), (-3.2, -3.2, 3.2, 3.2)
-    drawn = cells(
-        points, made.assign(points), made.centroids, bounds=bounds, polygons=made.diagram(bounds),
-        title="Sixteen cells of equal probability", desc="Cells of a normal density are convex polygons.",
-    )  # fmt: skip
-    words = (
-        "A quantizer of the plane: sixteen cells of a normal density, each with a probability of 1/16, with "
-        "their centroids. The points were not used: they are drawn to show how many fall into a cell."
-    )
-    return standalone(drawn), words
-
-
 def setup(app: Any) -> dict[str, bool]:
     """Register the directives."""
     from docutils import nodes
@@ -343,7 +296,7 @@ def setup(app: Any) -> dict[str, bool]:
             from voronym.method import METHODS
             from voronym.privacy.base import MODELS as REGISTERED
 
-            alone = {"channel": channel_picture, "crowded": crowded_picture, "density": density_picture}
+            alone = {"channel": channel_picture} | beyond.PICTURES
             if self.arguments[0] in alone:
                 return [shown(*alone[self.arguments[0]]())]
             methods = self.arguments[0] == "methods"

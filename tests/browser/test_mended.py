@@ -248,8 +248,18 @@ def test_the_bench_shows_what_the_release_will_say(walk: Walk) -> None:
     assert tab.locator("#middle-table tr.is:visible").count() == 0
     walk.button("Pin this as an alternative")
     tab.wait_for_selector('table:has-text("Alternatives")')
-    walk.button("Make the release")
+    tab.wait_for_selector("svg .pin", state="attached")
+    tab.wait_for_selector("#worst-groups summary")
+    for name, flag in (("coarser", "--step"), ("left out", "--suppress 1%"), ("count twice", "--importance")):
+        tab.click("#worst-groups summary")
+        with tab.expect_navigation():
+            walk.button(name)
+        assert flag in command(walk), "from a group to what helps it"
+        tab.wait_for_selector("#worst-groups summary")
+    walk.step("helped")
+    walk.button("Release alternative A")
     tab.wait_for_url("**/result/*")
+    assert "--importance" not in command(walk), "the alternative was chosen, and is released"
     assert sentence
     assert "is right about" in tab.inner_text(".verdict .worst")
     assert drawn.removeprefix("about ") in tab.inner_text(".verdict")

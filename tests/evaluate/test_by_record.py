@@ -83,6 +83,20 @@ def test_a_proposal_does_what_it_says():
         vr.anonymize(table.drop(columns="hid"), keys=KEYS, drop_undeclared=True, k=2, steps=[item.step])
 
 
+def test_codes_of_which_all_are_rare_lose_their_last_signs():
+    rng = np.random.default_rng(0)
+    zips = [f"{rng.choice([8, 9])}{rng.integers(0, 30):03d}" for _ in range(300)]
+    table = pd.DataFrame({"zip": zips, "age": rng.integers(20, 40, 300)})
+    found = propose_recodings(table, vr.suda(table, keys=["zip", "age"], size=2))
+    [made] = [item for item in found if item.column == "zip"]
+    assert made.step == "recode zip level=1"
+    new = table.assign(zip=table["zip"].str[:-1] + "*")
+    assert int((~new.duplicated(keep=False)).sum()) == made.after < made.before
+    words = table.assign(zip=[text.translate(str.maketrans("0123456789", "abcdefghij")) for text in zips])
+    found = propose_recodings(words, vr.suda(words, keys=["zip", "age"], size=2))
+    assert [item.column for item in found] == ["age"]  # one category for everybody would tell nothing
+
+
 def test_the_command_line_writes_and_proposes(tmp_path, capsys):
     survey().to_csv(tmp_path / "in.csv", index=False)
     out = tmp_path / "risk.csv"

@@ -364,6 +364,20 @@ def test_corrected_keys_are_said(tmp_path):
     assert not any("other keys now" in note for note in vr.anonymize(old, **asked).warnings)
 
 
+def test_more_rows_of_a_person_are_no_corrected_keys(tmp_path):
+    rng = np.random.default_rng(0)
+    people = hospital(60, rng)
+    asked = {"keys": ["age", "height"], "person": "id", "drop_undeclared": True, "k": 4, "keep_groups": True,
+             "ledger": tmp_path / "l"}  # fmt: skip
+    vr.anonymize(people[rng.integers(0, 30, 45).tolist() + list(range(60))], **asked).write(
+        tmp_path / "1.csv"
+    )
+    more = people[rng.integers(0, 60, 80).tolist() + list(range(60))]
+    assert not any("other keys now" in note for note in vr.anonymize(more, **asked).warnings)
+    older = more.with_columns(age=pl.when(pl.col("id") == more["id"][0]).then(99).otherwise(pl.col("age")))
+    assert any("1 person has other keys now" in note for note in vr.anonymize(older, **asked).warnings)
+
+
 @pytest.mark.parametrize("figure", ["centre", "mean weight"])
 def test_without_kept_groups_a_mean_does_not_tell_what_a_leaver_had(tmp_path, figure):
     """Small strata are a group each: somebody leaves, and the mean of the others tells the rest."""

@@ -151,6 +151,9 @@ EXEMPT = {
     "memory": "where the work is done",
     "work": "where the work is done",
     "resume": "where the work is done",
+    "log": "where the work is done",
+    "log_level": "where the work is done",
+    "prometheus": "where the work is done",
 }
 """Choices that are not paired, and why."""
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
+from voronym import datasets
 from voronym.core.context import Context
 from voronym.records.divergence import divergence, edges, histogram
 from voronym_papers import PAPERS, Mark, Picture, Table, reproduce
-from voronym_papers.crowd import example, hospital, pictures
+from voronym_papers.crowd import example, hospital, leaves, pictures
 
 
 def test_every_equation_holds_on_a_table_worked_by_hand():
@@ -91,3 +93,27 @@ def test_the_hospital_keeps_its_promise_at_every_size():
     (table,) = (item for item in items if isinstance(item, Table))
     assert [row[0] for row in table.rows] == [100, 200]
     assert all(row[3] > row[4] for row in table.rows)
+
+
+def test_linkage_counts_the_chance_to_name_the_own_record_among_the_nearest():
+    table = datasets.hospital(40, seed=2).select(*leaves.KEYS)
+    table = table.with_columns(pl.Series("was", np.arange(40.0)))
+    unique = table.unique(list(leaves.KEYS), keep="none").height
+    assert unique >= 38
+    own = np.arange(40)
+    assert leaves.linked(table, table, own) >= unique / 40
+    alike = table.with_columns(pl.lit(table[name][0]).alias(name) for name in leaves.KEYS)
+    assert leaves.linked(table, alike, own) == pytest.approx(1 / 40)
+    others = table.with_columns(pl.Series("was", np.roll(np.arange(40.0), 1)))
+    assert leaves.linked(table, others, own) <= 1 - unique / 40
+
+
+@pytest.mark.slow
+def test_linkage_over_leaves_keeps_the_bound_of_one_leaf():
+    """At most 1/(m+1) of people are found, over all leaves: tried with room for chance, 1,500 people."""
+    (outcome,) = reproduce("crowd", item="leaves")
+    found, memory, out = (mark.ours for mark in outcome.marks)
+    assert found <= 20.0 + 3 * 100 * np.sqrt(0.2 * 0.8 / 1000)
+    assert (out, memory > 0) == (1500, True)
+    table = next(item for item in outcome.items if isinstance(item, Table))
+    assert table.rows[0][2] > 50.0  # without masking most are found

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from voronym.core.context import Context
 from voronym.errors import InputError, ReadError
-from voronym_papers import PAPERS, Table, reproduce
+from voronym_papers import PAPERS, Table, limits, reproduce
 from voronym_papers.icsm import moves, published, readings, restarts, tables
 
 
@@ -107,6 +108,29 @@ def test_more_starts_lose_less_and_their_number_is_told(monkeypatch):
     (table,) = (item for item in six.items if isinstance(item, Table))
     assert table.rows[0][3] == 6
     assert six.marks[1].ours < published.TABLE_4["tarragona", 3][1]
+
+
+def test_the_gain_that_nothing_exceeds_is_that_of_the_best_groups_of_all():
+    """Eight points in pairs: all 105 ways are tried, and a published loss is held against the best."""
+    X = np.random.default_rng(5).normal(size=(8, 2))
+
+    def pairings(left):
+        if not left:
+            yield []
+        for other in left[1:]:
+            rest = [i for i in left if i not in (left[0], other)]
+            yield from ([X[[left[0], other]], *more] for more in pairings(rest))
+
+    total = np.square(X - X.mean(axis=0)).sum()
+    pairs_alone = 100 * min(map(moves.squares, pairings(list(range(8))))) / total
+    items = list(limits.limits("Table 2", [("toy", X, 2, 50.0, "LS")], 2.0, Context()))
+    (case, mdav, known, ours, least, most, share) = items[-1].rows[0]
+    assert least <= ours <= pairs_alone + 1e-9  # groups of three are allowed, too
+    assert ours == pytest.approx(least, rel=1e-6)  # proven: the search found the optimum
+    assert most == pytest.approx(100 * (1 - least / mdav))
+    assert share == pytest.approx(100 * (mdav - known) / (mdav - least))
+    assert [mark.verdict for mark in items[:-1]] == ["ours alone"] * 3
+    assert case == "toy"
 
 
 def test_gsms_to_the_letter_takes_the_group_whose_rest_varies_least():

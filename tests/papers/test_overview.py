@@ -11,8 +11,10 @@ from voronym.report.curves import LABEL
 from voronym.report.svg import width
 from voronym_papers import PAPERS, Outcome
 from voronym_papers.cli import verdicts
+from voronym_papers.icsm import tables
 from voronym_papers.items import Chart, Table
 from voronym_papers.overview import document, lines_kept, written
+from voronym_papers.pcl import literal
 from voronym_papers.stored import FOLDER, results, stale
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
@@ -51,6 +53,22 @@ def test_stale_runs_are_listed_on_the_page(name):
     assert listed == bool(old), f"stale: {'; '.join(old)}; make papers-table"
     for run in results(entry).values():
         assert run.stale or set(run.made) >= {"version", "fingerprint"}
+
+
+def test_what_was_chosen_to_agree_is_said_beside_the_verdict():
+    """The width of clusters, the 3 % that count as the same, the noise of Adult: three, and no other row."""
+    lines = [(name, line) for name in PAPERS for own in lines_kept(PAPERS[name]).values() for line in own]
+    for name, line in lines:
+        drawn = name == "icsm" and re.match(r"(MDAV|ICSM|gain).*, synthetic, ", line.what)
+        noisy = name == "pcl-2013" and line.what.endswith("as published") and line.exhibit == "Figure 7"
+        noisy = noisy and line.mark.published is not None and not line.what.startswith("time")
+        assert bool(drawn or noisy) == line.texts()[-1].endswith(", fitted"), (name, line.what)
+        if drawn:
+            assert f"{tables.WIDTH}" in line.why
+            assert "3 %" in line.why
+        if noisy:
+            assert f"{literal.NOISE}" in line.why
+    assert f"Of these, {sum(bool(line.fit) for _, line in lines)} are *fitted*" in document()
 
 
 def test_the_five_papers_have_their_tables_and_figures():

@@ -263,6 +263,14 @@ PROMISES: dict[str, Promise] = {
         ),
         "one of the two, whole, or refused, with a stop at every step",
     ),
+    "run-log": Promise(
+        "reads the log and the figures of a run",
+        (
+            "scale/test_watching.py::test_log_and_figures_tell_stages_and_no_values",
+            "scale/test_watching.py::test_a_run_that_fails_is_told_by_its_kind",
+        ),
+        "no value, no name of a column, no name of a file",
+    ),
     "digests": Promise(
         "changes files between count and name",
         ("promises/test_races.py::test_what_was_counted_gets_the_name",),

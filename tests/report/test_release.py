@@ -74,3 +74,24 @@ def test_comparison_of_real_methods(patients):
     result = vr.compare(patients, keys=["age", "sex"], k=[3, 5], methods=["mdav", "md"])
     page = render_comparison(result)
     assert f"{result.best(5).loss:.2f}\u202f%" in page
+
+
+@pytest.mark.filterwarnings("ignore:.*made missing")
+@pytest.mark.parametrize(
+    ("how", "centred"),
+    [
+        ({"method": "mdav"}, "Replaced each key by the centre of its group"),
+        ({"method": "local-suppression"}, None),
+        ({"method": "mdav", "publish": "interval"}, None),
+        ({"method": "local-suppression", "strata": ["sex"]}, None),
+        (
+            {"blocks": ["sex: local-suppression", "age: mdav"], "method": "auto"},
+            "Replaced age by the centre of",
+        ),
+    ],
+)
+def test_what_was_done_is_said_of_what_was_done(patients, how, centred):
+    made = vr.anonymize(patients, keys=["age", "sex"], drop_undeclared=True, k=5, seed=0, **how)
+    page = " ".join(render(made, audience="public").split())
+    assert ("by the centre of" in page) == (centred is not None)
+    assert centred is None or centred in page

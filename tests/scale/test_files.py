@@ -13,7 +13,7 @@ import pytest
 
 import voronym as vr
 from scale.conftest import KEYS, ROLES, people, rows, work_of, write
-from voronym.run.parts import job
+from voronym.run.parts import job, source
 
 
 def least(folder: Path, keys: list[str]) -> int:
@@ -219,3 +219,21 @@ def test_leaves_of_one_group_each_say_so(tmp_path: Path) -> None:
         made = vr.anonymize(source, output=tmp_path / "one", models=["p-sensitive=3"], **asked)
     assert made.folder.groups == rows(made.folder.path)["age"].n_unique() == 2
     vr.anonymize(source, output=tmp_path / "several", **asked)  # several groups: not a word
+
+
+def test_a_large_row_group_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One group of three times the rows of a part, between small ones: the same rows, in the same order."""
+    import pyarrow.parquet as pq
+
+    monkeypatch.setattr(source, "PART", 100)
+    monkeypatch.setattr(source, "BATCH", 30)
+    frame = people(500).with_row_index("at")
+    with pq.ParquetWriter(tmp_path / "a.parquet", frame.to_arrow().schema) as file:
+        for start, end in ((0, 40), (40, 90), (90, 440), (440, 500)):
+            file.write_table(frame[start:end].to_arrow(), row_group_size=1000)
+    data = source.survey([tmp_path / "a.parquet"])
+    assert [part.rows for part in data.parts] == [90, 100, 100, 100, 50, 60]
+    read = [source.load(part, ["at", "age"], data.types) for part in data.parts]
+    assert pl.concat(read)["at"].to_list() == list(range(500))
+    few = source.load(data.parts[2], ["at"], data.types, 7)
+    assert few["at"].to_list() == list(range(190, 197))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -195,3 +196,31 @@ def test_a_spark_executor_is_killed(data: Path, tmp_path: Path, master: str, wor
     assert killed
     assert rows(tmp_path / "out").equals(rows(tmp_path / "local"))
     assert visible(tmp_path) - {"spark-warehouse", "artifacts"} == before | {"out"}
+
+
+KILLED = """
+import json, os, signal, sys
+import psutil
+import voronym as vr
+
+def kill(step):
+    for process in psutil.Process().children(recursive=True):
+        if "round 2" in step.stage and "java" in process.name():
+            process.kill()
+
+try:
+    vr.anonymize(sys.argv[1], output=sys.argv[2], **json.loads(sys.argv[3]), engine="spark", workers=2,
+                 resume=True, progress=kill)
+except vr.VoronymError as error:
+    print("said:", type(error).__name__, error)
+"""
+
+
+def test_the_machine_of_java_is_killed(data: Path, tmp_path: Path) -> None:
+    """In a process of its own, which has no other session."""
+    pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'voronym[spark]'")
+    words = [sys.executable, "-c", KILLED, str(data), str(tmp_path / "out"), json.dumps(ASKED)]
+    ended = subprocess.run(words, check=False, capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert "said: LostError Spark gave up in the stage" in ended.stdout, ended.stderr[-2000:]
+    vr.anonymize(data, output=tmp_path / "out", **ASKED, workers=1, resume=True)
+    assert rows(tmp_path / "out").equals(rows(tmp_path / "local"))

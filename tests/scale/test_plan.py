@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.cluster import Trouble, draw, simulate
+from benchmarks.cluster import Trouble, draw, simulate, template
 
 from voronym.run.parts.cost import foresee, span, stages_of
 
@@ -37,9 +37,11 @@ def test_more_workers_are_faster_until_the_serial_part_is_left() -> None:
     [(20_000_000, 8), pytest.param(1_000_000_000, 64, marks=pytest.mark.slow)],
 )
 def test_a_simulated_cluster_loses_machines_and_no_rows(tmp_path: Path, rows: int, workers: int) -> None:
-    calm = simulate(tmp_path / "calm", rows, workers, 250_000, Trouble(0.0, 0.0, 0.0, 0.0))
-    losses = 4.0 if rows < 10**8 else 0.2
-    lead, cluster = simulate(tmp_path / "rough", rows, workers, 250_000, Trouble(losses=losses))
+    small = template(tmp_path)
+    quiet = Trouble(0.0, 0.0, 0.0, 0.0)
+    calm = simulate(tmp_path, rows, workers, 250_000, quiet, small=small)
+    losses = 4.0 if rows < 10**8 else 2.0
+    lead, cluster = simulate(tmp_path, rows, workers, 250_000, Trouble(losses=losses), small=small)
     assert cluster.lost
     assert lead.course.rows == rows == sum(answer["rows"] for answer in lead.course.answers["published"])
     assert sum(answer["rows"] for answer in lead.course.answers["count"]) == rows

@@ -27,7 +27,7 @@ from scale.conftest import ROLES, people, rows, write
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 ASKED: dict[str, Any] = {**ROLES, "k": 4, "leaf": 300}
 WORDS = ["--key", ",".join(ROLES["keys"]), "--confidential", "ill", "--identifier", "name", "-k", "4"]
-WORDS += ["--order", "grade=low,mid,high", "--leaf", "300"]
+WORDS += ["--order", "grade=low<mid<high", "--leaf", "300"]
 TIMES = 10
 
 

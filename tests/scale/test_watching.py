@@ -39,7 +39,7 @@ def people(tmp_path: Path) -> Path:
     return tmp_path / "firms"
 
 
-def text_of(folder: Path) -> str:
+def texts_of(folder: Path) -> str:
     return "".join((folder / name).read_text(encoding="utf-8") for name in ("run.log", "run.prom"))
 
 
@@ -55,8 +55,8 @@ def no_value_in(text: str, people: Path) -> None:
 def test_log_and_figures_tell_stages_and_no_values(people: Path, level: str, lines: int) -> None:
     here = people.parent
     made = vr.anonymize(people, output=here / "out", k=3, leaf=200, workers=1, log=here / "run.log",
-                        log_level=level, metrics=here / "run.prom", **ROLES)  # fmt: skip
-    text = text_of(here)
+                        log_level=level, prometheus=here / "run.prom", **ROLES)  # fmt: skip
+    text = texts_of(here)
     no_value_in(text, people)
     log = (here / "run.log").read_text(encoding="utf-8").splitlines()
     assert (len(log) >= lines) if lines else not log
@@ -74,9 +74,9 @@ def test_a_run_that_fails_is_told_by_its_kind(people: Path) -> None:
     here = people.parent
     with pytest.raises(vr.VoronymError):
         vr.anonymize(
-            people, output=here / "out", k=601, log=here / "run.log", metrics=here / "run.prom", **ROLES
+            people, output=here / "out", k=601, log=here / "run.log", prometheus=here / "run.prom", **ROLES
         )
-    text = text_of(here)
+    text = texts_of(here)
     no_value_in(text, people)
     assert "ERROR the run ends without a release: GuaranteeError" in text
     assert "voronym_failed 1" in text
@@ -100,11 +100,11 @@ def test_fewer_workers_go_on_where_memory_is_short(people: Path, monkeypatch: py
     monkeypatch.setattr(Local, "_open", lambda _: Here())
     here = people.parent
     crew = {"k": 3, "leaf": 200, "memory": "8GB", **ROLES}
-    made = vr.anonymize(people, output=here / "out", workers=4, **crew)
+    with pytest.warns(UserWarning, match="each had too little memory"):
+        made = vr.anonymize(people, output=here / "out", workers=4, **crew)
     assert ("spread", 4) in seen
     assert ("spread", 2) in seen
     assert all(workers == 2 for stage, workers in seen[seen.index(("spread", 2)) :])
-    assert any("each had too little memory" in note for note in made.warnings)
     other = vr.anonymize(people, output=here / "other", workers=1, **crew)
     assert sorted(made.frame().collect().rows()) == sorted(other.frame().collect().rows())
 

@@ -85,7 +85,7 @@ def test_every_step_is_documented_and_says_what_it_does():
         ("suppress sex rare=1", "2 or more"),
         ("recode sex", "needs one of"),
         ("recode sex hierarchy=x.csv", "needs one of"),
-        ("recode sex values=a", "values go with to"),
+        ("recode sex values=a", "to=NAME says what the values become"),
         ("record-swap sex=5 match=sex", "equal at once"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -253,6 +254,7 @@ def try_sinks(missing: set[str], engine: str, source: str = "Parquet") -> tuple[
         cells.append(why(make))
         for name in ("new.sqlite", "new.duckdb"):
             Path(name).unlink(missing_ok=True)
+        shutil.rmtree("out", ignore_errors=True)
     return cells, every
 
 

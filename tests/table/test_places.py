@@ -108,3 +108,21 @@ def test_another_run_leaves_a_frame_that_is_laid_down(tmp_path: Path) -> None:
         sweep(tmp_path)
         assert list(folder.iterdir())
     assert not list(tmp_path.iterdir())
+
+
+def test_a_pattern_of_a_store_is_measured_compared_and_checked(
+    store: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(2):
+        PEOPLE.write_parquet("part.parquet")
+        store.pipe_file(f"/places/many/part-{number}.parquet", Path("part.parquet").read_bytes())
+    pattern = "memory://places/many/*.parquet"
+    assert vr.measure(pattern, keys=["sex"]).risk.k == 8
+    for words in (
+        ["measure", pattern, "--key", "sex", "--json"],
+        ["compare", pattern, "--key", "age", "--json"],
+    ):
+        monkeypatch.setattr("sys.argv", ["voronym", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code, capsys.readouterr().err

@@ -1,13 +1,14 @@
-"""A page that all attacks share: none may leave a trace on it."""
+"""A page that all attacks share, and one for all others: none may leave a trace on it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 
-from web.house import house
+from web.house import House, house
 from web.target import CANARY, Target
 
 
@@ -21,6 +22,26 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         assert not any((made.folder / "tmp").iterdir())
         assert CANARY not in made.printed
         assert "Traceback" not in made.printed
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """Run a page for all tests that ask for no options of their own."""
+    with house(tmp_path_factory.mktemp("running")) as made:
+        yield made
+        assert made.end() == 0
+        assert not any((made.folder / "tmp").iterdir()), "the folder was not wiped"
+        assert CANARY not in made.printed
+        assert "Traceback" not in made.printed
+
+
+@pytest.fixture
+def page(running: House) -> Iterator[House]:
+    """Give that page, and take off its desk what a test left there."""
+    yield running
+    with running.enter() as client:
+        for place in set(re.findall(r"/t/[\w-]+", client.get("/").text)):
+            client.post(f"{place}/forget")
 
 
 @pytest.fixture

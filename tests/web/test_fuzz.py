@@ -7,7 +7,6 @@ import itertools
 import random
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import voronym as vr
 from voronym import datasets
 from voronym.request.command import ROLES
 from voronym.web.settings import Settings
-from web.house import House, finished, house, upload
+from web.house import House, finished, upload
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 COLUMNS = ["age", "sex", "zip", "weight", "diagnosis", "days"]
@@ -30,13 +29,6 @@ ROLE = {
     "diagnosis": "confidential",
     "days": "other",
 }
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with house(tmp_path_factory.mktemp("fuzzed")) as made:
-        yield made
-        assert "Traceback" not in made.printed
 
 
 def fields(text: str) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,24 +13,21 @@ from typer.testing import CliRunner
 import voronym as vr
 from voronym.attacks.ladder import quick_attacks
 from voronym.cli import app
-from web.house import House, house
+from web.house import House
 
 ROLE = {"age": "key", "sex": "key", "diagnosis": "confidential"}
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("judged")
+@pytest.fixture(scope="module", autouse=True)
+def files(running: House) -> None:
     patients = vr.datasets.hospital(120, seed=3).select("age", "sex", "diagnosis", "cost")
-    patients.write_csv(folder / "patients.csv")
+    patients.write_csv(running.folder / "judged.csv")
     made = vr.anonymize(patients, keys=["age", "sex"], confidential=["diagnosis", "cost"], k=5, method="mdav")
-    made.write(folder / "release.csv")
-    with house(folder) as running:
-        yield running
+    made.write(running.folder / "release.csv")
 
 
 def test_a_release_is_judged_as_by_the_command(page: House) -> None:
-    release, original = page.folder / "release.csv", page.folder / "patients.csv"
+    release, original = page.folder / "release.csv", page.folder / "judged.csv"
     with page.enter() as client:
         sent = client.post("/judge", params={"name": "release.csv"}, content=release.read_bytes())
         place = sent.json()["go"]

@@ -14,7 +14,7 @@ import pytest
 
 from voronym import datasets
 from voronym.history.ledger import Ledger
-from web.house import finished, house, upload
+from web.house import House, finished, upload
 
 COLUMNS = {"id": "identifier", "age": "key", "sex": "key", "diagnosis": "confidential"}
 
@@ -50,8 +50,8 @@ def taken(client: httpx.Client, result: httpx.Response, folder: Path) -> tuple[p
         return pl.read_csv(archive.read(names[0])), archive.read(names[1])
 
 
-def test_next_month_builds_on_the_ledger_of_the_download(tmp_path: Path) -> None:
-    with house(tmp_path) as page, page.enter() as client:
+def test_next_month_builds_on_the_ledger_of_the_download(page: House, tmp_path: Path) -> None:
+    with page.enter() as client:
         wrong = opened(client, month(100), **{"further-keep_groups": "1"})
         answer = client.post(f"{wrong}/protect", data={"kept": "1"})
         assert answer.status_code == 422
@@ -108,9 +108,9 @@ def test_the_name_of_a_ledger_is_a_label(tmp_path: Path, name: str) -> None:
         assert not any("/" in inner for inner in archive.namelist())
 
 
-def test_two_releases_of_one_table_do_not_go_out_unchecked(tmp_path: Path) -> None:
+def test_two_releases_of_one_table_do_not_go_out_unchecked(page: House) -> None:
     """Other groups, the same ledger: refused, whether made before the download of the first or after."""
-    with house(tmp_path) as page, page.enter() as client:
+    with page.enter() as client:
         place = opened(client, month(100))
         client.post(f"{place}/ledger/change", data={"what": "new"})
         first = released(client, place)

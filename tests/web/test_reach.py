@@ -25,6 +25,9 @@ NOT = {
     "memory": "`voronym page --memory` sets it for all tables",
     "work": MACHINE,
     "resume": MACHINE,
+    "log": MACHINE,
+    "log_level": MACHINE,
+    "prometheus": MACHINE,
     "engine": MACHINE,
     "like": "it stands for other choices, which have fields: the method, and how keys are published",
 }

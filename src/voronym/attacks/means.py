@@ -35,7 +35,7 @@ def means(scene: Scene, ctx: Context) -> Found:
     result = []
     for name in names:
         x, y = numbers(scene.people[name]), numbers(scene.released[name])
-        if x is None or y is None:
+        if x is None or y is None or _as_it_was(x[known], y[scene.links[known]]):
             continue
         guesses = _solved(x, y, group, known, labels, sizes)[targets]
         secret = Secret(name, x, y, CLOSE * float(np.nanstd(x)), np.empty(0))
@@ -56,8 +56,13 @@ def means(scene: Scene, ctx: Context) -> Found:
             )
         )
     if not result:
-        raise Inapplicable("no key is published as a number")
+        raise Inapplicable("no key is published as a mean")
     return worst(result)
+
+
+def _as_it_was(true: Floats, published: Floats) -> bool:
+    """Whether a key is published as it was or not at all: then nothing is left to subtract."""
+    return bool((np.isclose(true, published) | np.isnan(published)).all())
 
 
 def _solved(x: Floats, y: Floats, group: Ints, known: Ints, labels: Ints, sizes: Ints) -> Floats:

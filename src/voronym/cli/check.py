@@ -127,8 +127,10 @@ def _table(source: str, reading: dict[str, Any]) -> Any:
     if not scale.many(source, {}):
         return read(source, **reading)
     from voronym.run.parts.source import find, load_whole
+    from voronym.run.source import as_files
 
-    return load_whole(find(source), reading)
+    with as_files(source, None, reading) as files:
+        return load_whole(find(files), reading)
 
 
 def write_checklist(made: Any, path: Path) -> None:

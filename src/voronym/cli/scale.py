@@ -15,15 +15,14 @@ if TYPE_CHECKING:
     from voronym.cli.anonymize import Asked, Outputs
     from voronym.release import Release
 
-SCALING = ("engine", "address", "workers", "memory", "leaf", "rounds", "work", "resume")
-"""Options that ask for a run over parts even if the source is a single file."""
-
 
 def many(source: str, typed: Mapping[str, Any]) -> bool:
     """Whether a source is a data set of many parts: a folder, a pattern, or one with an engine."""
+    from voronym.request.choices import PARTS
+    from voronym.request.wording import DECLARED
     from voronym.run.source import has_parts
 
-    return any(name in typed for name in SCALING) or has_parts(source)
+    return any(name in DECLARED and DECLARED[name].purpose == PARTS for name in typed) or has_parts(source)
 
 
 def reading_of(asked: Asked) -> dict[str, Any]:
@@ -116,17 +115,22 @@ def measure(
     """Measure a data set of many parts."""
     from voronym.cli import recipes
     from voronym.run.parts.measuring import measure_parts
+    from voronym.run.source import as_files
 
     refuse(refused)
-    names = columns_of(source, reading[0])
-    if recipe is not None:
-        models = [*map(str, recipe.required), *models]
-    about = recipes.columns(recipe, columns(names), names)
-    with common.ticker(not json) as bar:
+    with (
+        common.ticker(not json) as bar,
+        as_files(source, None, reading[0]) as files,
+        as_files(original, None, reading[1]) as before,
+    ):
         bar.begin("looking", 0.0)
+        names = columns_of(files, reading[0])
+        if recipe is not None:
+            models = [*map(str, recipe.required), *models]
+        about = recipes.columns(recipe, columns(names), names)
         return measure_parts(
-            source,
-            original=original,
+            files,
+            original=before,
             models=models,
             reading=reading[0] or None,
             original_reading=reading[1] or None,
@@ -143,8 +147,10 @@ SAMPLE = 20_000
 def sampled(source: str, reading: Mapping[str, Any], seed: int, *, quiet: bool) -> Any:
     """Return a random sample of a data set of many files, and say so."""
     from voronym.run.parts.measuring import take
+    from voronym.run.source import as_files
 
-    frame = take(source, SAMPLE, seed, reading or None)
+    with as_files(source, None, reading) as files:
+        frame = take(files, SAMPLE, seed, reading or None)
     if not quiet:
         common.print_lines(
             f"Compared on {len(frame):,} records drawn at random; with all of them every method loses less."

@@ -252,10 +252,11 @@ def few(name: str, value: Any) -> float:
     return share
 
 
-def one_of(*choices: str) -> Check:
-    """Return a check that accepts one of some words."""
+def one_of(*choices: str, case: bool = True) -> Check:
+    """Return a check that accepts one of some words; without ``case``, however they are capitalised."""
 
     def check(name: str, value: Any) -> str:
+        value = value if case or not isinstance(value, str) else value.lower()
         if not isinstance(value, str) or value not in choices:
             raise InputError(f"{name} must be {' or '.join(map(repr, choices))}, not {value!r}")
         return str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -79,8 +80,8 @@ def distribution(
     """
     new = None if kind in {"nominal", "ordinal"} else numbers(plain(after))
     if new is None:
-        old_names = None if before is None else _tally(as_names(before))
-        return categories(column, kind, _tally(as_names(after)), old_names, order)
+        old_names = None if before is None else Counter(as_names(before))
+        return categories(column, kind, Counter(as_names(after)), old_names, order)
     old = None if before is None else numbers(plain(before))
     dates = after.dtype in (nw.Date, nw.Datetime)
     known = new[np.isfinite(new)]
@@ -200,10 +201,3 @@ def categories(
     if missing is not None:
         names.append(MISSING)
     return Distribution(column, kind, after=row(new), before=None if old is None else row(old), names=names)
-
-
-def _tally(values: Sequence[str | None]) -> dict[str | None, int]:
-    out: dict[str | None, int] = {}
-    for value in values:
-        out[value] = out.get(value, 0) + 1
-    return out

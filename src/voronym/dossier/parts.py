@@ -41,6 +41,8 @@ PICTURES = ("plane", "unfolded", "samples", "places")
 """Parts that hold records or their places, to look at; left out of the plain data unless asked for."""
 KEPT = "kept as it was"
 """The word for an unchanged column."""
+CENTRE = "replaced by the centre of its group"
+"""What becomes of a key, where nothing else is asked for."""
 
 
 # -- of every method -------------------------------------------------------------------------------------
@@ -151,6 +153,11 @@ class Public:
     def kept(self) -> tuple[str, ...]:
         """The unchanged columns: no step changed them, and they are no averaged weights."""
         return tuple(column.name for column in self.columns if column.fate == KEPT)
+
+    @property
+    def centred(self) -> tuple[str, ...]:
+        """The keys that publish the centre of a group: no range, and no value of their own."""
+        return tuple(column.name for column in self.columns if column.fate.endswith(CENTRE))
 
     @property
     def least(self) -> float | None:

@@ -10,12 +10,13 @@ from voronym.core.context import Context
 from voronym.core.figures import NOTHING
 from voronym.dossier import methods, places, planes
 from voronym.dossier.counts import Distribution, as_names, distribution
-from voronym.dossier.parts import KEPT, Cloud, Column, Public
+from voronym.dossier.parts import CENTRE, KEPT, Cloud, Column, Public
 from voronym.dossier.population import outlook
 from voronym.errors import VoronymError
 from voronym.generalize.publish import RANGED
 from voronym.method import METHODS
-from voronym.methods.figures import PrivateFigures, SuppressionFigures
+from voronym.methods.blocks import Block
+from voronym.methods.figures import PrivateFigures
 from voronym.methods.local_suppression import FATE
 from voronym.release import Release
 from voronym.request.recipe import Recipe
@@ -91,8 +92,10 @@ def story_of(recipe: Recipe) -> str:
 
 def fates_of(release: Release) -> dict[str, str]:
     """Describe the columns that groups do not publish in the usual way."""
-    figures = release.figures
-    out = {} if figures.of(SuppressionFigures) is None else dict.fromkeys(release.schema.keys, FATE)
+    figures, recipe = release.figures, release.recipe
+    ways = dict.fromkeys(release.schema.keys, recipe.method)
+    ways |= {name: block.method for block in map(Block.parse, recipe.blocks) for name in block.columns}
+    out = {name: FATE for name, method in ways.items() if method == "local-suppression"}
     if figures.mean_weights is not None:
         out[figures.mean_weights] = "the mean of all with the same keys"
     return out
@@ -100,7 +103,7 @@ def fates_of(release: Release) -> dict[str, str]:
 
 def columns_of(schema: Schema, published_as: Mapping[str, str], recipe: Recipe) -> tuple[Column, ...]:
     """Return role, kind and fate of each column."""
-    usual = {"key": "replaced by the centre of its group", "identifier": "dropped"}
+    usual = {"key": CENTRE, "identifier": "dropped"}
     done: dict[str, list[str]] = {}
     for step in recipe.column_steps:
         for name in step.columns:

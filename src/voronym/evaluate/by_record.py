@@ -5,6 +5,7 @@ What is said here is about single people: it belongs to whoever holds the origin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +26,15 @@ from voronym.privacy.individual import household_risk
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.frame import NUMBERS
 from voronym.table.read import load
-from voronym.table.values import Columns
+from voronym.table.values import Columns, Values
 
 Ints = NDArray[np.int64]
 RARE = 0.05
 """Share of the records below which a category is rare and joins other rare ones."""
+MOSTLY = 0.5
+"""Share of the records that rare categories may have together, to become one."""
+CODES = re.compile(r"[A-Z]*[0-9][0-9A-Z]*")
+"""Texts whose first signs stand for something larger, as those of postcodes do."""
 RANGES = 10
 """Ranges that numbers are rounded to, about."""
 
@@ -150,7 +155,8 @@ class Proposal:
 def propose_recodings(table: Any, suda: Suda, most: int = 3) -> tuple[Proposal, ...]:
     """Return useful recodings of the columns that add most to the SUDA scores, the best first.
 
-    Categories below 5 % of the records become one; numbers are rounded down to about ten values.
+    Categories below 5 % of the records become one, unless most records have such; then codes lose their last
+    signs. Numbers are rounded down to about ten values.
     """
     frame = load(table)
     columns = Columns(frame)
@@ -191,9 +197,26 @@ def _recoded(columns: Columns, name: str) -> tuple[str, Ints] | None:
     rare = np.flatnonzero(counts < RARE * here.sum())
     if len(rare) < 2:
         return None
+    if counts[rare].sum() > MOSTLY * here.sum():  # one category for most records would tell nothing
+        return _cut(values, name)
     new = np.where(np.isin(values.codes, rare), rare[0], values.codes)
     names = listed([str(values.levels[at]) for at in rare.tolist()])
     return f"recode {quoted(name)} values={names} to=other", new
+
+
+def _cut(values: Values, name: str) -> tuple[str, Ints] | None:
+    """Return a step that takes the last signs off codes until about ten are left; None for other texts."""
+    levels = [str(level) for level in values.levels]
+    if values.form not in ("string", "category") or not all(map(CODES.fullmatch, levels)):
+        return None
+    for level in range(1, max(map(len, levels))):
+        heads = [text[:-level] + "*" * min(level, len(text)) for text in levels]
+        if 1 < len(set(heads)) <= RANGES:
+            order = np.unique(heads, return_inverse=True)[1].reshape(-1)
+            return f"recode {quoted(name)} level={level}", np.where(
+                values.codes >= 0, order[values.codes], -1
+            )
+    return None
 
 
 def write_by_record(table: pl.DataFrame, path: str | Path, *, overwrite: bool = False) -> None:

@@ -210,7 +210,7 @@ class Booking:
         return np.asarray(homes[sort[np.searchsorted(self.rows[sort], people)]])
 
     def _marks(self, people: Prints) -> Marks:
-        return marks_of(self.everyone, people, self.values | self.cells.raw | self.truths)
+        return marks_of(self.everyone, people, self.values | self.cells.raw | self.truths, self.keys)
 
     def _changed(self, people: Prints) -> NDArray[np.bool_] | None:
         """Return in which releases people had different values, if that counts."""

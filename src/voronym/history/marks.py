@@ -8,7 +8,7 @@ different marks, so that no mark tells how frequent a value is.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def hashed(values: Sequence[Any], key: bytes) -> Words:
     return out
 
 
-def marks_of(rows: Prints, people: Prints, values: Mapping[str, Words]) -> Marks:
+def marks_of(rows: Prints, people: Prints, values: Mapping[str, Words], keys: Collection[str] = ()) -> Marks:
     """Return the marks of people, shape (people, columns).
 
     Parameters
@@ -51,15 +51,23 @@ def marks_of(rows: Prints, people: Prints, values: Mapping[str, Words]) -> Marks
         Fingerprints, ascending; each is somebody's of the rows.
     values : mapping
         Hashes of the columns, row by row.
+    keys : collection of str
+        Columns that publish one value for all rows of a person: if these have the same in it, how many rows
+        there are is no change.
     """
     at = np.searchsorted(people, rows)
     inside = at < len(people)
     inside[inside] = people[at[inside]] == rows[inside]
     own = np.frombuffer(np.ascontiguousarray(people).tobytes(), np.uint64).reshape(len(people), -1)
     out = np.empty((len(people), len(values)), np.uint16)
-    for number, column in enumerate(values.values()):
-        sums = np.zeros(len(people), np.uint64)
-        np.add.at(sums, at[inside], _mixed(column[inside]))  # in whatever order the rows come
+    for number, (name, column) in enumerate(values.items()):
+        sums, words = np.zeros(len(people), np.uint64), _mixed(column[inside])
+        np.add.at(sums, at[inside], words)  # in whatever order the rows come
+        if name in keys:
+            low, high = np.full(len(people), ~np.uint64(0)), np.zeros(len(people), np.uint64)
+            np.minimum.at(low, at[inside], words)
+            np.maximum.at(high, at[inside], words)
+            sums = np.where(low == high, low, sums)
         out[:, number] = (_mixed(sums ^ own[:, 0]) >> np.uint64(48)).astype(np.uint16)
     return out
 

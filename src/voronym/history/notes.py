@@ -47,8 +47,9 @@ def notes(booking: Booking, *, chosen: bool = True) -> tuple[str, ...]:
         )
     out += booking.cells.notes
     if booking.corrected and following is not None:
+        many = "1 person has" if booking.corrected == 1 else f"{booking.corrected:,} people have"
         out.append(
-            f"{booking.corrected:,} people have other keys now than when they were first published, and the "
+            f"{many} other keys now than when they were first published, and the "
             "release still publishes what their group published then: groups that are kept do not change. To "
             "publish what they have now: if the earlier releases never left the house, forget them (voronym "
             f"ledger forget {booking.ledger.path} --release NUMBER); otherwise begin a new series with "

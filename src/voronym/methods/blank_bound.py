@@ -11,7 +11,7 @@ from voronym.methods.blanks import SAME, Choices, Search, combinations
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ROUNDS = 12
-SMALL = 4_000
+SMALL = 16_000
 """Pairs of a combination and a class up to which the integer programme is solved."""
 LARGE = 200_000
 """Pairs up to which it is tried on request: the solver reads more of them for seconds, whatever its limit."""

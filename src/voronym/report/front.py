@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from voronym.attacks.ladder import PRESENCE_SAYS
 from voronym.dossier import Dossier, Public
 from voronym.evaluate.moved import KeyChange, amount
-from voronym.report.language import term
+from voronym.report.language import numeral, term
 from voronym.report.svg import percent
 from voronym.report.write import Table, share
 
@@ -121,7 +121,7 @@ def _moved(change: KeyChange | None) -> Sequence[str]:
         return "", "", ""
     kept = percent(100 * change.kept / change.records if change.records else 100.0)
     far = (change.distance, change.farthest)
-    return kept, *("" if way is None else f"{amount(way)}{change.unit}" for way in far)
+    return kept, *("" if way is None else f"{numeral(amount(way))}{term(change.unit)}" for way in far)
 
 
 def _first(table: Table, most: int) -> Table:

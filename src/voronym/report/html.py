@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from voronym.intruder import expose
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
 from voronym.report.front import Front
-from voronym.report.language import SOURCE, Messages, phrase, reader, term
+from voronym.report.language import SOURCE, Messages, phrase, reader, term, today
 from voronym.report.section import Audience, sections
 from voronym.report.svg import clean, percent
 
@@ -75,10 +74,10 @@ class About:
         source = None if isinstance(given, Dossier) or audience == "public" else given.source
         data = "" if source is None else source.file
         return cls(
-            title or (f"Release of {data}" if data else "Release report"),
+            title or (phrase("Release of {data}", data=data) if data else term("Release report")),
             data,
             publisher or "",
-            dt.date.today().isoformat() if date is None else date,
+            today() if date is None else date,
         )
 
 
@@ -286,6 +285,7 @@ def _environment() -> Environment:
         "interval": write.interval,
         "measured": write.measured,
         "flow": _flow,
+        "certain": lambda column: phrase("certain {column}", column=column),
         "worst_rung": lambda ladder: ladder.worded(phrase=phrase),
         "remedy": lambda rung: rung.helps(phrase=phrase),
         "items": _items,

@@ -10,6 +10,7 @@ are read as they are, so nothing has to be compiled.
 from __future__ import annotations
 
 import ast
+import datetime as dt
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ SIGNS = {SOURCE: (",", "."), "de": (".", ","), "fr": ("\u202f", ","), "es": ("."
 """Between thousands, and before decimals."""
 OURS = re.compile(r"(words|sections)/.*\.html|(macros|page|release|warnings|limits)\.html")
 """Templates whose texts are messages."""
+DAYS = {SOURCE: "%Y-%m-%d", "de": "%d.%m.%Y", "fr": "%d/%m/%Y", "es": "%d/%m/%Y"}
 _language: ContextVar[str] = ContextVar("language", default=SOURCE)
 _columns: ContextVar[frozenset[str]] = ContextVar("columns", default=frozenset())
 _WORD = re.compile(r"[A-Za-z]{2}")
@@ -62,20 +64,35 @@ def term(text: Any) -> Any:
     if not isinstance(text, str) or spoken() == SOURCE or text in _columns.get():
         return text
     if isinstance(text, Sentence):
-        return phrase(text.message, **{name: _filled(value) for name, value in text.given.items()})
+        return phrase(text.message, **text.given)
     return type(text)(catalogue(spoken()).get(str(text), text))
 
 
 def phrase(message: str, **given: str) -> str:
-    """Return a message of plain text in the reader's language, its placeholders filled."""
-    return _PLACE.sub(lambda place: given[place[1]], str(term(message)))
+    """Return a message of plain text in the reader's language, its placeholders filled.
+
+    Examples
+    --------
+    >>> with reader("de"):
+    ...     phrase("{low} to {high}", low="1,500", high="25%")
+    '1.500 bis 25\u202f%'
+    """
+    made = {name: _filled(value) for name, value in given.items()}
+    return _PLACE.sub(lambda place: made[place[1]], str(term(message)))
+
+
+def today() -> str:
+    """Return the date of today in the reader's form."""
+    return f"{dt.date.today():{DAYS[spoken()]}}"
 
 
 def _filled(value: str) -> str:
     """Return what fills a place of a sentence: other sentences and numbers in the reader's language."""
     if isinstance(value, Sentence):
         return str(term(value))
-    return numeral(value.replace("%", "\u202f%")) if _NUMBER.fullmatch(value) else value
+    if spoken() == SOURCE or not _NUMBER.fullmatch(value):
+        return value
+    return numeral(value.replace("%", "\u202f%"))
 
 
 def numeral(text: str) -> str:

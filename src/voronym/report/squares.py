@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from voronym.report.axes import WIDE, Axes, Axis, name_room
+from voronym.report.language import numeral, term
 from voronym.report.svg import circle, line, marker, num, percent, shorten, text, tip, width
 
 MOST_SQUARES = 14
@@ -35,7 +36,7 @@ def triangles(names: Sequence[str], before: Matrix, after: Matrix, *, title: str
         left=left,
         right=WIDE - left - n * side,
     )
-    axes.add(text(2, 11, "lower left: before · upper right: after", "t"))
+    axes.add(text(2, 11, term("lower left: before · upper right: after"), "t"))
     for i, name in enumerate(names):
         axes.add(text(left - 5, axes.y(i + 0.5) + 4, shorten(name, left - 11), "t", "end", name))
         for j in range(n):
@@ -50,7 +51,7 @@ def triangles(names: Sequence[str], before: Matrix, after: Matrix, *, title: str
                 f'<rect class="{look}" {place} fill-opacity="{min(1.0, abs(value)):.2f}">{tip(hint)}</rect>'
             )
             if side >= 26:
-                shown = f"{value:.2f}".replace("-", "−")
+                shown = numeral(f"{value:.2f}".replace("-", "−"))
                 axes.add(text(axes.x(j + 0.5), axes.y(i + 0.5) + 4, shown, "t q hl", "middle"))
     for i in range(n + 1):
         at = left + i * side

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from voronym.core.rate import Rate
-from voronym.dossier.counts import Distribution
-from voronym.report.language import numeral, term
+from voronym.dossier.counts import MISSING, Distribution
+from voronym.report.language import numeral, phrase, term
 from voronym.report.svg import clean, moment, percent, shorten, tick_labels, write_time
 
 _GLANCE = 24
@@ -155,10 +155,15 @@ def duration(seconds: float | None) -> str:
     return f"{decimal(seconds)} s"
 
 
+def between(low: str, high: str) -> str:
+    """Return a range from one number to another, each as in 1,234.5, in the reader's language."""
+    return phrase("{low} to {high}", low=low, high=high)
+
+
 def bin_names(distribution: Distribution) -> list[str]:
     """Return one label for each count of a distribution."""
     if distribution.names is not None:
-        return list(distribution.names)
+        return [term(name) if name == MISSING else name for name in distribution.names]
     edges = list(distribution.edges or ())
     whole = all(abs(e - round(e)) == 0.5 for e in edges)
     if whole and not distribution.dates and all(b - a == 1 for a, b in pairwise(edges)):
@@ -170,7 +175,9 @@ def bin_names(distribution: Distribution) -> list[str]:
             written = [f"{day} {write_time(e, apart)}" for day, e in zip(written, edges, strict=True)]
     else:
         written = tick_labels(edges)
-    out = [f"{a} to {b}" for a, b in pairwise(written)]
+    out = [between(a, b) for a, b in pairwise(written)]
     if distribution.clipped and len(out) > 1:
-        out[0], out[-1] = f"below {written[1]}", f"{written[-2]} and above"
+        out[0], out[-1] = (
+            phrase(text, edge=written[at]) for text, at in (("below {edge}", 1), ("{edge} and above", -2))
+        )
     return out

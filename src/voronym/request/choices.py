@@ -161,7 +161,8 @@ class ReleaseChoices(Options):
     like: str | None = option(
         None, "Publish like another tool: sdcmicro (true values or gaps, by local suppression), or arx "
         "(ranges, and levels of given hierarchies).",
-        check=one_of("sdcmicro", "arx"), purpose=METHOD, value="sdcmicro|arx", accepts="str | None",
+        check=one_of("sdcmicro", "arx", case=False), purpose=METHOD, value="sdcmicro|arx",
+        accepts="str | None",
     )  # fmt: skip
     method: str = option(
         "auto", "The method that makes groups, or masks the table. `voronym methods` lists them.",
@@ -350,7 +351,7 @@ class RunChoices(Options):
         "info", "Detail of the log.", check=one_of("debug", "info", "warning", "error"), purpose=PARTS,
         value="LEVEL",
     )  # fmt: skip
-    metrics: str | None = option(
+    prometheus: str | None = option(
         None, "A file for figures of the run in the text form of Prometheus, replaced as it goes on.",
         check=path, purpose=PARTS, value="FILE", accepts="str | Path | None",
     )  # fmt: skip

@@ -97,7 +97,8 @@ class Request:
         if recipe is not None and twice:
             raise InputError(
                 "a recipe states what the columns are and how the release is made: give it alone, without "
-                f"{', '.join(twice)}, or write another"
+                f"{', '.join(twice)}, or write into the recipe what should be otherwise"
+                + (" (keep_groups = true above the first table)" if "keep_groups" in twice else "")
             )
 
 

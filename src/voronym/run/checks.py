@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from voronym.errors import InputError, SchemaError, hint
 from voronym.keyspaces import Coordinates
-from voronym.method import METHODS
 from voronym.methods.differential import private_columns, private_of
 from voronym.methods.weights import averaged
 from voronym.request.choices import ReleaseChoices
@@ -90,7 +89,7 @@ def of_recipe(table: Table, recipe: Recipe, *, looked_at: float = 1.0) -> tuple[
     is the share of all rows that are in the table.
     """
     redrawn = {name for step in recipe.column_steps if step.random for name in step.columns} - set(table.keys)
-    if METHODS[recipe.method].groups and (heavy := averaged(table, recipe, recipe.required_k)):
+    if recipe.makes_groups and (heavy := averaged(table, recipe, recipe.required_k)):
         redrawn.add(heavy)
     return tuple(
         doubt

@@ -16,7 +16,7 @@ from voronym.evaluate.measure import measure as measure_table
 from voronym.privacy import Model
 from voronym.request.choices import RunChoices
 from voronym.run.parts.measuring import measure_parts
-from voronym.run.source import has_parts
+from voronym.run.source import as_files, has_parts
 from voronym.table.read import read
 
 _ATTACKS = Attacks()
@@ -128,20 +128,21 @@ def measure(
             **{name: value for name, value in {"address": address, "workers": workers, "work": work}.items()
                if value is not None},  # type: ignore[arg-type]
         )  # fmt: skip
-        return measure_parts(
-            table,
-            keys=keys,
-            confidential=confidential,
-            original=original,
-            models=models,
-            reading=reading,
-            original_reading=original_reading,
-            engine=engine,
-            run=run,
-            seed=seed,
-            progress=progress,
-            **columns,
-        )
+        with as_files(table, None) as files, as_files(original, None) as before:
+            return measure_parts(
+                files,
+                keys=keys,
+                confidential=confidential,
+                original=before,
+                models=models,
+                reading=reading,
+                original_reading=original_reading,
+                engine=engine,
+                run=run,
+                seed=seed,
+                progress=progress,
+                **columns,
+            )
     return measure_table(
         _opened(table, reading),
         keys=keys,

@@ -73,7 +73,7 @@ def as_files(
         The query to a database.
     """
     place = None if is_frame(data) or isinstance(data, (list, tuple)) else place_of(data)
-    if not is_frame(data) and (place is None or not place[0].source):
+    if data is None or (not is_frame(data) and (place is None or not place[0].source)):
         yield data
         return
     with passing_folder(beside) as private:

@@ -82,6 +82,8 @@ class Effect:
     true : int
         How many of those that are unique afterwards (by all keys where a key was changed, else by these
         columns) have values that no step drew at random: whoever looks for one of these is right.
+    counted : str
+        What sizes of classes are numbers of: "records", "people" or "households".
     """
 
     step: str
@@ -92,6 +94,7 @@ class Effect:
     unique: tuple[int, int]
     keys: tuple[Exposed, Exposed] | None = None
     true: int = 0
+    counted: str = "records"
 
     @property
     def idle(self) -> bool:
@@ -108,11 +111,14 @@ class Effect:
 
     def __str__(self) -> str:
         cost = f"{self.says}; {100 * self.changed:.1f} % of the records changed"
+        head = {"people": "person", "households": "household"}.get(self.counted)
         if self.keys is None:
-            bought = f"unique in {_these(self.columns)}: {_arrow(*self.unique)}"
+            alone = "unique" if head is None else f"values of one {head} only"
+            bought = f"{alone} in {_these(self.columns)}: {_arrow(*self.unique)}"
             return f"{cost}; {bought}{self._truth(self.unique[1])}"
         before, after = self.keys
-        parts = [f"unique on the keys: {_arrow(before.unique, after.unique)}{self._truth(after.unique)}"]
+        alone = "unique on the keys" if head is None else f"in classes of one {head}"
+        parts = [f"{alone}: {_arrow(before.unique, after.unique)}{self._truth(after.unique)}"]
         parts += [f"below 3: {_arrow(before.below_3, after.below_3)}"] if after.k != 2 else []
         parts += [f"below {after.k}: {_arrow(before.below_k, after.below_k)}"] if after.k > 3 else []
         return f"{cost}; {', '.join(parts)}"
@@ -187,6 +193,7 @@ class Seen:
             tuple(int((class_sizes(item, columns) < 2).sum()) for item in (before, after)),  # type: ignore[arg-type]
             self._keys(before, after) if judged == before.keys else None,
             int(single.sum()),
+            "records" if before.units is None else before.units.counted,
         )
 
     def _keys(self, before: Table, after: Table) -> tuple[Exposed, Exposed]:

@@ -51,8 +51,11 @@ class Recode(ColumnStep):
         """Refuse neither or several of the ways."""
         if sum([self.level is not None, bool(self.values), bool(self.cuts)]) != 1:
             raise InputError(f"step '{self}' needs one of: {WAYS}")
-        if (self.level is None and self.hierarchy) or bool(self.values) != (self.to is not None):
-            raise InputError(f"step '{self}': hierarchy goes with level, and values go with to")
+        if self.level is None and self.hierarchy:
+            raise InputError(f"step '{self}': say which level of the hierarchy with level=LEVEL")
+        if bool(self.values) != (self.to is not None):
+            lacking = "to=NAME says what the values become" if self.values else "values=A,B says which values"
+            raise InputError(f"step '{self}' lacks a word: {lacking}")
 
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
         """Return the columns recoded."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,11 +17,11 @@ from voronym.table.doubts.base import Doubt, Seen, about_columns, about_table
 from voronym.table.doubts.base import plain as _plain
 from voronym.table.doubts.codes import code_reason, counts_something, few_codes
 from voronym.table.doubts.repeats import looks_like_unit
-from voronym.table.doubts.sentinels import hidden
+from voronym.table.doubts.sentinels import declared, hidden, last_codes
 from voronym.table.doubts.unique import NEAR_UNIQUE
 from voronym.table.frame import NUMBERS, listing
 from voronym.table.kinds import MAX_CATEGORIES, Found, find_kind, looks_like_text
-from voronym.table.proposal import CODES, DATES, NUMBERS_AS_TEXTS, WEIGHT, Proposal, declared_codes
+from voronym.table.proposal import CODES, DATES, NUMBERS_AS_TEXTS, WEIGHT, Proposal
 from voronym.table.schema import Column, Role, Schema
 from voronym.table.values import Columns, Values
 
@@ -40,9 +40,17 @@ _CONFIDENTIAL = re.compile(
 _WEIGHTS = re.compile(
     r"((sampl(e|ing)|survey|design|final|person|pers|hh|house_?hold|indiv(idual)?|pop(ulation)?)_?(weights?|wt|wgt)$|"
     r"^(weights|wgt|pweights?|hweights?|pwgt|hwgt|hochrechnungsfaktor|gewichtung|hochrechnung|ponderacion|"
-    r"factor_(de_)?(expansion|elevacion|ponderacion)|expansion_factor|ponderation|poids_(individu|menage))$)"
+    r"factor_(de_)?(expansion|elevacion|ponderacion)|expansion_factor|ponderation|poids_(individu|menage)|hrf|"
+    r"(per|hh|psp|p|d|an)(wt|wgt|wght|weight))$)"
 )
-_HEAVIEST = 250.0
+_HEAVY = {"weight", "gewicht", "gew", "peso", "poids", "factor", "faktor", "pond", "wt"}
+"""Words in names of weights of people: those of a survey, or of a body."""
+_BODY = (2.0, 250.0)
+"""Kilograms that bodies have, newborn children among them: survey weights are larger, or near 1."""
+_TEXTS = re.compile(
+    r"(^|_)(comments?|remarks?|notes|free_?text|bemerk(ung(en)?)?|kommentare?|freitext|observacion(es)?|"
+    r"comentarios?|commentaires?|remarques?)($|_)"
+)
 _LAT, _LON = {"lat", "latitude"}, {"lon", "lng", "long", "longitude"}
 
 
@@ -80,7 +88,7 @@ def infer(frame: Any) -> Proposal:
     doubts = [
         entry for entry in early if several.get(entry) not in schema.units
     ]  # advice that was taken is none
-    doubts += _joined(about_columns(table, schema))
+    doubts += _joined(table, schema, [name for name, why in reasons.items() if why.startswith(WEIGHT)])
     endless = list(_find_infinite(table, schema))
     warnings += [*check_kinds(table, schema), *(member for _, _, member in endless), *map(str, doubts)]
     shapes = {name: shape(table[name]) for name in table.columns}
@@ -108,7 +116,7 @@ def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[
         if codes:
             sentence = (
                 f"key {name!r} has {sum(signs.values())} infinite values, of which there is no mean: let "
-                f"them count as missing ({hint('missing', declared_codes(name, codes))}), or write what they "
+                f"them count as missing ({hint('missing', declared(name, codes))}), or write what they "
                 "stand for"
             )
             yield name, codes, sentence
@@ -156,19 +164,32 @@ def _with_units(schema: Schema, early: Sequence[Doubt], reasons: dict[str, str])
     return schema
 
 
-def _joined(doubts: Sequence[Doubt]) -> list[Doubt]:
-    """Return doubts with one line, ready to be pasted, about all keys that may be codes."""
-    few = [doubt for doubt in doubts if doubt.name == "few-numbers" and "," not in doubt.column]
-    rest = [item for item in doubts if item not in few]
-    if not few:
-        return rest
-    names = [entry.column for entry in few]
-    verb = "holds" if len(names) == 1 else "hold"
-    text = (
-        f"{listing(names)} {verb} few different whole numbers; if these are codes, such as 1 = married, say "
-        + hint("kinds", dict.fromkeys(names, "nominal"))
+def _joined(table: Columns, schema: Schema, averaged: Collection[str]) -> list[Doubt]:
+    """Return doubts about columns, with one line, ready to be pasted, about all that ask the same.
+
+    Weights are averaged where few people share them: nothing is asked about these.
+    """
+    doubts = [item for item in about_columns(table, schema) if item.column not in averaged]
+    few, last = (
+        [doubt.column for doubt in doubts if doubt.name == name and "," not in doubt.column]
+        for name in ("few-numbers", "coded-gaps")
     )
-    return [*rest, Doubt("few-numbers", names[0], text, "hint")]
+    asked = {"few-numbers": few, "coded-gaps": last}
+    out = [item for item in doubts if item.column not in asked.get(item.name, [])]
+    if few:
+        text = (
+            f"{listing(few)} {'holds' if len(few) == 1 else 'hold'} few different whole numbers; if these "
+            f"are codes, such as 1 = married, say {hint('kinds', dict.fromkeys(few, 'nominal'))}"
+        )
+        out.append(Doubt("few-numbers", few[0], text, "hint"))
+    if last:
+        codes = ",".join(declared(name, last_codes(Seen(table[name], schema[name], table))) for name in last)
+        text = (
+            f"the last codes of {listing(last)} follow after a jump; those that mean 'missing' are declared "
+            f"by {hint('missing', codes)}"
+        )
+        out.append(Doubt("coded-gaps", last[0], text, "hint"))
+    return out
 
 
 def _as_numbers(column: Values) -> Values:
@@ -234,7 +255,7 @@ def _role(column: Values, *, dates: bool) -> tuple[Role, str]:
     distinct, observed = len(column.levels), column.observed
     if looks_like_unit(column.name) and distinct >= 10 and held in ("integer", "string", "category"):
         return "identifier", "named like a person or a household"
-    if held == "string" and looks_like_text(column):
+    if held == "string" and (looks_like_text(column) or _TEXTS.search(name)):
         return "identifier", "looks like free text, which may say anything about a person"
     unique = observed >= 20 and distinct >= NEAR_UNIQUE * observed
     if unique and (held in ("string", "category") or (held == "integer" and not _is_measure(column))):
@@ -251,15 +272,17 @@ def _role(column: Values, *, dates: bool) -> tuple[Role, str]:
 
 
 def _is_weight(column: Values) -> bool:
-    """Whether a column is a survey weight, by its name; bodies have a weight, too, of less than 250 kg."""
+    """Whether a column is a survey weight, by its name; bodies have a weight, too."""
     name = _plain(column.name)
     if column.form not in ("integer", "float") or not column.observed:
         return False
     if _WEIGHTS.search(name):
         return True
-    return (
-        name in ("weight", "gewicht", "peso", "poids", "factor", "faktor")
-        and float(np.median(column.numbers)) > _HEAVIEST
+    middle = float(np.median(column.numbers))
+    light = 0.0 < middle < _BODY[0] and column.form == "float" and float(column.numbers.min()) >= 0.0
+    words = set(name.split("_"))
+    return (light and not words.isdisjoint(_HEAVY - {"factor", "faktor"})) or (
+        middle > _BODY[1] and not words.isdisjoint(_HEAVY)
     )
 
 

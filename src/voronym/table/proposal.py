@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from voronym.errors import hint, worded
+from voronym.table.doubts.sentinels import declared
 from voronym.table.schema import Column, Schema
 
 CODES = "looks like codes"
@@ -121,14 +121,9 @@ class Proposal:
                 kinds.setdefault(column.kind, []).append(column.name)
         hints += [hint("kinds", {",".join(alike): kind}) for kind, alike in kinds.items()]
         for name, codes in (*self.infinite.items(), *self.codes.items()):
-            hints.append(hint("missing", declared_codes(name, codes)))
+            hints.append(hint("missing", declared(name, codes)))
         words = shlex.join(["voronym", "anonymize", source, "-o", "release.csv"])
         return worded(" ".join([words, *hints, hint("k", 5)]), "command")
-
-
-def declared_codes(name: str, codes: Sequence[str]) -> str:
-    """Return missing codes of a column as words of a command; names with a comma are impossible."""
-    return ",".join(code if "," in name else f"{name}={code}" for code in codes)
 
 
 def _lines(text: str, width: int, indent: str, first: str | None = None) -> list[str]:

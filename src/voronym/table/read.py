@@ -69,12 +69,11 @@ def read(
     known = Reading.of({**reading, "query": query})
     if source == "-":
         return delimited.read_bytes(sys.stdin.buffer.read(), "standard input", known)
-    remote = place_of(source)
-    if remote is not None and remote[0].holds_files:
-        with fetched(remote[1]) as copy:
+    place, address = place_of(source) or (None, "")
+    if place is not None and place.holds_files:
+        with fetched(address) as copy:
             return read(copy, query=query, format=format, **reading)
-    if remote is not None and remote[0].source:
-        place, address = remote
+    if place is not None and place.source:
         return _with_source(place.read(address, query), place.name.lower(), known)
     path = Path(source)
     if os.path.isdir(path):  # noqa: PTH112 - `Path.is_dir` fails where the name is too long
@@ -105,8 +104,8 @@ def read(
 def fitting(reading: Mapping[str, Any], source: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the recipe's reading options for a table; a database query applies to no other source."""
     name = by_suffix(suffix_of(Path(source)))
-    remote = place_of(source)
-    asks = (remote is not None and remote[0].takes_query) or (name is not None and FORMATS[name].database)
+    place = place_of(source)
+    asks = (place is not None and place[0].takes_query) or (name is not None and FORMATS[name].database)
     return {word: value for word, value in reading.items() if asks or word != "query"}
 
 

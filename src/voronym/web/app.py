@@ -32,7 +32,7 @@ def build(desk: Desk) -> Starlette:
         Route("/t/{table}/roles", tables.roles, methods=["GET", "POST"]),
         Route("/t/{table}/alone", tables.alone, methods=["POST"]),
         Route("/t/{table}/protect", tables.protect, methods=["GET", "POST"]),
-        Route("/t/{table}/sketch", tables.sketch),
+        Route("/t/{table}/sketch", tables.sketch, methods=["GET", "POST"]),
         Route("/t/{table}/recipe", tables.own_recipe, methods=["POST"]),
         Route("/t/{table}/given", given.upload, methods=["POST"]),
         Route("/t/{table}/given/{file}", given.download),

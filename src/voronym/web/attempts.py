@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from voronym.web.book import Book
 from voronym.web.journal import Journal
 from voronym.web.settings import Settings
 
+AWHILE = 1.0
+"""Seconds that somebody waits for news of a picture, at most."""
 OVER = ("done", "failed", "cancelled")
 
 
@@ -75,15 +79,42 @@ class Sketch:
     error: str = ""
     task: list[int] = field(default_factory=list)
     work: asyncio.Task[None] | None = None
+    everything: bool = False
+    """Whether a large table is tried whole."""
+    done: float = 0.0
+    started: float = field(default_factory=monotonic)
+    news: int = 0
+    """How often something was heard."""
+    _bell: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def ring(self) -> None:
+        """Wake whoever waits for news."""
+        self.news += 1
+        self._bell.set()
+        self._bell = asyncio.Event()
+
+    async def after(self, seen: str) -> None:
+        """Wait, for a moment at most, until there is more than somebody has seen."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            async with asyncio.timeout(AWHILE):
+                while not self.over and (not self.shown or seen == self.mark):
+                    await self._bell.wait()
+
+    @property
+    def mark(self) -> str:
+        """What there is to see, for `after`."""
+        return f"{self.started}-{self.news}"
 
     def hear(self, result: dict[str, Any]) -> None:
         """Accept a point, or all figures; better measurements replace earlier ones."""
         if "point" in result:
             self.points[result["point"]["k"]] = result["point"]
-        self.shown = result.get("shown", self.shown)
+        self.shown = {**self.shown, **result.get("shown", {})}
+        self.done = result.get("progress", {}).get("done", self.done)
         self.sample = result.get("sample", self.sample)
         self.plan = result.get("plan", self.plan)
         self.between = result.get("between", self.between)
+        self.ring()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from voronym import datasets
@@ -35,19 +34,17 @@ from voronym.request.request import Request
 from voronym.request.wording import DECLARED
 from voronym.run import checks
 from voronym.run.door import anonymize, plan
-from voronym.table.classes import equivalence_classes
-from voronym.table.frame import as_frame
 from voronym.table.read import read
 from voronym.table.table import Table
-from voronym.table.units import Units
 from voronym.web.book import NEEDS, copied, copy_to, entries_of, packed
+from voronym.web.column_facts import stand_alone
 from voronym.web.forms import PLAIN
 from voronym.web.intake import check_lines, check_unpacked
 from voronym.web.judged import told_of, verdicts
 from voronym.web.levels import levels
 from voronym.web.looks import Opened, about, opened
 from voronym.web.preview import preview
-from voronym.web.settings import Settings, choices_in, refuse_files
+from voronym.web.settings import Settings, choices_in, labelled, refuse_files
 from voronym.web.shown import release_view
 
 MOST_KEYS = 15
@@ -156,9 +153,9 @@ class Bench:
 
         def count(names: list[str]) -> int:
             wishes.check()
-            return _alone(self.frame, names, units)[0] if names else 0
+            return stand_alone(self.frame, names, units)[0] if names else 0
 
-        result, everybody = _alone(self.frame, keys, units)
+        result, everybody = stand_alone(self.frame, keys, units)
         more = {}
         pairs = (
             {}
@@ -242,23 +239,30 @@ class Bench:
         return Recipe(schema, **{**given, "models": tuple(split_models(chosen.models))}).to_toml()
 
     def preview(
-        self, wishes: Wishes, *, settings: Mapping[str, Any], ledger: list[str] | None = None
+        self,
+        wishes: Wishes,
+        *,
+        settings: Mapping[str, Any],
+        ledger: list[str] | None = None,
+        everything: bool = False,
     ) -> dict[str, Any]:
         """Preview a release by these choices; it is kept for a run with the same ones."""
         chosen, self._made = Settings.of_plain(settings), None
         many = self._over_parts(chosen)
         with copied(ledger[0]) if ledger else contextlib.nullcontext() as book:
             refuse_files(chosen, self.given)
+            if many is not None:
+                given = {**chosen.choices, "models": split_models(chosen.models)}
+                lines = str(plan(many.path, **given, reading=many.reading or None)).splitlines()
+                wishes.tell({"plan": [re.split(r"\s{2,}", line, maxsplit=1) for line in lines]})
             rows = None if many is None else many.rows
-            release, whole = preview(self.frame, chosen, wishes.tell, wishes.check, book, rows)
+            release, whole = preview(
+                self.frame, chosen, wishes.tell, wishes.check, book, rows, everything=everything
+            )
         if (
             whole and not ledger and release.recipe.makes_groups and release.recipe.private is None
         ):  # else each run draws again
             self._made = (chosen, release)
-        if many is not None:
-            given = {**chosen.choices, "models": split_models(chosen.models)}
-            lines = str(plan(many.path, **given, reading=many.reading or None)).splitlines()
-            wishes.tell({"plan": [re.split(r"\s{2,}", line, maxsplit=1) for line in lines]})
         return {}
 
     def _over_parts(self, chosen: Settings) -> Opened | None:
@@ -341,17 +345,6 @@ def _read_beside(path: str, limits: Mapping[str, int]) -> pl.DataFrame:
     return read(path)
 
 
-def _alone(frame: pl.DataFrame, keys: list[str], units: Units | None) -> tuple[int, int]:
-    """Return the number of unique units by some keys, and the number of units."""
-    if units is None:
-        result = risk(frame, keys)
-        return result.unique, result.records
-    classes = equivalence_classes(as_frame(frame), keys)
-    codes = next(item for item in (units.household, units.person) if item is not None)
-    bare = units.heads(classes.labels, len(classes.sizes))[classes.labels] == 1
-    return len(np.unique(codes[bare])), len(np.unique(codes))
-
-
 def _warm_up() -> None:
     """Load the kernels while somebody looks at the first rows: the picture is to come within seconds."""
     with contextlib.suppress(VoronymError):
@@ -390,7 +383,5 @@ def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None
         if asks and (made.private is None or made.required_k > 1):  # ε needs no k
             check_k(made.required_k, table.n)
     except VoronymError as error:
-        label, sentence = DECLARED[name].label, str(error)
-        named = sentence.startswith(f"{name} must be") and label.startswith("“")
-        return label + sentence.removeprefix(name) if named else sentence
+        return labelled(str(error))
     return ""

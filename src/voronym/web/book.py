@@ -84,3 +84,8 @@ def packed(folder: Path, release: str, label: str) -> None:
             archive.write(file, file.relative_to(folder))
         if label:
             archive.write(folder / NEW, NEW if label == release else label)
+
+
+def plain_book(book: Book | None) -> list[str] | None:
+    """Return a ledger's place and name for a worker."""
+    return None if book is None else [book.path, book.label]

@@ -7,6 +7,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from voronym.evaluate.risk import risk
+from voronym.table.classes import equivalence_classes
+from voronym.table.frame import as_frame
+from voronym.table.units import Units
+
 EXAMPLES, WIDE = 4, 40
 """Examples that are shown, and the characters of a cell that are."""
 BARS = 12
@@ -45,3 +50,14 @@ def shown_text(value: object) -> str:
     """Return a cell as shown, cut if it is long."""
     result = "–" if value is None else str(value)
     return result if len(result) <= WIDE else result[: WIDE - 1] + "…"
+
+
+def stand_alone(frame: pl.DataFrame, keys: list[str], units: Units | None) -> tuple[int, int]:
+    """Return the number of unique units by some keys, and the number of units."""
+    if units is None:
+        result = risk(frame, keys)
+        return result.unique, result.records
+    classes = equivalence_classes(as_frame(frame), keys)
+    codes = next(item for item in (units.household, units.person) if item is not None)
+    bare = units.heads(classes.labels, len(classes.sizes))[classes.labels] == 1
+    return len(np.unique(codes[bare])), len(np.unique(codes))

@@ -18,7 +18,7 @@ from voronym.request.wording import DECLARED
 from voronym.table.formats import FORMATS, by_suffix
 from voronym.table.packing import suffix_of
 from voronym.web.attempts import Run, Sketch, Waiting
-from voronym.web.book import Book
+from voronym.web.book import Book, plain_book
 from voronym.web.intake import Limits
 from voronym.web.journal import Journal
 from voronym.web.process import Process, Refused
@@ -147,24 +147,30 @@ class Table:
                 raise
         return await (await self.worker()).ask(do, **given)
 
-    async def draw(self) -> Sketch:
+    async def draw(self, *, everything: bool = False) -> Sketch:
         """Return the preview for the settings, started if needed; an older one is given up."""
-        if self.sketch is None or self.sketch.settings != self.settings:
+        old = self.sketch
+        if old is None or old.settings != self.settings or (everything and not old.everything):
             await self._stop_sketch()
-            self.sketch = Sketch(self.settings)
+            self.sketch = Sketch(self.settings, everything=everything)
             self.sketch.work = asyncio.create_task(self._draw(self.sketch))
         return self.sketch
 
     async def _draw(self, sketch: Sketch) -> None:
         try:
             process = await self.worker()
-            given = {"settings": sketch.settings.plain(), "ledger": _plain(self.book)}
+            given = {
+                "settings": sketch.settings.plain(),
+                "ledger": plain_book(self.book),
+                "everything": sketch.everything,
+            }
             await process.ask("preview", sketch.hear, sketch.task, **given)
         except Refused as error:
             sketch.error = "" if error.kind == "Cancelled" else str(error)
         sketch.over = True
-        if sketch.shown.get("whole"):
-            self.journal.tried(sketch.settings, sketch.shown["effect"])
+        sketch.ring()
+        if effect := sketch.shown.get("effect"):
+            self.journal.tried(sketch.settings, {**effect, "about": not sketch.shown["whole"]})
 
     async def _stop_sketch(self) -> None:
         sketch, self.sketch = self.sketch, None
@@ -191,7 +197,7 @@ class Table:
             if run.wished == "cancel":
                 raise Refused("cancelled: nothing was made", "Cancelled")
             run.folder.mkdir(mode=0o700)
-            place = {"folder": str(run.folder), "suffix": self.suffix, "ledger": _plain(run.book)}
+            place = {"folder": str(run.folder), "suffix": self.suffix, "ledger": plain_book(run.book)}
             given: dict[str, Any] = {"settings": run.settings.plain(), **place}
             run.shown = await process.ask("run", run.hear, run.task, **given)
             run.state = "done"
@@ -247,11 +253,6 @@ class Table:
         if self.sketch is not None and self.sketch.work is not None:
             await asyncio.gather(self.sketch.work, return_exceptions=True)
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _plain(book: Book | None) -> list[str] | None:
-    """Return a ledger's place and name for a worker."""
-    return None if book is None else [book.path, book.label]
 
 
 async def _itself(process: Process) -> Process:

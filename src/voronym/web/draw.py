@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -20,15 +20,19 @@ def plain_name(method: str) -> str:
     return PLAIN.get(method, method)
 
 
-def cost_by_k(points: Sequence[dict[str, Any]], k: int | None) -> Markup:
+def cost_by_k(
+    points: Sequence[dict[str, Any]], k: int | None, pins: Mapping[str, tuple[int, float]] | None = None
+) -> Markup:
     """Draw the loss at each k that was tried, with all choices in; the chosen one has a ring.
 
     A mark that is not filled is an estimate, from a sample or by a quicker method. A click on a mark, or near
-    it, chooses its k and nothing else.
+    it, chooses its k and nothing else. Pinned alternatives, by letter, stand at their own k and loss.
     """
-    most = max(point["loss"] for point in points)
+    pins = pins or {}
+    most = max([point["loss"] for point in points] + [loss for _, loss in pins.values()])
+    sizes = [point["k"] for point in points] + [size for size, _ in pins.values()]
     axes = Axes(
-        Axis.numbers(points[0]["k"], points[-1]["k"], name="k", shape="log", at=[p["k"] for p in points]),
+        Axis.numbers(min(sizes), max(sizes), name="k", shape="log", at=[p["k"] for p in points]),
         Axis.numbers(0, 1.15 * most or 1.0, unit=" %", name="detail lost"),
         width=WIDTH, height=HEIGHT, top=26, right=30, bottom=36, inset=12,
     ).grid()  # fmt: skip
@@ -44,6 +48,10 @@ def cost_by_k(points: Sequence[dict[str, Any]], k: int | None) -> Markup:
             axes.add(circle(x, y, 9, "here"))
         hit = f'<circle class="hit" data-k="{int(point["k"])}" cx="{x:.1f}" cy="{y:.1f}" r="14">'
         axes.add(f"{hit}{tip(words)}</circle>")
+    for letter, (size, loss) in pins.items():
+        x, y = axes.x(size), axes.y(loss)
+        axes.add(rect(x - 4, y - 4, 8, 8, "pin"))
+        axes.add(text(x + 8, y + 14, letter, "t", "start"))
     return picture(
         WIDTH,
         HEIGHT,

@@ -11,7 +11,8 @@ import polars as pl
 
 from voronym.attacks import assault
 from voronym.attacks.ladder import quick_attacks
-from voronym.core.context import Context
+from voronym.core.context import Context, Progress
+from voronym.core.grammar import quoted
 from voronym.dossier import ladder_of, quick_exposure, scene_of
 from voronym.dossier.population import in_population
 from voronym.errors import Cancelled, VoronymError, worded
@@ -50,6 +51,7 @@ def preview(
     check: Callable[[], None],
     ledger: str | None = None,
     rows: int | None = None,
+    everything: bool = False,
 ) -> tuple[Release, bool]:
     """Preview the result of choices: a quick look first, then the release itself.
 
@@ -68,6 +70,8 @@ def preview(
     rows : int, optional
         Of a data set of many parts, of which the table holds some: the release is made otherwise, and what is
         drawn is a sample's.
+    everything : bool
+        Whether a large table is tried whole, and not by a sample.
 
     Returns
     -------
@@ -79,14 +83,22 @@ def preview(
     many = len(frame) if rows is None else rows
     hasty = {**given, "method": "mdav"} if chosen.method == "auto" and chosen.time_limit is None else given
     first = sampled(frame, chosen, QUICK, QUICK)
-    rest = sampled(frame, chosen, MANY, SAMPLE)
+    rest = frame if everything else sampled(frame, chosen, MANY, SAMPLE)
     tell({"sample": {"rows": len(rest), "of": many}})
     guess: dict[int | None, float] = {}
+
+    def show(release: Release, original: pl.DataFrame, *, whole: bool) -> None:
+        """Tell what is lost at once, and what attacks find when they are made."""
+        known = figures(release, original, whole=whole, of=many)
+        tell({"shown": known})
+        check()
+        tell({"shown": {**known, **risks(release, check, whole=whole)}})
+
     if len(first) < len(frame) or hasty is not given:
         made = _try(first, hasty, chosen.k, check)
         if made is not None:
-            tell({"shown": figures(made, first, whole=False, of=many)})
             tell({"point": _point(chosen.k, made, exact=False)})
+            show(made, first, whole=False)
             guess[chosen.k] = _loss(made) or 0.0
     sizes = [k for k in SIZES if k != chosen.k] if _by_k(chosen) else []
     for k in sizes:
@@ -95,13 +107,19 @@ def preview(
             tell({"point": _point(k, made, exact=False)})
             guess[k] = _loss(made) or 0.0
     whole = rows is None and len(rest) == len(frame)
+
+    def step(given: Progress) -> None:
+        check()
+        if everything:
+            tell({"progress": {"stage": given.stage, "done": given.done}})
+
     if whole:
-        final = anonymize(rest, **whole_given, ledger=ledger, progress=lambda _: check())
+        final = anonymize(rest, **whole_given, ledger=ledger, progress=step)
     else:
         final = anonymize(rest, **given, progress=lambda _: check())
     check()
-    tell({"shown": figures(final, rest, whole=whole, of=many)})
     tell({"point": _point(chosen.k, final, exact=whole)})
+    show(final, rest, whole=whole)
     if guess.get(chosen.k):  # how far off the quick look was here, it is about elsewhere
         ratio = (_loss(final) or 0.0) / guess[chosen.k]
         for k in sizes:
@@ -166,14 +184,7 @@ def _point(k: int | None, release: Release, *, exact: bool) -> dict[str, Any]:
 
 
 def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -> dict[str, Any]:
-    """Return the figures of a release before it is written."""
-    if whole:
-        exposure = release.exposure = quick_exposure(release, Context())
-    else:
-        exposure = assault(scene_of(release), [name for name in quick_attacks() if name not in LATER])
-    ladder = ladder_of(exposure, release.schema.keys)
-    worst = None if ladder is None else ladder.worst
-    outcome = None if worst is None else worst.outcome
+    """Return the figures of a release before it is written, without those of attacks."""
     return {
         "whole": whole,
         "rows": len(original),
@@ -187,6 +198,25 @@ def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -
         "steps": [str(effect) for effect in release.effects],
         "findings": [str(finding) for finding in release.findings],
         "warnings": [worded(warning, "page") for warning in release.warnings],
+        "effect": None,
+        "checklist": verdicts(release.checklist),
+        "population": population_words(release),
+        "worst": groups(release, original),
+        "table": rows_of(release, original),
+    }
+
+
+def risks(release: Release, check: Callable[[], None], *, whole: bool) -> dict[str, Any]:
+    """Attack a release, and return what is shown of it."""
+    ctx = Context(progress=lambda _: check())
+    if whole:
+        exposure = release.exposure = quick_exposure(release, ctx)
+    else:
+        exposure = assault(scene_of(release), [name for name in quick_attacks() if name not in LATER], ctx)
+    ladder = ladder_of(exposure, release.schema.keys)
+    worst = None if ladder is None else ladder.worst
+    outcome = None if worst is None else worst.outcome
+    return {
         "sentence": "" if ladder is None else ladder.worded("page"),
         "ladder": "" if ladder is None else str(rungs(ladder, title="What an intruder finds")),
         "rungs": [] if ladder is None else [rung.to_dict() for rung in ladder.measured],
@@ -195,10 +225,6 @@ def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -
             "risk": None if outcome is None else outcome.success,
             "attack": "" if outcome is None else outcome.attack,
         },
-        "checklist": verdicts(release.checklist),
-        "population": population_words(release),
-        "worst": groups(release, original),
-        "table": rows_of(release, original),
     }
 
 
@@ -242,6 +268,7 @@ def groups(release: Release, original: pl.DataFrame) -> list[dict[str, Any]]:
             {
                 "size": len(members),
                 "widest": widest,
+                "coarser": _coarser(original[widest], widest),
                 "keys": keys,
                 "secret": secret,
                 "members": [[_text(value) for value in row] for row in shown.select([*keys, *secret]).rows()],
@@ -253,6 +280,15 @@ def groups(release: Release, original: pl.DataFrame) -> list[dict[str, Any]]:
             }
         )
     return out
+
+
+def _coarser(column: pl.Series, name: str) -> str:
+    """Return a step that makes a column coarser: round to about half a deviation, or drop rare values."""
+    if not column.dtype.is_numeric():
+        return f"suppress {quoted(name)} rare=5"
+    half = 0.5 * float(np.nanstd(column.cast(pl.Float64).to_numpy()))
+    unit = 10.0 ** np.floor(np.log10(half)) if half > 0.0 else 1.0
+    return f"round {quoted(name)}={max(n for n in (1, 2, 5) if n * unit <= max(half, unit)) * unit:g}"
 
 
 def _moved(before: pl.Series, after: Any, order: Any) -> Any:

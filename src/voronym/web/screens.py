@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from functools import cache
+from time import monotonic
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -195,11 +196,18 @@ def sketch(result: Sketch, table: Table) -> HTMLResponse:
     """Show the preview of a release so far."""
     points = [result.points[k] for k in sorted(result.points) if k and result.points[k]["loss"] is not None]
     k = table.settings.k
-    picture = draw.cost_by_k(points, k) if len(points) > 1 else None
+    pins = {
+        letter: (entry.settings.k, entry.effect["loss"])
+        for letter, entry in table.journal.pins.items()
+        if isinstance(entry.settings.k, int) and entry.effect.get("loss") is not None
+    }
+    picture = draw.cost_by_k(points, k, pins) if len(points) > 1 else None
     answer = show(
         "sketch.html", table=table, found=result, picture=picture, points=points, k=k,
         shown=result.shown, compiling=table.compiling, journal=table.journal,
+        steps=table.settings.steps or (), left=_left(monotonic() - result.started, result.done),
     )  # fmt: skip
+    answer.headers["x-seen"] = result.mark
     if not result.over:
         answer.headers["x-more"] = "1"
     return answer
@@ -225,7 +233,7 @@ def progress(table: Table, run: Run, ahead: int, elapsed: float) -> HTMLResponse
 
 def _left(elapsed: float, done: float) -> str:
     """Estimate the time left of a run; empty if it is too early."""
-    if elapsed < 2.0 or not 0.1 < done < 1.0:
+    if elapsed < 1.5 or not 0.02 < done < 1.0:
         return ""
     seconds = elapsed * (1.0 - done) / done
     return f"{seconds / 60:.0f} min" if seconds > 90 else f"{max(seconds, 1.0):.0f} s"

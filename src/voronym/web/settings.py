@@ -183,3 +183,10 @@ def number(text: str) -> Any:
     except (RecursionError, ValueError):  # a thousand brackets, or digits
         return text
     return text if isinstance(value, float) and not isfinite(value) else value
+
+
+def labelled(sentence: str) -> str:
+    """Return what is wrong with a choice, beginning with the label of its field, where it has one."""
+    name = sentence.partition(" must be")[0]
+    label = DECLARED[name].label if name in DECLARED else ""
+    return label + sentence.removeprefix(name) if label.startswith("“") else sentence

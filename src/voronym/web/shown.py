@@ -90,6 +90,8 @@ def rows_of(release: Release, original: pl.DataFrame) -> dict[str, Any]:
     schema, keys, table = release.schema, list(release.schema.keys), release._held
     kept = [name for name in original.columns if name in table.columns]
     roles = [[name, schema[name].role if name in schema else "identifier"] for name in original.columns]
+    roles.sort(key=lambda entry: ("key", "confidential", "other", "identifier").index(entry[1]))
+    columns = [name for name, _ in roles]
     own = np.argsort(evidence.order)  # where each original row is in the release
     first = list(range(min(ROWS, len(original))))
     after = nw.from_native(table.frame.to_native(), eager_only=True)[[int(own[row]) for row in first]]
@@ -101,8 +103,8 @@ def rows_of(release: Release, original: pl.DataFrame) -> dict[str, Any]:
     published = table.frame[[int(members[0])]]
     return {
         "columns": roles,
-        "before": [_texts(row) for row in original.head(len(first)).rows()],
-        "after": _placed(after, original.columns),
+        "before": [_texts(row) for row in original.head(len(first)).select(columns).rows()],
+        "after": _placed(after, columns),
         "group": {
             "keys": keys,
             "confidential": confidential,

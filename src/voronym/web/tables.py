@@ -196,13 +196,15 @@ async def turn(request: Request) -> Response:
 
 
 async def pin(request: Request) -> Response:
-    """Keep the present choices as an alternative; or restore one."""
-    table = table_of(request)
-    letter = (await form_of(request)).get("letter", "")
+    """Keep the choices of now as an alternative; or choose again what one of them was, or release it."""
+    table, fields = table_of(request), await form_of(request)
+    letter = fields.get("letter", "")
     if not letter:
         table.journal.pin()
     elif letter in table.journal.pins:
         table.journal.keep(table.journal.pins[letter].settings, words=f"alternative {letter}")
+        if fields.get("release"):
+            return await _released(request)
     return go(f"/t/{table.id}/bench")
 
 
@@ -262,7 +264,7 @@ def _singled(counts: dict[str, Any] | None) -> str:
 
 async def protect(request: Request) -> Response:
     """Show the protection; or take it, and run."""
-    table, desk = table_of(request), desk_of(request)
+    table = table_of(request)
     if request.method == "GET":
         return screens.protect(table)
     fields = await form_of(request)
@@ -271,9 +273,14 @@ async def protect(request: Request) -> Response:
         return go(f"/t/{table.id}/run/{table.tickets[ticket].number}")
     if not fields.get("kept"):
         table.journal.keep(protection_of(fields, table.settings, table.names))
-    chosen = table.settings
+    return await _released(request, ticket)
+
+
+async def _released(request: Request, ticket: str = "") -> Response:
+    """Run with the choices of now, where nothing is wrong with them."""
+    table, desk = table_of(request), desk_of(request)
     try:
-        result = await table.ask("check", settings=chosen.plain(), ledger=table.book is not None)
+        result = await table.ask("check", settings=table.settings.plain(), ledger=table.book is not None)
         errors = result["errors"]
         if not errors and ticket in table.tickets:
             return go(f"/t/{table.id}/run/{table.tickets[ticket].number}")
@@ -290,9 +297,11 @@ async def protect(request: Request) -> Response:
 
 
 async def sketch(request: Request) -> Response:
-    """Show the preview of risk and loss so far."""
+    """Show the picture of risk and loss as soon as there is more to see; sent, of the whole table."""
     table = table_of(request)
-    return screens.sketch(await table.draw(), table)
+    result = await table.draw(everything=request.method == "POST")
+    await result.after(request.query_params.get("seen", ""))
+    return screens.sketch(result, table)
 
 
 async def own_recipe(request: Request) -> Response:

@@ -22,6 +22,7 @@ from typing import Any
 from voronym.core.clock import on_compiling
 from voronym.errors import VoronymError, speaking
 from voronym.web.bench import Bench, Wishes
+from voronym.web.settings import labelled
 
 DO = ("open", "alone", "check", "choices", "recipe", "preview", "judge", "ledger", "look", "run")
 LEAST, MOST = 0.08, 0.4
@@ -63,7 +64,7 @@ class Worker:
                 raise ValueError(what)
             answer: dict[str, Any] = {"done": getattr(self._bench, what)(wishes, **order["with"])}
         except VoronymError as error:
-            answer = {"error": error.worded("page"), "kind": type(error).__name__}
+            answer = {"error": labelled(error.worded("page")), "kind": type(error).__name__}
         except MemoryError:
             answer = {"error": "there is not enough memory for this table", "kind": "MemoryError"}
         except BaseException as error:  # its text may quote a cell: only type and place are told

@@ -8,6 +8,7 @@ import tomli_w
 
 from voronym.dossier import Dossier, Public
 from voronym.report.front import MOST_WARNINGS, guarantees
+from voronym.report.language import term
 from voronym.report.section import Data, section
 from voronym.report.write import Table
 
@@ -30,12 +31,12 @@ def repeat(d: Dossier, public: Public) -> Data:
         "guarantees": replace(guarantees(public), caption="Measured on the released table"),
         "columns": Table.of(
             ("column", "role", "kind", "what happened"),
-            [(column.name, column.role, column.kind, column.fate) for column in seen.columns],
+            [(column.name, *map(term, (column.role, column.kind, column.fate))) for column in seen.columns],
             numeric=False,
         ),
         "code": (
-            ("On the command line", _COMMAND),
-            ("In Python", _MANY if seen.recipe.get("engine") else _PYTHON),
+            (term("On the command line"), _COMMAND),
+            (term("In Python"), _MANY if seen.recipe.get("engine") else _PYTHON),
             ("recipe.toml", tomli_w.dumps(dict(seen.recipe))),
         ),
         "drawn": public.story != "groups" and (d.inside is None or not public.seeded),

@@ -9,6 +9,7 @@ from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
 from voronym.report import bars
 from voronym.report.bars import Range, ranges
+from voronym.report.language import phrase, term
 from voronym.report.section import Data, section
 from voronym.report.squares import MOST_SQUARES, triangles
 from voronym.report.svg import moment
@@ -74,7 +75,11 @@ def _distribution(distribution: Distribution) -> Data:
     ]
     if distribution.missing_after or distribution.missing_before:
         rows.append(
-            ("(missing)", *(() if alone else (distribution.missing_before,)), distribution.missing_after)
+            (
+                term("(missing)"),
+                *(() if alone else (distribution.missing_before,)),
+                distribution.missing_after,
+            )
         )
     head = (distribution.kind, "records") if alone else (distribution.kind, "before", "after")
     return {"found": distribution, "figure": drawn, "table": Table.of(head, rows)}
@@ -130,7 +135,7 @@ def _pairs(correlation: Correlation | None) -> list[tuple[str, float, float]]:
         for j, other in enumerate(correlation.names[:i]):
             old, new = correlation.before[i][j], correlation.after[i][j]
             if old is not None and new is not None:
-                pairs.append((f"{other} and {item}", old, new))
+                pairs.append((phrase("{first} and {second}", first=other, second=item), old, new))
     return sorted(pairs, key=lambda pair: -abs(pair[2] - pair[1]))
 
 
@@ -147,6 +152,8 @@ def _moved(change: ColumnChange) -> tuple[str, ...]:
     lost = (
         "–"
         if change.categories_lost is None
-        else f"{change.categories_lost:,} of {change.categories_before:,}"
+        else phrase(
+            "{some} of {all}", some=f"{change.categories_lost:,}", all=f"{change.categories_before:,}"
+        )
     )
     return (change.name, *means, *spreads, decimal(change.distance, 2), lost)

@@ -7,11 +7,13 @@ from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
 
+from voronym.core.sentence import Sentence
 from voronym.dossier import Dossier, Public
 from voronym.errors import hint, spoken, worded
 from voronym.evaluate.disclosed import Disclosed
 from voronym.privacy.base import beyond_sizes
 from voronym.report.bars import Range, ranges
+from voronym.report.language import phrase
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.write import Table, names, plural, share
@@ -90,8 +92,13 @@ def _attacked(d: Dossier) -> Advice | None:
     if rung.outcome.presence:
         return None
     return (
-        f"The attack “{rung.outcome.attack}” is right about {share(rung.outcome.success)} of the people. "
-        f"What would help: {rung.remedy}. Then attack the release again, also by what takes minutes:",
+        Sentence(
+            "The attack “{attack}” is right about {share} of the people. What would help: {remedy}. Then "
+            "attack the release again, also by what takes minutes:",
+            attack=rung.outcome.attack,
+            share=share(rung.outcome.success),
+            remedy=rung.helps(phrase=phrase),
+        ),
         "“Judge a release” on the first screen"
         if spoken() == "page"
         else "voronym attack OUTPUT --original INPUT --recipe recipe.toml",
@@ -104,8 +111,12 @@ def _vary(d: Dossier) -> Advice | None:
     if d.public.story != "groups" or worst is None or worst.share < _MANY:
         return None
     return (
-        f"The {worst.column} of {plural(worst.people, 'person', 'people')} is certain to whoever knows their "
-        "keys. Ask for at least two values in every group:",
+        Sentence(
+            "{column} is certain to whoever knows the keys, for {people}. Ask for at least two values in "
+            "every group:",
+            column=worst.column,
+            people=plural(worst.people, "person", "people"),
+        ),
         command(d, models=[f"p-sensitive=2,column={worst.column}"]),
     )
 
@@ -117,8 +128,12 @@ def _tied(d: Dossier) -> Advice | None:
         return None
     telling, both = names(made.telling), (*made.shuffled, *made.telling)
     return (
-        f"Whoever knows how {telling} {'goes' if len(made.telling) == 1 else 'go'} with the keys finds "
-        f"{share(made.beyond.value)} of the people. Shuffle that, too:",
+        Sentence(
+            "Whoever knows the relation of {columns} to the keys finds {share} of the people. Shuffle that, "
+            "too:",
+            columns=telling,
+            share=share(made.beyond.value),
+        ),
         command(d, instead=["shuffle"], options={"shuffle": both}),
     )
 
@@ -128,8 +143,11 @@ def _group(d: Dossier) -> Advice | None:
     linked = None if d.inside is None else d.inside.linkage
     if d.public.story == "groups" or linked is None or linked.value < _FOUND:
         return None
-    sentence = f"An attack with the original keys finds {share(linked.value)} of the people."
-    return f"{sentence} If that is too many, make groups:", command(d, method=False, k=5)
+    sentence = Sentence(
+        "An attack with the original keys finds {share} of the people. If that is too many, make groups:",
+        share=share(linked.value),
+    )
+    return sentence, command(d, method=False, k=5)
 
 
 def _search(d: Dossier) -> Advice | None:
@@ -138,7 +156,11 @@ def _search(d: Dossier) -> Advice | None:
     if gap is None or loss is None or gap < _FAR or loss < 0.1:
         return None
     return (
-        f"The groups lose {percent(loss)}, and at best {percent(d.public.least)}. Search for a minute:",
+        Sentence(
+            "The groups lose {loss}, and at best {least}. Search for a minute:",
+            loss=percent(loss),
+            least=percent(d.public.least),
+        ),
         command(d, limited=True, time_limit=60),
     )
 
@@ -150,8 +172,11 @@ def _keys(d: Dossier) -> Advice | None:
         return None
     most = d.inside.losses[0]
     return (
-        f"{percent(lost)} of the keys’ variance is lost, most of it in {most.key}. See what other methods "
-        "and k lose:",
+        Sentence(
+            "{lost} of the keys’ variance is lost, most of it in {key}. See what other methods and k lose:",
+            lost=percent(lost),
+            key=most.key,
+        ),
         "“Protection”: the loss at other k stands beside the choices"
         if spoken() == "page"
         else shlex.join([*compare_words(_recipe(d)), "-k", "3,5,10"]),
@@ -167,8 +192,10 @@ def _remember(d: Dossier) -> Advice | None:
     ):  # none, or there is one
         return None
     return (
-        "Will these people be in another release? Two together can tell them apart. Keep a ledger, and the "
-        "next one is checked against it:",
+        Sentence(
+            "Will these people be in another release? Two together can tell them apart. Keep a ledger, and "
+            "the next one is checked against it:"
+        ),
         command(d, ledger="releases.ledger"),
     )
 

@@ -10,6 +10,7 @@ from voronym.dossier.places import PlaceMap
 from voronym.dossier.rows import Samples, Unfolded
 from voronym.privacy.base import beyond_sizes
 from voronym.report.atlas import atlas
+from voronym.report.language import term
 from voronym.report.section import Data, section
 from voronym.report.squares import ladder
 from voronym.report.svg import percent
@@ -49,7 +50,7 @@ def unfolded(_: Dossier, result: Unfolded) -> Data:
     """Show the people of one group, and the published keys they share."""
     both = zip(result.people, result.originals, result.kept, strict=True)
     people = [(str(number), *own, *kept) for number, own, kept in both]
-    published = ("published", *result.published, *("as above" for _ in result.confidential))
+    published = (term("published"), *result.published, *(term("as above") for _ in result.confidential))
     head = ("person", *result.keys, *result.confidential)
     return {
         "found": result,

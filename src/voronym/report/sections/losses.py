@@ -12,7 +12,7 @@ from voronym.generalize.publish import RANGED
 from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.curves import Dot, risk_plane
-from voronym.report.language import term
+from voronym.report.language import numeral, term
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.tradeoff import MOSTLY, lines, nats3
@@ -30,13 +30,11 @@ def changes(_: Dossier, result: tuple[KeyChange, ...]) -> Data:
     rows = [
         (
             item.key,
-            f"{item.kept:,} ({percent(100 * item.kept / item.records if item.records else 100.0)})",
-            f"{item.moved:,}" if item.moved else "",
-            "" if item.distance is None else f"{amount(item.distance)}{item.unit}",
-            "" if item.farthest is None else f"{amount(item.farthest)}{item.unit}",
-            f"{item.coarser:,}" if item.coarser else "",
-            f"{item.gone:,}" if item.gone else "",
-            f"{item.other:,}" if item.other else "",
+            f"{_count(item.kept) or 0} ({percent(100 * item.kept / item.records if item.records else 100)})",
+            _count(item.moved),
+            "" if item.distance is None else f"{numeral(amount(item.distance))}{term(item.unit)}",
+            "" if item.farthest is None else f"{numeral(amount(item.farthest))}{term(item.unit)}",
+            *map(_count, (item.coarser, item.gone, item.other)),
         )
         for item in result
     ]
@@ -52,6 +50,10 @@ def changes(_: Dossier, result: tuple[KeyChange, ...]) -> Data:
     )
     used = [i for i in range(len(head)) if i < 2 or any(row[i] for row in rows)]
     return {"table": Table.of(tuple(head[i] for i in used), [tuple(row[i] for i in used) for row in rows])}
+
+
+def _count(many: int) -> str:
+    return numeral(f"{many:,}") if many else ""
 
 
 @section("loss", "Information loss of each key", needs=("inside.losses",), place=22)

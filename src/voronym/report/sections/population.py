@@ -8,13 +8,17 @@ from voronym.evaluate.population import Matches, PopulationFigures
 from voronym.evaluate.population.figures import people
 from voronym.report.axes import WIDE
 from voronym.report.bars import Range, bars, ranges
+from voronym.report.language import numeral, phrase, term
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
-from voronym.report.write import Table, share
+from voronym.report.write import Table, between, share
 
 _TITLE = "Risk in the population"
 _NAMES = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "SNB"}
 _BASES = {"weights": "by the sampling weights", "population": "counted in a table of all people"}
+
+
+_BOTH = "unique in the table and in the population"
 
 
 @section("population", _TITLE, needs=("inside.population",), audience="internal", place=31)
@@ -24,7 +28,7 @@ def population(_: Dossier, in_population: InPopulation) -> Data:
     lines = _lines(before, after)
     drawn = ranges(
         [
-            Range(f"{label}: {what}", 100 * getattr(old, name), 100 * getattr(new, name))
+            Range(f"{term(label)}: {term(what)}", 100 * getattr(old, name), 100 * getattr(new, name))
             for label, old, new in lines
             for what, name in (("mean", "mean"), ("greatest", "greatest"))
         ],
@@ -33,19 +37,22 @@ def population(_: Dossier, in_population: InPopulation) -> Data:
     )
     old, new = before.matches, after.matches
     rows: list[tuple[object, ...]] = [
-        ("correct matches to expect", people(old.expected), people(new.expected)),
-        ("their 95 % interval", _between(old), _between(new)),
-        ("mean chance of a record", share(old.mean), share(new.mean)),
-        (f"records above {percent(100 * old.threshold)}", old.at_risk, new.at_risk),
-        *((f"{label} found", people(item.expected), people(two.expected)) for label, item, two in lines[1:]),
-        ("unique in the table", *in_population.unique),
-        (f"singled out by {in_population.size} keys or fewer", *in_population.special),
+        (term("correct matches to expect"), _people(old.expected), _people(new.expected)),
+        (term("their 95 % interval"), _between(old), _between(new)),
+        (term("mean chance of a record"), share(old.mean), share(new.mean)),
+        (phrase("records above {share}", share=percent(100 * old.threshold)), old.at_risk, new.at_risk),
+        *(
+            (term(f"{label} found"), _people(item.expected), _people(two.expected))
+            for label, item, two in lines[1:]
+        ),
+        (term("unique in the table"), *in_population.unique),
+        (phrase("singled out by {many} keys or fewer", many=str(in_population.size)), *in_population.special),
     ]
     return {
         "figure": drawn,
         "table": Table.of(("risk in the population", "before", "after"), rows),
         "found": in_population,
-        "said": (people(before.matches.expected), people(after.matches.expected)),
+        "said": (_people(before.matches.expected), _people(after.matches.expected)),
         "names": _NAMES,
         "basis": _BASES.get(before.basis, "by the sampling fraction"),
         "models": _models(before),
@@ -59,11 +66,11 @@ def outlook(_: Dossier, result: Outlook) -> Data:
     """Show the public part: sums over all records of the release."""
     low, high = result.interval
     rows = [
-        ("records", result.records),
-        ("people in the population", round(result.population)),
-        ("correct matches to expect", people(result.expected)),
-        ("its 95 % interval", f"{people(low)} to {people(high)}"),
-        ("mean chance that a match is correct", share(result.mean)),
+        (term("records"), result.records),
+        (term("people in the population"), round(result.population)),
+        (term("correct matches to expect"), _people(result.expected)),
+        (term("its 95 % interval"), between(people(low), people(high))),
+        (term("mean chance that a match is correct"), share(result.mean)),
     ]
     return {
         "table": Table.of(("risk in the population", "value"), rows),
@@ -87,20 +94,23 @@ def _models(before: PopulationFigures) -> Table | None:
     rows: list[tuple[object, ...]] = []
     if before.known is not None:
         rows.append(
-            ("counted", "unique in the table and in the population", before.known["population_uniques"], None)
+            (
+                term("counted"),
+                term("unique in the table and in the population"),
+                before.known["population_uniques"],
+                None,
+            )
         )
     for fitted in before.columns:
         low, high = fitted.interval
-        sentence = f"{people(low)} to {people(high)}"
-        what = "unique in the table and in the population"
-        rows.append((f"log-linear, {fitted.model}", what, people(fitted.population_uniques), sentence))
+        sentence = between(people(low), people(high))
+        what = term(_BOTH)
+        rows.append((f"log-linear, {fitted.model}", what, _people(fitted.population_uniques), sentence))
     for unique in before.uniques:
-        chosen = " (by the decision rule)" if unique.model == before.rule else ""
-        sentence = (
-            "" if unique.interval is None else f"{people(unique.interval[0])} to {people(unique.interval[1])}"
-        )
-        many = None if unique.uniques is None else people(unique.uniques)
-        rows.append((_NAMES[unique.model] + chosen, "unique in the population", many, sentence))
+        chosen = f" ({term('by the decision rule')})" if unique.model == before.rule else ""
+        sentence = "" if unique.interval is None else between(*map(people, unique.interval))
+        many = None if unique.uniques is None else _people(unique.uniques)
+        rows.append((_NAMES[unique.model] + chosen, term("unique in the population"), many, sentence))
     if not rows:
         return None
     return Table.of(("model", "of", "estimate", "95 % interval"), rows, caption="Before: unique people")
@@ -132,5 +142,10 @@ def _warned(in_population: InPopulation) -> list[str]:
     return result
 
 
+def _people(value: float) -> str:
+    """Write a number of people in the reader's form."""
+    return numeral(people(value))
+
+
 def _between(matches: Matches) -> str:
-    return " to ".join(map(people, matches.interval))
+    return between(*map(people, matches.interval))

@@ -8,11 +8,11 @@ from voronym.dossier import Dossier
 from voronym.dossier.masks import Stirred
 from voronym.evaluate.risk import Risk
 from voronym.report.bars import Range, ranges
-from voronym.report.language import term
+from voronym.report.language import phrase, term
 from voronym.report.rungs import rungs
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
-from voronym.report.write import Table, interval, share
+from voronym.report.write import Table, between, interval, share
 
 _TITLE = "Risk of re-identification"
 _LINKED = "Original records linked to the right record"
@@ -22,14 +22,14 @@ _OWN = "Records with a combination of keys of their own"
 def _rows(risk: Risk) -> list[tuple[str, float]]:
     """Return the risks that follow from the sizes of classes, as probabilities."""
     return [
-        (_OWN, risk.uniqueness),
-        ("Highest chance to pick a person’s record", risk.prosecutor_max),
-        ("Average chance to pick a person’s record", risk.prosecutor_mean),
+        (term(_OWN), risk.uniqueness),
+        (term("Highest chance to pick a person’s record"), risk.prosecutor_max),
+        (term("Average chance to pick a person’s record"), risk.prosecutor_mean),
     ]
 
 
 def _confidence(rate: Rate) -> str:
-    return f"its {100 * rate.confidence:.0f} % interval"
+    return phrase("its {share} % interval", share=f"{100 * rate.confidence:.0f}")
 
 
 def _range(label: str, before: float | None, after: float, rate: Rate | None = None) -> Range:
@@ -50,8 +50,8 @@ def risk(d: Dossier, now: Risk) -> Data | None:
         for label, new in _rows(now)
     ]
     if linked is not None:
-        rows.append(_range(_LINKED, None, linked.value, linked))
-        cells += [(_LINKED, None, share(linked.value)), (_confidence(linked), None, interval(linked))]
+        rows.append(_range(term(_LINKED), None, linked.value, linked))
+        cells += [(term(_LINKED), None, share(linked.value)), (_confidence(linked), None, interval(linked))]
     head = ("risk of the released table", "value") if old is None else ("risk", "before", "after")
     return {"figure": ranges(rows, title=_TITLE, unit=" %"), "table": Table.of(head, cells)}
 
@@ -112,7 +112,7 @@ def ladder(_: Dossier, made: Ladder) -> Data:
             f"{term(rung.knows)}: {rung.outcome.attack}",
             share(rung.outcome.success),
             share(rung.outcome.control),
-            f"{share(rung.between[0])} {term('to')} {share(rung.between[1])}",
+            between(share(rung.between[0]), share(rung.between[1])),
             rung.outcome.people,
         )
         for rung in made.measured
@@ -140,7 +140,7 @@ def attacks(_: Dossier, exposure: Exposure) -> Data | None:
             term(KNOWLEDGE[outcome.level]),
             share(outcome.success),
             share(outcome.control),
-            f"{share(outcome.interval[0])} {term('to')} {share(outcome.interval[1])}",
+            between(share(outcome.interval[0]), share(outcome.interval[1])),
             outcome.people,
         )
         for outcome in exposure.outcomes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from voronym.dossier import Dossier
 from voronym.evaluate.regression import Regression
 from voronym.evaluate.weighted import WeightedChange
+from voronym.report.language import numeral, phrase, term
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.write import Table
@@ -25,13 +26,13 @@ def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
         "moved by, in standard deviations",
         "unique in these columns",
         *(("unique on all keys",) if k else ()),
-        *(f"in classes below {3 if member == 'below_3' else k}" for member in least),
+        *(phrase("in classes below {k}", k="3" if member == "below_3" else str(k)) for member in least),
     )
     rows = [
         (
             effect.step,
-            f"{100 * effect.changed:.1f} %",
-            "" if effect.error is None else f"{effect.error:.3f}",
+            numeral(f"{100 * effect.changed:.1f} %"),
+            "" if effect.error is None else numeral(f"{effect.error:.3f}"),
             _pair(effect.unique) + (_truth(effect) if effect.keys is None else ""),
             *(
                 (
@@ -61,14 +62,18 @@ def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
 def _truth(effect: Effect) -> str:
     """Return how many of the unique records have only true values, if not all of them."""
     unique = effect.unique[1] if effect.keys is None else effect.keys[1].unique
-    return "" if effect.true == unique else f" (true: {effect.true:,})"
+    return "" if effect.true == unique else f" ({term('true')}: {numeral(f'{effect.true:,}')})"
 
 
 @section("strata", "Each stratum by itself", needs=("inside.strata",), audience="internal", place=25)
 def strata(_: Dossier, parts: tuple[Stratum, ...]) -> Data:
     """Show each stratum: records, groups, the smallest of them, and the loss."""
     rows = [
-        (part.label, f"{part.records:,}", f"{part.groups:,}", f"{part.smallest:,}", percent(part.loss))
+        (
+            part.label,
+            *(numeral(f"{n:,}") for n in (part.records, part.groups, part.smallest)),
+            percent(part.loss),
+        )
         for part in parts
     ]
     return {"table": Table.of(("stratum", "records", "groups", "smallest group", "loss of the groups"), rows)}
@@ -82,7 +87,7 @@ def weighted(_: Dossier, changes: tuple[WeightedChange, ...]) -> Data:
             change.column,
             _moved(change.total),
             _moved(change.mean),
-            f"{change.moved:.2f}",
+            numeral(f"{change.moved:.2f}"),
             _moved(change.quantiles[1]),
         )
         for change in changes
@@ -97,11 +102,11 @@ def weighted_regressions(_: Dossier, result: tuple[Regression, ...]) -> Data:
     rows = [
         (
             item.target,
-            part.name,
-            f"{part.before:,.4g}",
-            f"{part.after:,.4g}",
-            f"{part.error:,.2g}",
-            f"{part.moved:.2f}",
+            term(part.name),
+            *map(
+                numeral,
+                (f"{part.before:,.4g}", f"{part.after:,.4g}", f"{part.error:,.2g}", f"{part.moved:.2f}"),
+            ),
         )
         for item in result
         for part in item.coefficients
@@ -112,8 +117,8 @@ def weighted_regressions(_: Dossier, result: tuple[Regression, ...]) -> Data:
 
 
 def _moved(pair: tuple[float, float]) -> str:
-    return " → ".join(f"{item:,.0f}" if abs(item) >= 1000 else f"{item:,.4g}" for item in pair)
+    return " → ".join(numeral(f"{item:,.0f}" if abs(item) >= 1000 else f"{item:,.4g}") for item in pair)
 
 
 def _pair(pair: tuple[int, int]) -> str:
-    return f"{pair[0]:,} → {pair[1]:,}"
+    return numeral(f"{pair[0]:,} → {pair[1]:,}")

@@ -25,7 +25,7 @@ from voronym.run.parts.cost import REFERENCE, foresee, speed, stages_of
 from voronym.run.parts.door import bytes_of, completed, engine_of, job_of
 from voronym.run.parts.engine import Engine, buckets_of
 from voronym.run.parts.grouping import SEARCHES, WIDTH, begin, improve, visits
-from voronym.run.parts.job import LOOK, needed
+from voronym.run.parts.job import BASE, LOOK, SAMPLE, needed
 from voronym.run.parts.outcome import spoken
 from voronym.run.parts.pieces import some_rows
 from voronym.run.parts.runners.local import Local
@@ -34,6 +34,8 @@ from voronym.table.table import Table
 
 PROBE = 20_000
 """Records of the leaf on which the time is measured."""
+COORDINATE = 36
+"""Bytes that a coordinate of a record of the sample takes while it is cut, with all copies."""
 CODE = 4
 """Bytes of a category in the work folder, and of the number of a group."""
 
@@ -203,7 +205,7 @@ def plan_parts(
         bytes_spilled=int(rows * spilled),
         disk_needed=int(rows * most),
         workers=int(crew),
-        memory_per_worker=needed(min(job.leaf, rows)),
+        memory_per_worker=max(needed(min(job.leaf, rows)), BASE + COORDINATE * width * min(rows, SAMPLE)),
         seconds=foreseen.total,
         serial=foreseen.serial,
         stages=foreseen.seconds,

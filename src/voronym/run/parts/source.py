@@ -23,7 +23,9 @@ from voronym.table.read import read
 from voronym.table.summaries import wider
 
 PART = 500_000
-"""Rows of a part; a row group is never divided."""
+"""Rows of a part; a row group of up to twice as many is never divided."""
+BATCH = 50_000
+"""Rows that are read at a time from a row group that is divided."""
 PARQUET = (".parquet", ".pq")
 TEXTS = (".csv", ".tsv", ".txt", ".csv.gz", ".csv.zst", ".tsv.gz", ".txt.gz")
 
@@ -46,6 +48,8 @@ class Part:
         How many rows they have.
     fixed : tuple of (str, object)
         Columns that the folders' names give, as in ``year=2024``.
+    skip : int
+        Rows of its row group that come before it, where that is divided.
     """
 
     number: int
@@ -54,6 +58,7 @@ class Part:
     groups: tuple[int, ...]
     rows: int
     fixed: tuple[tuple[str, Any], ...] = ()
+    skip: int = 0
 
 
 @dataclass(frozen=True)
@@ -248,6 +253,14 @@ def _cut(
     waiting: list[int] = []
     count = 0
     for group, many in enumerate(rows):
+        if many > 2 * PART:  # the others are whole: reading a part of one decodes what is before it, too
+            if count:
+                out.append(Part(start + len(out), path, name, tuple(waiting), count, fixed))
+                waiting, count = [], 0
+            for skip in range(0, many, PART):
+                held = min(PART, many - skip)
+                out.append(Part(start + len(out), path, name, (group,), held, fixed, skip))
+            continue
         waiting.append(group)
         count += many
         if count and (count + (rows[group + 1] if group + 1 < len(rows) else PART) > PART):
@@ -276,7 +289,10 @@ def load(part: Part, columns: Sequence[str], types: dict[str, Any], rows: int | 
     stored = [name for name in columns if name not in fixed]
     try:
         with arrow().parquet.ParquetFile(part.path) as opened:
-            if rows is None or part.rows <= rows:
+            within = sum(opened.metadata.row_group(group).num_rows for group in part.groups)
+            if within > part.rows:
+                table = _divided(opened, part, stored, part.rows if rows is None else min(rows, part.rows))
+            elif rows is None or part.rows <= rows:
                 table = opened.read_row_groups(list(part.groups), columns=stored, use_threads=False)
             else:
                 few = opened.iter_batches(
@@ -292,6 +308,21 @@ def load(part: Part, columns: Sequence[str], types: dict[str, Any], rows: int | 
     made = [pl.lit(value, dtype=types[name]).alias(name) for name, value in fixed.items() if name in columns]
     frame = frame.with_columns(made) if made else frame
     return frame.select(pl.col(name).cast(types[name]) for name in columns)
+
+
+def _divided(opened: Any, part: Part, columns: Sequence[str], rows: int) -> Any:
+    """Read some rows of a row group that is too large to be held."""
+    at, taken = 0, []
+    for batch in opened.iter_batches(
+        BATCH, row_groups=list(part.groups), columns=list(columns), use_threads=False
+    ):
+        first, last = max(part.skip - at, 0), min(part.skip + rows - at, len(batch))
+        if first < last:
+            taken.append(batch.slice(first, last - first))
+        at += len(batch)
+        if at >= part.skip + rows:
+            break
+    return arrow().Table.from_batches(taken)
 
 
 def load_whole(files: Sequence[Path], reading: Mapping[str, Any]) -> pl.DataFrame:

@@ -40,7 +40,7 @@ HELP = {
 class Watch:
     """Records the events of a run; without a file if nobody watches."""
 
-    metrics: Path | None = None
+    file: Path | None = None
     figures: dict[str, float] = field(default_factory=lambda: {"voronym_up": 1.0, "voronym_failed": 0.0})
     stages: dict[str, list[float]] = field(default_factory=dict)
     """For each stage: tasks, finished tasks, start, and seconds."""
@@ -70,11 +70,11 @@ class Watch:
         log.info("stage %s ends: %.1f s", stage, seconds)
 
     def write(self, *, force: bool = False) -> None:
-        """Write the figures if requested, and not too often."""
-        if self.metrics is None or (not force and now() < self._written + OFTEN):
+        """Write the figures, where somebody wants them, and not too often."""
+        if self.file is None or (not force and now() < self._written + OFTEN):
             return
         self._written = now()
-        with contextlib.suppress(WriteError, OSError), at_once(), placed(self.metrics) as file:
+        with contextlib.suppress(WriteError, OSError), at_once(), placed(self.file) as file:
             file.write_text(self.text(), encoding="utf-8")  # a run does not end for want of its figures
 
     def text(self) -> str:
@@ -94,17 +94,14 @@ class Watch:
             "voronym_updated_seconds": time.time(),
         }
         for name, value in values.items():
-            lines += [
-                *_head(name),
-                f"{name} {value:g}" if name != "voronym_updated_seconds" else f"{name} {value:.0f}",
-            ]
+            lines += [*_head(name), f"{name} {value:.10g}"]
         for at, name in enumerate(
             ("voronym_stage_tasks", "voronym_stage_tasks_done", "voronym_stage_seconds")
         ):
             lines += _head(name)
             for stage, (tasks, done, began, took) in self.stages.items():
                 value = (tasks, done, now() - began if took < 0 else took)[at]
-                lines.append(f'{name}{{stage="{stage}"}} {value:g}')
+                lines.append(f'{name}{{stage="{stage}"}} {value:.10g}')
         return "\n".join([*lines, ""])
 
 
@@ -129,8 +126,9 @@ losses = Losses()
 
 @contextlib.contextmanager
 def watched(run: RunChoices, engine: str) -> Iterator[Watch]:
-    """Return the recorder of a run, with the log and the figures that its choices name."""
-    watch, handler = Watch(None if run.metrics is None else Path(run.metrics)), None
+    """Give what takes note of a run, with the log and the figures that its choices name."""
+    watch = Watch(None if run.prometheus is None else Path(run.prometheus))
+    handler = None
     losses.times = 0
     if run.log is not None:
         try:

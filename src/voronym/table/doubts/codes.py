@@ -14,7 +14,7 @@ from voronym.table.doubts.numbers import national_form
 _WORDS = re.compile(
     r"zip(code)?|plz|post(al)?(code)?|codigopostal|cp|insee|fips|nuts|lau|ags|nace|noga|naics|sic|isic|isco|soc|"
     r"icd(9|10)?|atc|drg|cpt|region|county|municipality|canton|district|province|country|state|nationality|"
-    r"citizenship|marst(at)?|marital(status)?|eth?ni(c|city)?|race|religion|gender|sex|occupation|profession|"
+    r"citizenship|marst(at)?|marital(status)?|eth?ni(c|city)?|race|religion|konfession|confesion|gender|sex|occupation|profession|"
     r"industry|sector|branch|beruf|branche|bundesland|kreis|gemeinde|familienstand|staatsangehoerigkeit|"
     r"ocupacion|profesion|provincia|municipio|nacionalidad|departement|commune|nationalite|[a-z]*(code|codigo|kode)s?|(zip|icd|nace)[a-z]*\d*"
 )

@@ -10,6 +10,7 @@ import polars as pl
 from voronym.errors import hint
 from voronym.table import spelling
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen
+from voronym.table.doubts.sentinels import declared
 from voronym.table.frame import listing
 
 
@@ -26,9 +27,8 @@ def spelled_gaps(seen: Seen) -> Iterator[Doubt]:
         return
     often = np.bincount(values.codes[values.codes >= 0], minlength=len(levels))
     marks = [str(level).strip() for level in levels.filter(gap)]
-    start = "" if "," in seen.name else f"{seen.name}="
-    declared = ",".join(f"{start}{mark}" for mark in dict.fromkeys(marks) if mark)
-    how = f", or declare them ({hint('missing', declared)})" if declared else ""
+    codes = declared(seen.name, [mark for mark in dict.fromkeys(marks) if mark])
+    how = f", or declare them ({hint('missing', codes)})" if codes else ""
     named = listing([mark or "blank" for mark in dict.fromkeys(marks)], 3)
     text = (
         f"key {seen.name!r} has {int(often[gap].sum())} values that may mean 'missing' ({named}); they are a "

@@ -1,8 +1,8 @@
-"""Numbers that mean "missing": -999, 9999, 99, far from all others."""
+"""Numbers that mean "missing": -999, 9999, 99, far from all others; 8 and 9 after 1 to 5 in codes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ _TAILS = [int("9" * width + last) for width in range(1, 7) for last in "678"]
 SENTINELS = frozenset([*_NINES, *_TAILS, *(-value for value in (*_NINES, *_TAILS)), -1, -7, -8, -9])
 _FEWEST = 10
 _REPEATED = 2
+_MOST = 0.25
+"""Share of the records with a code that may mean "missing", at most."""
 
 
 def sentinels(numbers: NDArray[np.float64]) -> dict[float, int]:
@@ -61,10 +63,43 @@ def hidden_gaps(seen: Seen) -> Iterator[Doubt]:
     if not result:
         return
     outcome = " and ".join(f"{count} values of {value:g}" for value, count in result.items())
-    start = "" if "," in seen.name else f"{seen.name}="  # of this column: in others they may be numbers
-    values = ",".join(f"{start}{value:g}" for value in result)
+    values = declared(seen.name, [f"{value:g}" for value in result])  # in other columns they may be numbers
     text = (
         f"{seen.whose} has {outcome}, far from all others: codes for a missing value? They count as numbers "
         f"now. Declare them ({hint('missing', values)}) or empty those cells"
     )
     yield Doubt("sentinels", seen.name, text)
+
+
+@DOUBTS.register("coded-gaps")
+def coded_gaps(seen: Seen) -> Iterator[Doubt]:
+    """Hint at the last codes of a category, 8 and 9 or 98 and 99 after a jump, which may say "missing"."""
+    codes = last_codes(seen)
+    if codes:
+        text = (
+            f"the codes {' and '.join(codes)} of {seen.name!r} follow after a jump: if they mean 'missing', "
+            f"say {hint('missing', declared(seen.name, codes))}"
+        )
+        yield Doubt("coded-gaps", seen.name, text, "hint")
+
+
+def last_codes(seen: Seen) -> tuple[str, ...]:
+    """Return the last codes of a category that may mean "missing": 7, 8, 9 or 97, 98, 99 after a jump."""
+    if seen.column.kind != "nominal" or seen.role == "identifier" or not seen.whole:
+        return ()
+    levels = sorted(int(level) for level in seen.levels)
+    if not levels or levels[0] < 0:
+        return ()
+    nines = 10 ** len(str(levels[-1])) - 1
+    last = [level for level in levels if level >= nines - 2]
+    rest = levels[: len(levels) - len(last)]
+    jumps = bool(last) and len(rest) > 1 and rest[-1] <= (last[0] - 2 if nines == 9 else nines // 2)
+    if not jumps:
+        return ()
+    often = np.isin(seen.values.numbers, last).mean()
+    return tuple(map(str, last)) if often <= _MOST else ()
+
+
+def declared(name: str, codes: Sequence[str]) -> str:
+    """Return missing codes of a column as words of a command; a name with a comma cannot stand there."""
+    return ",".join(code if "," in name else f"{name}={code}" for code in codes)

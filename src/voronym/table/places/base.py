@@ -193,8 +193,8 @@ def place_of(path: object) -> tuple[Place, str] | None:
 
 def shown(path: object) -> str:
     """Return where a table went, as people may read it: without a password."""
-    there = place_of(path)
-    return str(path) if there is None else there[0].shown(there[1])
+    place = place_of(path)
+    return str(path) if place is None else place[0].shown(place[1])
 
 
 def passing_till_the_end(home: Path | None = None) -> Path:

@@ -156,7 +156,7 @@ def _is_local(address: str) -> bool:
 
 
 def _table(address: str, failure: type[ReadError] | type[WriteError]) -> Any:
-    """Return the table at an address, or None."""
+    """Return the table at an address, if one is there."""
     lib = library()
     try:
         known = settings_of(address)

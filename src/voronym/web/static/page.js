@@ -156,25 +156,29 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 
 // -- pieces of the page that are asked for again and again ---------------------------------------------------
 for (const place of document.querySelectorAll("[data-poll]")) {
-  let last = "", timer = 0, turn = 0;
-  const ask = async () => {
+  let last = "", timer = 0, turn = 0, seen = "";
+  const ask = async (method = "GET") => {
     const mine = ++turn;
     let more = true;
     try {
-      const answer = await fetch(place.dataset.poll);
+      const answer = await fetch(place.dataset.poll + (seen ? "?seen=" + seen : ""), { method });
       if (mine !== turn) return;
       const go = answer.headers.get("x-go");
       if (go) { location.replace(go); return; }
       more = answer.headers.get("x-more") === "1";
+      seen = answer.headers.get("x-seen") || "";
       if (answer.ok) {
         const text = await answer.text();
         if (mine === turn && text !== last) { last = text; renew(place, text); }
       } else if (answer.status === 404 || answer.status === 403) { location.reload(); return; }
       say("lost", "");
     } catch (_) { say("lost", "voronym page does not answer; it may have ended."); }
-    if (more) timer = setTimeout(ask, Number(place.dataset.every || 400));
+    if (more) timer = setTimeout(() => ask(), Number(place.dataset.every || 400));
   };
   place.addEventListener("again", () => { clearTimeout(timer); ask(); });
+  place.addEventListener("click", (event) => {
+    if (event.target.closest("[data-everything]")) { clearTimeout(timer); ask("POST"); }
+  });
   ask();
 }
 
@@ -203,6 +207,12 @@ document.addEventListener("click", (event) => {
     const k = document.querySelector("[name=k]");
     k.value = point.dataset.k;
     k.dispatchEvent(new Event("change", { bubbles: true }));
+    return;
+  }
+  const chosen = event.target.closest("[data-choose]");  // from a group: kept, and shown in its field
+  if (chosen) {
+    const form = document.querySelector("form[data-keep]"), body = new URLSearchParams({ screen: chosen.dataset.choose, [chosen.dataset.field]: chosen.dataset.value });
+    flush().then(() => fetch(form.dataset.keep, { method: "POST", body })).then(() => location.reload());
     return;
   }
   const kinds = event.target.closest("[data-kinds]");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -47,6 +48,13 @@ def _answer(data: bytes) -> Any:
     raise (kind if issubclass(kind, VoronymError) else VoronymError)(answer)
 
 
+def _lost(stage: str, error: BaseException) -> LostError:
+    return LostError(
+        f"Spark gave up in the stage {stage!r} ({type(error).__name__}): nothing was released. "
+        f"With {hint('resume')} a new run goes on from the tasks that were done"
+    )
+
+
 @runner("spark")
 class Spark(Runner):
     """Tasks on Spark executors, which share the work folder's path; the driver sees only counts."""
@@ -83,8 +91,11 @@ class Spark(Runner):
         if not tasks:
             return
         spark = self._session
-        places = spark.range(0, len(tasks), 1, len(tasks))  # a partition for each
-        outcomes = places.mapInArrow(_doing(work, stage, list(tasks)), "number long, answer binary")
+        try:
+            places = spark.range(0, len(tasks), 1, len(tasks))  # a partition for each
+            outcomes = places.mapInArrow(_doing(work, stage, list(tasks)), "number long, answer binary")
+        except Exception as error:  # the machine of Java is gone
+            raise _lost(stage, error) from None
         answers: list[Any] = []
         failed: list[BaseException] = []
         group = f"voronym-{id(self)}-{stage}"
@@ -103,7 +114,8 @@ class Spark(Runner):
                 thread.join(PIECE)
                 wait()
         except BaseException:
-            spark.sparkContext.cancelJobGroup(group)
+            with contextlib.suppress(Exception):  # there may be nobody to be told
+                spark.sparkContext.cancelJobGroup(group)
             thread.join(30)
             raise
         if failed and "No module named 'voronym'" in str(failed[0]):
@@ -112,14 +124,12 @@ class Spark(Runner):
                 "the environment variable PYSPARK_PYTHON set to a Python that has it"
             ) from None
         if failed:
-            raise LostError(
-                f"Spark gave up in the stage {stage!r} ({type(failed[0]).__name__}): nothing was released. "
-                f"With {hint('resume')} a new run goes on from the tasks that were done"
-            ) from None
+            raise _lost(stage, failed[0]) from None
         for row in answers:
             yield int(row["number"]), _answer(bytes(row["answer"]))
 
     def close(self) -> None:
         """End the session, if it was started here."""
         if self._own:
-            self._session.stop()
+            with contextlib.suppress(Exception):  # it may be dead
+                self._session.stop()
