@@ -34,7 +34,7 @@ RARE = 0.05
 MOSTLY = 0.5
 """Share of the records that rare categories may have together, to become one."""
 CODES = re.compile(r"[A-Z]*[0-9][0-9A-Z]*")
-"""Texts whose first signs stand for something larger, as those of postcodes do."""
+"""Texts whose first characters stand for something larger, as those of postcodes do."""
 RANGES = 10
 """Ranges that numbers are rounded to, about."""
 
@@ -205,7 +205,7 @@ def _recoded(columns: Columns, name: str) -> tuple[str, Ints] | None:
 
 
 def _cut(values: Values, name: str) -> tuple[str, Ints] | None:
-    """Return a step that takes the last signs off codes until about ten are left; None for other texts."""
+    """Return a step that cuts codes from the end until about ten are left; None for other texts."""
     levels = [str(level) for level in values.levels]
     if values.form not in ("string", "category") or not all(map(CODES.fullmatch, levels)):
         return None
