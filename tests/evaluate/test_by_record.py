@@ -87,14 +87,14 @@ def test_codes_of_which_all_are_rare_lose_their_last_signs():
     rng = np.random.default_rng(0)
     zips = [f"{rng.choice([8, 9])}{rng.integers(0, 30):03d}" for _ in range(300)]
     table = pd.DataFrame({"zip": zips, "age": rng.integers(20, 40, 300)})
-    found = propose_recodings(table, vr.suda(table, keys=["zip", "age"], size=2))
-    [made] = [item for item in found if item.column == "zip"]
+    outcome = propose_recodings(table, vr.suda(table, keys=["zip", "age"], size=2))
+    [made] = [item for item in outcome if item.column == "zip"]
     assert made.step == "recode zip level=1"
     new = table.assign(zip=table["zip"].str[:-1] + "*")
     assert int((~new.duplicated(keep=False)).sum()) == made.after < made.before
     words = table.assign(zip=[text.translate(str.maketrans("0123456789", "abcdefghij")) for text in zips])
-    found = propose_recodings(words, vr.suda(words, keys=["zip", "age"], size=2))
-    assert [item.column for item in found] == ["age"]  # one category for everybody would tell nothing
+    outcome = propose_recodings(words, vr.suda(words, keys=["zip", "age"], size=2))
+    assert [item.column for item in outcome] == ["age"]  # one category for everybody would tell nothing
 
 
 def test_the_command_line_writes_and_proposes(tmp_path, capsys):

@@ -112,8 +112,8 @@ def test_linkage_counts_the_chance_to_name_the_own_record_among_the_nearest():
 def test_linkage_over_leaves_keeps_the_bound_of_one_leaf():
     """At most 1/(m+1) of people are found, over all leaves: tried with room for chance, 1,500 people."""
     (outcome,) = reproduce("crowd", item="leaves")
-    found, memory, out = (mark.ours for mark in outcome.marks)
-    assert found <= 20.0 + 3 * 100 * np.sqrt(0.2 * 0.8 / 1000)
+    result, memory, out = (mark.ours for mark in outcome.marks)
+    assert result <= 20.0 + 3 * 100 * np.sqrt(0.2 * 0.8 / 1000)
     assert (out, memory > 0) == (1500, True)
     table = next(item for item in outcome.items if isinstance(item, Table))
     assert table.rows[0][2] > 50.0  # without masking most are found

@@ -1,4 +1,4 @@
-"""The GPU, as far as this house needs it: is there one, its modules, its memory."""
+"""The GPU: whether one can be used, its compiled modules and its memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPARE = 256 * 2**20  # bytes for the driver, modules and sorting
 
 
 class Unsuitable(VoronymError):  # noqa: N818 - not a failure: another way is taken
-    """The problem is beyond what the kernels were made for: the processor takes it. Says why."""
+    """The kernels cannot solve this problem, so the processor does; the message says why."""
 
 
 class DeviceMemoryError(VoronymError):
@@ -27,7 +27,7 @@ class DeviceMemoryError(VoronymError):
 
 @lru_cache(maxsize=1)
 def missing() -> str | None:
-    """Return why there is no GPU to work on, None where there is one."""
+    """Return why no GPU can be used; None if one can."""
     if find_spec("cupy") is None:
         return "CuPy is not installed: pip install 'voronym[gpu]'"
     try:
@@ -41,7 +41,7 @@ def missing() -> str | None:
 
 
 DEVICES: Registry[Callable[[], str | None]] = Registry("device")
-"""Where the work is done: for each device, a function that says why it cannot be used, None where it can."""
+"""For each device, a function that returns why it cannot be used, or None if it can."""
 DEVICES.add("cpu", lambda: None)
 DEVICES.add("cuda", lambda: missing())
 DEVICES.add("auto", lambda: None)
@@ -67,7 +67,7 @@ def cupy() -> Any:
 
 
 def attempt(work: Callable[[], T], ctx: Any) -> T | None:
-    """Do work on the GPU where the context asks for one; None where the processor has to do it.
+    """Do work on the GPU if the context asks for it; return None if the processor must do it.
 
     What the kernels were not made for is told in the notes of the context.
     """
@@ -87,7 +87,7 @@ def name() -> str:
 
 @lru_cache(maxsize=32)
 def module(files: tuple[str, ...], defines: tuple[tuple[str, int], ...], *, together: bool = False) -> Any:
-    """Return compiled kernels. CuPy keeps them on disk, so that the next process need not compile them.
+    """Return compiled kernels; CuPy keeps them on disk for the next process.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def check_memory(needed: int, what: str) -> None:
 
 
 def filled(shape: int | tuple[int, ...], dtype: Any, byte: int) -> Any:
-    """Return an array of which every byte has a value: -1 is 255. No kernel is compiled for it."""
+    """Return an array with every byte set to one value (-1 is 255), without compiling a kernel."""
     made = cupy().empty(shape, dtype)
     made.data.memset(byte, made.nbytes)
     return made

@@ -80,7 +80,7 @@ class _Walk:
         self.order()
 
     def order(self) -> None:
-        """Arrange what is left by its distance to the mean, and forget all lists."""
+        """Sort the remaining records by their distance to the mean, and clear all lists."""
         d = self.points.d
         self.points.arrange(self.sums.get()[:d] / self.left, self.left)
         self.state[2:3].set(np.zeros(1, np.int32))
@@ -88,7 +88,7 @@ class _Walk:
         self.counts.set(np.zeros(3, np.int32))
 
     def plan(self) -> None:
-        """Make lists for the records that will soon be asked about, then for those far from them."""
+        """Make lists for the records that will be queried soon, then for those far from them."""
         points = self.points
         soon = int(min(2048, max(256, self.left // 256)))
         self._upcoming(
@@ -116,7 +116,7 @@ class _Walk:
                 points.lists(self.queue, self.at, asked, self.k, self.near, self.far, wider=_TRIES[self.idle])
 
     def go(self) -> None:
-        """Walk as far as the lists reach; arrange again where that is due."""
+        """Walk as far as the lists reach; sort again when that is due."""
         points = self.points
         self._walk(
             (1,),
@@ -138,7 +138,7 @@ class _Walk:
             self.order()
 
     def labels(self) -> NDArray[np.int64]:
-        """Return the groups; those who are left form the last."""
+        """Return the groups; the remaining records form the last one."""
         out = np.asarray(self.group.get(), np.int64)
         out[out < 0] = int(self.state.get()[1])
         return out

@@ -150,7 +150,7 @@ class _Search:
         self._launches = 0
 
     def _halves(self, get: Any) -> tuple[Any, NDArray[np.int64]]:
-        """Return a start: records in an order, and where each cell begins in it."""
+        """Return a start: an order of the records, and where each cell begins in it."""
         cp, n = cupy(), self.n
         cells = max(int(n / (self.k * (1.0 + self.plan.room))), ceil(n / (2 * self.k - 1)))
         begin = np.arange(cells + 1, dtype=np.int64) * n // cells
@@ -215,7 +215,7 @@ class _Search:
         return perf_counter() - began
 
     def anneal(self, ctx: Any) -> None:
-        """Let the heat fall, then take what gains."""
+        """Lower the heat step by step, then accept only moves that gain."""
         if self.cells < 2:
             return
         plan, unit = self.plan, 1.0 / self.d

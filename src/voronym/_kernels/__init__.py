@@ -25,11 +25,11 @@ from voronym.core.clock import compiling
 
 _lock = threading.RLock()
 _operations: list[Any] = []
-"""Operations of which Numba was not told yet."""
+"""Operations that are not registered with Numba yet."""
 
 
 def _with_numba() -> Any:
-    """Load Numba, and tell it about every operation; deadlines do not count that."""
+    """Load Numba and register every operation; deadlines do not count this time."""
     with _lock:
         compiling.on_start()
         try:
@@ -42,7 +42,7 @@ def _with_numba() -> Any:
 
 
 class Loop:
-    """A loop: called as machine code that came with the package, or compiled when it is first called.
+    """A loop that runs as shipped machine code, or is compiled on its first call.
 
     To Numba it is the dispatcher that it would have made; everything else is asked of that, too.
     """
@@ -84,7 +84,7 @@ class Loop:
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a loop that Python calls; its machine code is kept where there is a place to keep it."""
+    """Turn a function into a loop that Python can call; cache its machine code if possible."""
     return Loop(function, called=True)
 
 
@@ -97,7 +97,7 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def inner(function: Callable[..., Any], *, inline: bool = False) -> Callable[..., Any]:
-    """Compile a function that only kernels call: without the way in from Python, which takes long to make.
+    """Compile a function for kernels only; skipping Python's entry point saves compile time.
 
     With ``inline`` it becomes a part of every caller: for inner loops, as a call that is not inlined copies
     the tuple of many arrays that a model is.

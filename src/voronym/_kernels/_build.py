@@ -1,4 +1,4 @@
-"""Compile ahead: machine code of the loops that `signatures.txt` lists, which needs Numba and a C linker.
+"""Compile the loops listed in `signatures.txt` ahead of time; needs Numba and a C linker.
 
 ``python -m voronym._kernels._build FOLDER`` writes a library and its list. The build of a package does so for
 wheels (`hatch_build.py`), `python -m voronym._kernels.warm` where the package lies. It asks of a processor
@@ -28,12 +28,12 @@ ASKED = ["AVX2", "BMI", "BMI2", "F16C", "FMA3", "LZCNT", "MOVBE", "POPCNT"] if I
 
 
 def environment() -> dict[str, str]:
-    """Return what Numba has to be told before it is imported."""
+    """Return the settings that Numba needs before it is imported."""
     return {"NUMBA_CPU_NAME": PROCESSOR, "NUMBA_CPU_FEATURES": FEATURES if INTEL else ""}
 
 
 def linker() -> list[str] | None:
-    """Return the command that links a library, or None where there is none."""
+    """Return the command that links a library; None if there is no linker."""
     for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
         if name and (program := shutil.which(name)):
             return [program, "-shared"]
@@ -89,7 +89,7 @@ def build(folder: Path, lines: Sequence[str] | None = None) -> int:
 
 
 def fresh() -> bool:
-    """Whether what was compiled beside the sources is of these, and all that is listed."""
+    """Whether the compiled code belongs to the present sources and covers the whole list."""
     from voronym._kernels import _native
 
     try:
@@ -102,7 +102,7 @@ def fresh() -> bool:
 
 
 def provide(folder: Path) -> None:
-    """Write machine code to a folder: what lies beside the sources, where that is fresh, or compiled now."""
+    """Write machine code to a folder: copy it if it is up to date, compile it otherwise."""
     from voronym._kernels import _native
 
     if not fresh():
@@ -113,7 +113,7 @@ def provide(folder: Path) -> None:
 
 
 def _linked(whole: Any, part: Any) -> Any:
-    """Link a module to what there is; names that both have are of one loop, and have one meaning."""
+    """Link a module to the others; a name in both stands for the same loop."""
     there = {function.name for function in whole.functions if not function.is_declaration}
     for function in part.functions:
         if not function.is_declaration and function.name in there:
@@ -123,7 +123,7 @@ def _linked(whole: Any, part: Any) -> Any:
 
 
 def _cleaned(llvm: Any, module: Any, machine: Any) -> None:
-    """Drop what no way in leads to: the ways in from Python, above all."""
+    """Drop unreachable functions, above all the entry points from Python."""
     tuning = llvm.create_pipeline_tuning_options(speed_level=0)
     builder = llvm.create_pass_builder(machine, tuning)
     manager = llvm.create_new_module_pass_manager()
@@ -132,7 +132,7 @@ def _cleaned(llvm: Any, module: Any, machine: Any) -> None:
 
 
 def _types(key: list[Any], count: int) -> Any:
-    """Yield Numba's types of the first parts of a key, and take those parts away."""
+    """Yield Numba's types for the first parts of a key, and remove those parts."""
     from numba.core import types
     from numba.np.numpy_support import from_dtype
     from numpy import dtype

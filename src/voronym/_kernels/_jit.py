@@ -1,4 +1,4 @@
-"""What needs Numba: loaded when a loop is called whose machine code did not come with the package."""
+"""Everything that needs Numba; loaded when a loop without shipped machine code is called."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ event.register("numba:compile", _Listener())
 
 
 def _stamp() -> tuple[tuple[str, int, int], ...]:
-    """Return what changes when any kernel's source does."""
+    """Return names, sizes and times of the kernels' sources: a stamp that changes with any of them."""
     with contextlib.suppress(OSError):
         files = [Path(__file__), *sorted(Path(__file__).parent.glob("[!_]*.py"))]
         return tuple((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files)
@@ -94,12 +94,12 @@ def compiled(function: Callable[..., Any], options: dict[str, Any], *, kept: boo
 
 
 def kind_of(dispatcher: Any) -> Any:
-    """Return the type by which Numba knows a loop that another one calls."""
+    """Return Numba's type of a loop that another loop calls."""
     return types.Dispatcher(dispatcher)
 
 
 def register(default: Any) -> None:
-    """Tell Numba about an operation: the class of the model chooses which way is compiled."""
+    """Register an operation with Numba; the model's class selects the implementation."""
     chosen: dict[Any, Any] = {}
 
     class Way(AbstractTemplate):  # type: ignore[misc]

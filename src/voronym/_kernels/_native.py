@@ -24,7 +24,7 @@ import numpy as np
 
 ROOM = __name__.rpartition(".")[0]
 FOLDER = CODE = Path(__file__).parent
-"""Where the sources lie, and where machine code does."""
+"""The folder of the sources, and the folder of the machine code."""
 NAMES = ("native.so", "native.json")
 
 CONVENTION = "slots of eight bytes, 1"
@@ -51,7 +51,7 @@ class _UnknownError(TypeError):
 
 
 def flatten(args: Any, key: Key, slots: list[Any]) -> None:
-    """Append the kinds of the arguments to ``key`` and what is passed for them to ``slots``."""
+    """Append the types of the arguments to ``key`` and the values to pass to ``slots``."""
     for value in args:
         kind = type(value)
         if kind is np.ndarray:
@@ -82,7 +82,7 @@ def written(key: Key) -> str:
 
 
 def parsed(line: str) -> Key:
-    """Read what `written` wrote."""
+    """Parse the text that `written` produced."""
     return [_part(word) for word in line.split()]
 
 
@@ -110,7 +110,7 @@ def stamp() -> str:
 
 @cache
 def _library() -> tuple[Any, dict[str, Any]]:
-    """Return the machine code that came with the package and what it has, or nothing."""
+    """Return the shipped machine code and its index; nothing if there is none."""
     if os.environ.get("VORONYM_KERNELS") == "compile":
         return None, {}
     try:
@@ -123,7 +123,7 @@ def _library() -> tuple[Any, dict[str, Any]]:
 
 
 def features() -> set[str]:
-    """Return what the processor can do, as far as machine code may ask for it."""
+    """Return the processor's features that machine code may rely on."""
     try:
         from numpy._core._multiarray_umath import __cpu_features__ as known
     except ImportError:  # before NumPy 2
@@ -168,7 +168,7 @@ def _compiled(loop: Any, args: tuple[Any, ...]) -> Any:
 
 
 def codes(function: Callable[..., Any]) -> Callable[[Any, tuple[Any, ...]], Any]:
-    """Return what calls a loop, given it and its arguments."""
+    """Return the callable for a loop and its arguments."""
     name = f"{function.__module__.removeprefix(ROOM + '.')}.{function.__qualname__}"
     if not function.__module__.startswith(ROOM + "."):
         return _compiled
@@ -177,7 +177,7 @@ def codes(function: Callable[..., Any]) -> Callable[[Any, tuple[Any, ...]], Any]
 
 
 def _caller(listed: dict[str, Any]) -> Callable[[Any, tuple[Any, ...]], Any]:
-    """Return what calls a loop as machine code where there is some for the arguments, and else as Numba's."""
+    """Return the machine code of a loop if it exists for these arguments, and Numba's otherwise."""
     if not listed:
         return _compiled
     known = {tuple(parsed(line)): _Code(*way) for line, way in listed.items()}
@@ -198,7 +198,7 @@ def _caller(listed: dict[str, Any]) -> Callable[[Any, tuple[Any, ...]], Any]:
 def _recorded(
     name: str, call: Callable[[Any, tuple[Any, ...]], Any]
 ) -> Callable[[Any, tuple[Any, ...]], Any]:
-    """Return what calls a loop and keeps with what, in the file that `VORONYM_RECORD` names."""
+    """Return a callable that runs a loop and records its types in the file named by `VORONYM_RECORD`."""
     seen: set[str] = set()
 
     def record(loop: Any, args: tuple[Any, ...]) -> Any:

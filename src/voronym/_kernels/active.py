@@ -1,4 +1,4 @@
-"""Columns in which some records differ, and those columns of the records."""
+"""Select the columns that vary among some records."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from voronym._kernels import kernel
 
 @kernel
 def vary(X, rows, out):
-    """Mark the columns in which the rows of a list are not all alike."""
+    """Mark the columns in which the listed rows differ."""
     d = X.shape[1]
     first = rows[0]
     for c in range(d):

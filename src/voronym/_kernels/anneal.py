@@ -88,7 +88,7 @@ def try_three(model, cells, i, v, c, w, limit):
 
 @inner
 def try_jump(model, cells, search, k, i, limit):
-    """Dissolve the cell of record i or found one on it, if that is no more than ``limit`` worse."""
+    """Dissolve the cell of record i, or open one at it, if the cost rises by at most ``limit``."""
     begin(cells)
     if below(search.random, 2) == 0:
         total = dissolve(model, cells, search, cells.labels[i], False)

@@ -1,4 +1,4 @@
-"""What a class with gaps is worth to records at given prices: part of a proof of how few gaps will do."""
+"""The value of a class with gaps at given prices; part of the proof of the fewest gaps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 
 
 class Offers(NamedTuple):
-    """Which units may be published in which class: those of class c are from ``ends[c]`` on."""
+    """The units that each class may publish; those of class c begin at ``ends[c]``."""
 
     ends: Ints
     unit: Ints
@@ -25,7 +25,7 @@ class Offers(NamedTuple):
 
 @kernel
 def relaxed(offers, price, k, seen, picked, many, taken):
-    """Publish each class as is cheapest for it alone; return the sum of what that costs beyond the prices.
+    """Publish each class in its cheapest way; return the total cost beyond the prices.
 
     A class is used by nobody, or by k heads or more. ``taken`` is filled with the records of each unit that
     are published so, in all classes together: a unit may be in several, or in none.
@@ -79,7 +79,7 @@ def gains(offers, price, c, k, seen):
 
 @inner
 def cheapest(offers, price, c, seen):
-    """Return the offer of a class that costs least beyond its price, of those not seen; -1 without one."""
+    """Return the unseen offer of a class with the lowest cost beyond its price; -1 if there is none."""
     best, place = np.inf, -1
     for at in range(offers.ends[c], offers.ends[c + 1]):
         u = offers.unit[at]

@@ -22,7 +22,7 @@ HOME, CLOSE = 0.15, 0.95
 
 
 class Fits(NamedTuple):
-    """Which classes fit which combinations of keys: those of combination r are from ``start[r]`` on."""
+    """The classes that fit each combination of keys; those of combination r begin at ``start[r]``."""
 
     start: Ints
     of: Ints  # the class, the cheapest first
@@ -33,7 +33,7 @@ class Fits(NamedTuple):
 
 
 class Crew(NamedTuple):
-    """Records: their combinations and households, and where each is published."""
+    """The records: their combinations, households and present classes."""
 
     row: Ints
     of_row: Ints  # the records of combination r are from ``ends[r]`` on
@@ -110,7 +110,7 @@ def note(fits, crew, u, item):
 
 @inner
 def go(fits, crew, u, new, many):
-    """Publish a record in another class, and remember where it was; return by how much it is dearer."""
+    """Move a record to another class and remember the old one; return the added cost."""
     old = crew.at[u]
     crew.moved[many], crew.source[many] = u, old
     shift(fits, crew, u, new)
@@ -119,7 +119,7 @@ def go(fits, crew, u, new, many):
 
 @inner
 def mend(fits, crew, many, k):
-    """Dissolve the classes that those in ``moved`` left with too few heads.
+    """Dissolve the classes that the records in ``moved`` left with too few people.
 
     Everybody goes to the cheapest class that has enough. Return 0, or -1 where too many would have to go; how
     many moved in all; and by how much it is dearer.
@@ -157,14 +157,14 @@ def open_class(fits, crew, u, without, k):
 
 @inner
 def take_back(fits, crew, many):
-    """Publish those in ``moved`` where they were."""
+    """Return the records in ``moved`` to their old classes."""
     for at in range(many - 1, -1, -1):
         shift(fits, crew, crew.moved[at], crew.source[at])
 
 
 @inner
 def judged(fits, crew, new, many, k, rise, limit):
-    """Keep the moves so far if they are not too dear once all classes have enough heads again."""
+    """Keep the moves if the cost is acceptable once all classes have enough people again."""
     ok, many, more = mend(fits, crew, many, k)
     if ok == 0 and rise + more <= limit and (crew.heads[new] >= k or crew.heads[new] == 0):
         return rise + more
@@ -174,7 +174,7 @@ def judged(fits, crew, new, many, k, rise, limit):
 
 @inner
 def try_one(fits, crew, u, new, k, limit):
-    """Publish a record in another class; return by how much that is dearer, 0 where it is not done."""
+    """Move a record to another class; return the added cost, 0 if the move was rejected."""
     rise = go(fits, crew, u, new, 0)
     if crew.heads[new] < k:
         take_back(fits, crew, 1)
@@ -184,7 +184,7 @@ def try_one(fits, crew, u, new, k, limit):
 
 @inner
 def try_close(fits, crew, item, k, limit):
-    """Publish all records of a class elsewhere, each where it is cheapest."""
+    """Move all records of a class to the cheapest other classes."""
     if crew.size[item] > len(crew.moved) // 2:
         return 0.0
     rise, many = 0.0, 0
@@ -206,7 +206,7 @@ def try_close(fits, crew, item, k, limit):
 
 @inner
 def try_open(fits, crew, u, new, k, unit, limit, random):
-    """Publish a record, those who gain, and helpers where they are too few, in a class.
+    """Open a class for a record, with the records that gain and helpers up to the needed size.
 
     Classes that are left with too few heads are dissolved. Return by how much all that is dearer; 0 where it
     is not done.

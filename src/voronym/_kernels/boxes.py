@@ -132,7 +132,7 @@ def spread_over(half, C, p, q):
 
 @inlined
 def sieve(middle, half, to, work, begin, end):
-    """Write those of the cells ``begin..end`` that may matter in a box behind them; return where they end."""
+    """Write those of the cells ``begin..end`` that may matter in a box behind them; return the new end."""
     C, c, many = to.C, to.c, to.many  # taken out of the tuples once: numba counts references each time
     cells, values = work.cells, work.values
     best = np.inf

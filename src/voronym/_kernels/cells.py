@@ -1,4 +1,4 @@
-"""Cells that records move between: who is where, how to take moves back, and what every cost model offers.
+"""Cells that records move between: membership, undoing moves, and the interface of every cost model.
 
 Membership is the same whatever a cell costs. The cost is that of a *model*, a named tuple of arrays, to which
 the operations below belong: `refresh`, `change` and `cost` every model must have, the others have defaults
@@ -103,7 +103,7 @@ def fill(cells):
 
 @kernel
 def begin(cells):
-    """Begin a log: what was done up to now stays."""
+    """Begin a log; earlier moves can no longer be undone."""
     cells.count[LOGGED] = 0
     cells.count[HELD] = cells.count[FREE]
 
@@ -165,7 +165,7 @@ def costs(model, cells, out):
 
 @operation
 def refresh(model: Any, cells: Cells, p: int) -> None:
-    """Compute what the model knows of a cell again: nothing drifts, however many moves are made."""
+    """Recompute the model's sums for a cell, so that rounding errors do not add up."""
     raise NotImplementedError
 
 
@@ -186,7 +186,7 @@ def change(model: Any, cells: Cells, p: int, out: int, new: int, limit: float) -
 
 @operation
 def update(model, cells, p, out, new):
-    """Let the model learn that ``out`` has left cell p and ``new`` has joined it; -1 is nobody.
+    """Tell the model that ``out`` has left cell p and ``new`` has joined it; -1 is nobody.
 
     What is known by updates may drift: `refresh` now and then. It may leave what only `approach`, `shift`
     and `swap` use as it was.
@@ -202,13 +202,13 @@ def saving(model, cells, i):
 
 @operation(inline=True)
 def approach(model, cells, i, q):
-    """Return what `shift` and `swap` of record i with members of cell q share."""
+    """Return the values that `shift` and `swap` of record i with members of cell q both need."""
     return 0.0
 
 
 @operation(inline=True)
 def shift(model, cells, i, q, shared, limit):
-    """Return the change of the cost if record i goes to cell q; ``shared`` is what `approach` returned."""
+    """Return the change of the cost if record i goes to cell q; ``shared`` comes from `approach`."""
     p = cells.labels[i]
     away = change(model, cells, p, i, min(-1, p), math.inf)
     return away + change(model, cells, q, min(-1, p), i, limit - away)
@@ -226,7 +226,7 @@ def swap(model, cells, i, j, shared, limit):
 
 @operation(inline=True)
 def least_swap(model, cells, i, j, shared):
-    """Return a bound, from below, on what `swap` returns: neither cell can save more than by losing one."""
+    """Return a lower bound on `swap`: neither cell can save more than by losing a record."""
     p, q = cells.labels[i], cells.labels[j]
     none = min(-1, p)
     return change(model, cells, p, i, none, math.inf) + change(model, cells, q, j, none, math.inf)

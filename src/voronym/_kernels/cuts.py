@@ -31,7 +31,7 @@ def merged(columns, c, a, b, item, other):
 
 @inner
 def kinds(columns, codes, rows, c, key):
-    """Write what record tells apart in a cut of column c: codes, or children of the common ancestor.
+    """Write the class of each record for a cut of column c: its code, or the child of the common ancestor.
 
     Return how many there may be.
     """

@@ -12,7 +12,7 @@ from voronym._kernels.vmdav import next_to
 
 
 class Around(NamedTuple):
-    """Records, and what is known of each one's k nearest, itself included."""
+    """Records, and the known k nearest of each, itself included."""
 
     X: Any
     tree: Tree
@@ -70,7 +70,7 @@ def look_all(around, start, stop):
 
 @kernel
 def is_stale(near, i, labels):
-    """Say whether one of the nearest of record i has a cell by now."""
+    """Return whether any of the nearest of record i has been assigned to a cell."""
     q = 0
     while q < near.shape[1] and labels[near[i, q]] < 0:
         q += 1
@@ -92,7 +92,7 @@ def take_near(around, rest, i):
 
 @kernel
 def drop_taken(rest, left):
-    """Keep, of the first ``left`` records, those without a group."""
+    """Keep those of the first ``left`` records that have no group."""
     kept = 0
     for t in range(left):
         if rest.labels[rest.alive[t]] < 0:

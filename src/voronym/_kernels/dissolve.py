@@ -1,4 +1,4 @@
-"""Dissolve cells whose records are better off in others, and split those that grow too large."""
+"""Dissolve cells whose records cost less elsewhere, and split cells that grow too large."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def split(model, cells, scan, work, k, p):
 
 @kernel
 def dissolve(model, cells, scan, work, order, before, k, budget):
-    """Visit the cells ``order[work.state[2]:]``; dissolve each where that lowers the sum of squares.
+    """Visit the cells ``order[work.state[2]:]``; dissolve each one if that lowers the sum of squares.
 
     The members move one by one to the cell with the nearest mean, which moves with them. If the sum of
     squares falls the cell is gone, and those that reached 2k records are split; if not, all is put back.

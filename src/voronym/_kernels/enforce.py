@@ -31,7 +31,7 @@ MEMBERS = 256
 
 
 class Watch(NamedTuple):
-    """What the rules say of the groups, and what the search remembers."""
+    """The verdicts of the rules on the groups, and the search's memory."""
 
     rules: Rules
     codes: NDArray[np.int64]  # (C, n) confidential values of the records
@@ -53,7 +53,7 @@ class Watch(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Which exchanges are made."""
+    """Which exchanges are allowed."""
 
     k: int
     weight: float  # what a unit of violation costs
@@ -130,7 +130,7 @@ def tried(cells, watch, p, out, new, side):
 
 @inner
 def price(cells, watch, terms, q, i, other):
-    """Return what it costs in violations that i goes to q, and ``other`` (-1: nobody) comes for it.
+    """Return the change in violations if i goes to q and ``other`` (-1: nobody) comes in return.
 
     Infinity where it is forbidden.
     """
@@ -221,7 +221,7 @@ def best_for(model, cells, watch, near, terms, i):
 
 @inner
 def take(cells, watch, i, q):
-    """Move record i to group q, which has room, and its codes with it. `judge` both groups afterwards."""
+    """Move record i with its codes to group q, which has room. Call `judge` on both groups afterwards."""
     p, ordered = cells.labels[i], watch.ordered
     for c in range(len(watch.codes)):
         v = watch.codes[c, i]

@@ -33,7 +33,7 @@ CLOCK, STAMP, HEAD, WAITING = 0, 1, 2, 3  # the counters in Search.count
 
 
 class Search(NamedTuple):
-    """What the search knows. Made by `make`."""
+    """The state of the search. Made by `make`."""
 
     near: NDArray[np.int64]  # (n, K) near records, whose cells are candidates
     touched: NDArray[np.int64]  # (room,) when a cell last changed
@@ -46,7 +46,7 @@ class Search(NamedTuple):
 
 
 def make(near: NDArray[np.int64], room: int, seed: int) -> Search:
-    """Return a search in which all records wait to be looked at."""
+    """Return a search with all records in the queue."""
     n = len(near)
     search = Search(
         near,
@@ -63,7 +63,7 @@ def make(near: NDArray[np.int64], room: int, seed: int) -> Search:
 
 
 def wake(search: Search) -> None:
-    """Let all records wait, in order, and know nothing."""
+    """Queue all records in order, and clear all knowledge."""
     search.count[CLOCK] += 1
     search.touched[:] = search.count[CLOCK]
     search.queue[:] = np.arange(len(search.queue))
@@ -93,7 +93,7 @@ def next_one(search):
 
 @inner
 def renew(model, cells, search, p):
-    """Refresh a cell that has changed, and look at its members and at those near them."""
+    """Refresh a changed cell, and queue its members and the records near them."""
     refresh(model, cells, p)
     search.count[CLOCK] += 1
     search.touched[p] = search.count[CLOCK]
@@ -106,7 +106,7 @@ def renew(model, cells, search, p):
 
 @inner
 def give_up(model, cells, search):
-    """Take back the moves in the log, and forget who was to be looked at because of them.
+    """Undo the moves in the log, and unqueue the records they concerned.
 
     The queue was empty when the log began, so what was known about the cells before is true again.
     """
@@ -153,7 +153,7 @@ def best_for(model, cells, search, k, i):
 
 @kernel
 def settle(model, cells, search, k, tiny, budget):
-    """Shift and swap until nobody waits, the log is full or the budget is spent; return the change.
+    """Shift and swap until the queue is empty, the log is full or the budget is spent; return the change.
 
     The budget is the number of records looked at.
     """
@@ -240,7 +240,7 @@ def start_cell(model, cells, search, k, i, watched):
 
 @inner
 def settle_all(model, cells, search, k, tiny):
-    """Shift and swap until nobody waits; return the change. The moves cannot be taken back."""
+    """Shift and swap until the queue is empty; return the change. These moves cannot be undone."""
     total = 0.0
     while search.count[WAITING] > 0:
         begin(cells)
@@ -296,7 +296,7 @@ def shake(model, cells, search, k):
 
 @kernel
 def iterate(model, cells, search, k, tiny, kicks):
-    """Shake and settle that often, and take back what does not gain; return the change."""
+    """Shake and settle the given number of times; undo rounds without a gain; return the change."""
     total = 0.0
     for _ in range(kicks):
         begin(cells)

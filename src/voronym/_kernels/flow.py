@@ -106,7 +106,7 @@ def link_all(f):
 
 @kernel
 def rise(f, node):
-    """Let a node rise in the heap to where it belongs; equal distances by the lower node."""
+    """Move a node up in the heap; break ties by the lower node."""
     place = f.node[PLACE, node]
     while place > 0:
         parent = (place - 1) // 2
@@ -166,7 +166,7 @@ def relax(f, size, node, distance, origin, out, into):
 
 @kernel
 def wanting(f, node):
-    """Return how much a node lacks; negative where it has too much."""
+    """Return how much a node lacks; negative if it has too much."""
     if node < f.node.shape[1] - 1:
         return f.node[DUE, node] - f.node[COUNT, node]
     return f.state[LACKS]
@@ -174,7 +174,7 @@ def wanting(f, node):
 
 @kernel
 def look(f, p):
-    """List the steps from a cell: which of its units leave for which other cell at the least change in value.
+    """List the cheapest exits from a cell: which unit leaves for which other cell.
 
     Costs do not matter to which it is; so steps are good until a unit comes or goes. Returns false where
     there is not enough room for them.
@@ -240,7 +240,7 @@ def expand(f, p, size, bound):
 
 @kernel
 def lift(f, visited, distance, limit):
-    """Raise the costs of visited nodes nearer than a distance, none beyond a limit; return the distance."""
+    """Raise the costs of visited nodes within a distance, none beyond a limit; return the distance."""
     for t in range(visited):
         v = f.node[VISITED, t]
         distance = min(distance, limit - f.real[RAISED, v] + f.real[DIST, v])
@@ -295,7 +295,7 @@ def send(f, source, target):
 
 @kernel
 def usable(f, target):
-    """Return the node at which a target's path begins, or -1 where another path took something it needs."""
+    """Return the first node of the path to a target; -1 if another path used up something it needs."""
     q = target
     while f.node[ORIGIN, q] >= 0:
         p = f.node[ORIGIN, q]
@@ -313,7 +313,7 @@ def usable(f, target):
 
 @kernel
 def search(f):
-    """Search once from all nodes with too much; return how many they are, how many were visited and how far.
+    """Search from all nodes with a surplus; return their number, the visited nodes and the distance.
 
     With few sources the first node that lacks something is enough; with many, all are looked for. Returns -1
     for the sources where a cell has more neighbours than there is room for.
@@ -351,7 +351,7 @@ def search(f):
 
 @kernel
 def repair(f, limit, budget):
-    """Send what is too much to where it lacks, until sizes are right, a budget is spent or a limit reached.
+    """Move surplus to where it lacks, until sizes are right, the budget is spent or a limit is reached.
 
     Each round searches once and sends along every path found that does not cross another. Returns DONE,
     PAUSED, CRAMPED, or STUCK: the arcs do not lead on, or costs have risen by the limit.

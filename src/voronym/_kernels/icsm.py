@@ -73,7 +73,7 @@ def best_of_pair(model, cells, p, q, k, across):
 
 @kernel
 def scan(model, cells, pairs, stale, rows, position, k, budget):
-    """Find, for the stale cells, the best move with any other; return how many of them are done.
+    """Find the best move of each stale cell with any other; return the number of cells done.
 
     ``rows`` are the cells where ``stale`` is set; the others are compared with these only, as nothing else
     about them is new.
@@ -183,7 +183,7 @@ def cut(weight, k, first, cost, last):
 
 @kernel
 def adopt(model, cells, order, first, last, kept, changed):
-    """Make the cuts of a tour the cells. A run that was a cell stays that cell, and is not ``changed``.
+    """Cut a tour into cells. A run that was a cell already keeps its number and is not ``changed``.
 
     Flags are int64: LLVM 22 (llvmlite 0.50) vectorises the conditional stores to a bool array wrongly, and
     clears flags that were set.
@@ -225,7 +225,7 @@ def adopt(model, cells, order, first, last, kept, changed):
 
 
 class Chains(NamedTuple):
-    """The cheapest chains to every node. Column t is for those that begin with the source's t-th member.
+    """The cheapest chains to every node; column t holds chains that begin with the source's t-th member.
 
     Node i < n is a record, node n + p the cell p itself. The last column is for chains that begin with the
     source itself.
@@ -278,7 +278,7 @@ def chains(model, cells, k, ranked, source, begin, end, chain):
 
 @inner
 def extend(model, cells, ranked, at, chain, node, alone, starts):
-    """Reach a node of cell ``ranked[at]`` from the records of the cells before it, where that is cheaper.
+    """Extend chains to a node of cell ``ranked[at]`` from the cells before it, if that is cheaper.
 
     With a and b the distances of who leaves and who comes, the change is ``(1-1/m) b² + 2/m <a, b> -
     (1+1/m) a²``, at least what -ab for the product gives; where nobody leaves, it is ``m/(m+1) b²``.
@@ -308,7 +308,7 @@ def extend(model, cells, ranked, at, chain, node, alone, starts):
 
 @inner
 def cheaper(low, u, cost, v, weight, starts):
-    """Say whether v can be reached by way of u at less cost than it is, in any column."""
+    """Return whether the way to v through u is cheaper in any column."""
     result = False
     for t in range(starts):
         result = result or low[u, t] + weight < cost[v, t]
@@ -317,7 +317,7 @@ def cheaper(low, u, cost, v, weight, starts):
 
 @inner
 def relax(cost, before, u, v, weight, starts):
-    """Reach v by way of u where that is cheaper."""
+    """Update the chains to v that are cheaper through u."""
     for t in range(starts):
         if cost[u, t] + weight < cost[v, t]:
             cost[v, t] = cost[u, t] + weight

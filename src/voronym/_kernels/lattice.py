@@ -11,7 +11,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 @kernel
 def classes(codes, sizes, table, first, labels):
-    """Write the class of each row, numbered as they appear; return how many there are.
+    """Write the class of each row, numbered by first appearance; return the number of classes.
 
     ``codes`` (d, n) are the codes of the columns, below ``sizes`` (d,), whose product is below 2**63.
     ``table``, a power of two larger than n, is room for hashes, and ``first`` (n,) for the keys of classes.

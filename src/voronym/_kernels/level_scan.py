@@ -19,7 +19,7 @@ from voronym._kernels.plain import add_exactly, arrange, insert, worst_of
 
 
 class LevelScan(NamedTuple):
-    """Costs of levels, and the centroid of what remains."""
+    """Costs of levels, and the centroid of the remaining records."""
 
     tables: ColumnTables
     records: NDArray[np.int64]  # (n, d)

@@ -24,7 +24,7 @@ class Leaves(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What a round knows: prices for groups of m, and what is said of smaller ones."""
+    """The state of a round: prices for groups of m, and bounds for smaller ones."""
 
     prices: NDArray[np.float64]  # (n,)
     near: NDArray[np.float64]  # (n, k) as for `pricing`
@@ -69,7 +69,7 @@ def apart(x, y):
 
 @kernel
 def scan(leaves, leaf, i, distances, members, result):
-    """Put the records of a leaf among the nearest of record i, sorted; return how many there are."""
+    """Merge the records of a leaf into the sorted nearest of record i; return their number."""
     room = len(distances)
     for j in range(leaves.starts[leaf], leaves.starts[leaf + 1]):
         if j == i:
@@ -113,7 +113,7 @@ def nearest(leaves, first, last, home, distances, lists, radius, near):
 
 @kernel
 def outside(leaves, state, i, m):
-    """Return what every record outside the list of i adds at least to a group of m with i."""
+    """Return a lower bound on what a record outside the list of i adds to a group of m with i."""
     least = np.inf
     radius = state.radius[i] * (1.0 - 1e-12)
     for leaf in range(leaves.low.shape[0]):
@@ -132,7 +132,7 @@ def outside(leaves, state, i, m):
 
 @kernel
 def gather(leaves, state, room, i):
-    """Copy what is known about a record and its list: it comes first."""
+    """Copy the known values of a record and its list, the record first."""
     size = state.lists.shape[1] + 1
     for a in range(size):
         p = i if a == 0 else state.lists[i, a - 1]
@@ -149,7 +149,7 @@ def gather(leaves, state, room, i):
 
 @kernel
 def smallest(state, room, m, cap):
-    """Return what m - 2 further records add at least, none more than ``cap``."""
+    """Return the least that m - 2 further records add, none above ``cap``."""
     result = min(0, m)
     for a in range(1, len(room.prices)):
         value = min(cap, room.D2[0, a] / m - state.worth[room.members[a]])
@@ -172,7 +172,7 @@ def smallest(state, room, m, cap):
 
 @kernel
 def spare(leaves, state, local, cuts, work, room, i, m, budget):
-    """Return what every group of m with record i costs, at least, beyond its prices; 0 if that is unknown.
+    """Return a lower bound on the cost beyond prices of any group of m with record i; 0 if unknown.
 
     Groups with a record outside the list cost what `outside` says; the others are searched.
     """

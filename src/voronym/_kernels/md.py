@@ -24,7 +24,7 @@ def far_bounds(X, center, reach):
 
 @kernel
 def sink(heap, size, place, reach):
-    """Let the record at a place of the heap sink below those of larger reach, or equal and lower index."""
+    """Move a record down the heap, below those of larger reach, or of equal reach and lower index."""
     moving = heap[place]
     while 2 * place + 1 < size:
         child = 2 * place + 1

@@ -27,7 +27,7 @@ class Shell(NamedTuple):
 
 @kernel
 def outermost(shell, labels, mean, complete, state):
-    """Return the remaining record farthest from the mean, or -1 where the shell does not tell.
+    """Return the remaining record farthest from the mean; -1 if the shell cannot decide.
 
     The shell has the records that were farthest from an earlier mean, by falling distance. The mean has moved
     by ``drift`` since, so no distance has grown by more: the search ends where the earlier distance and drift

@@ -1,4 +1,4 @@
-"""MDAV from lists: who is nearest to the records that will soon be asked about, and who is farthest.
+"""MDAV from lists: the nearest and farthest records of those that will be queried soon.
 
 Records only leave. So a sorted list of the nearest records, made at any time before, still begins with the
 nearest of those that remain, as long as enough of it does; the same holds for the farthest. Lists can hence
@@ -27,7 +27,7 @@ DONE, SHELL, LISTS = 0, 1, 2  # why a walk ended
 
 
 class Lists(NamedTuple):
-    """Records near to some records and far from them. Made by `make`."""
+    """Lists of the nearest and of the farthest records. Made by `make`."""
 
     row: NDArray[np.int64]  # (n,) the row of a record's lists; -1: none
     near: NDArray[np.int64]  # (rows, M) by distance and index
@@ -46,13 +46,13 @@ class Pool(NamedTuple):
 
 
 def make(n: int, rows: int, near: int, far: int) -> Lists:
-    """Return lists of nobody."""
+    """Return empty lists."""
     return Lists(np.full(n, -1), np.full((rows, near), -1), np.full((rows, far), -1), np.zeros(n, np.int64))
 
 
 @inner
 def first_alive(labels, listed, size, out):
-    """Fill the first ``size`` records of a list that remain; return how many there are."""
+    """Fill the first ``size`` remaining records of a list; return how many there are."""
     result = min(0, size)
     for i in listed:
         if i < 0 or result == size:
@@ -80,7 +80,7 @@ def upcoming(shell, work, want, out):
 
 @kernel
 def lacking(ids, work, lists, k, out):
-    """Fill those of some records that have no list which tells k records; return how many."""
+    """Fill the records whose list names fewer than k remaining records; return their number."""
     result = min(0, k)
     for i in ids:
         row = lists.row[i]
@@ -92,7 +92,7 @@ def lacking(ids, work, lists, k, out):
 
 @kernel
 def forecast(ids, work, lists, k, stamp, out):
-    """Walk ahead along the lists; fill who will be asked as the farthest from another; return how many."""
+    """Walk ahead along the lists; fill the records to be queried as farthest; return their number."""
     result = min(0, k)
     labels, taken = work.labels, lists.taken
     for i in ids:
@@ -165,7 +165,7 @@ def far_from(X, i, pool, labels, row, distances, members):
 
 @inner
 def block_distances(points, first, count, X, i, middle, row):
-    """Fill the squared distances of some of the pool to record i."""
+    """Fill the squared distances from record i to a block of the pool."""
     for t in range(count):
         row[t] = np.float32(0.0)
     for j in range(len(middle)):
@@ -178,7 +178,7 @@ def block_distances(points, first, count, X, i, middle, row):
 
 @kernel
 def far_lists(X, pool, labels, ids, distances, row, out):
-    """Fill the farthest records of some, by falling distance and index, as far as the pool tells."""
+    """Fill the farthest records by falling distance and index, as far as the pool can decide."""
     for t in range(len(ids)):
         far_from(X, ids[t], pool, labels, row, distances, out[t])
 

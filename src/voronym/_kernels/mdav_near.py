@@ -27,7 +27,7 @@ WRONG = 1e-6
 
 
 class Query(NamedTuple):
-    """Some records that ask together, and room to work. Made by `make_query`."""
+    """A batch of records that query together, with scratch memory. Made by `make_query`."""
 
     point: NDArray[np.float64]  # (Q, d)
     single: NDArray[np.float32]  # (Q, d) about the tree's centre
@@ -114,7 +114,7 @@ def look_out(query, q, sampled, rank, distances, members):
 
 @inner
 def expand(tree, query, level, group, ids, count):
-    """Say which queries go down which lane of a group."""
+    """Assign queries to the lanes of a group."""
     many, active, reach, lanes = query.many, query.active, query.reach, tree.lanes
     for lane in range(LANES):
         many[level, lane] = 0
@@ -175,7 +175,7 @@ def descend(tree, single, query, ids, count):
 
 @kernel
 def near_lists(X, tree, single, sampled, rank, k, query, ids, distances, members, out):
-    """Fill the nearest records of some, by distance and index, as many as are within a reach; then -1.
+    """Fill the nearest records by distance and index, all within a reach, then -1.
 
     At least k each: where the sample misled, the tree is asked.
     """

@@ -1,4 +1,4 @@
-"""Groups of least reduced cost where groups publish modes: branch and bound over modes, then over records.
+"""Groups of least reduced cost if groups publish modes: branch and bound over modes, then records.
 
 The reduced cost of a group S of m records is that of `voronym._kernels.pricing`, plus a weight for each
 member and column of categories in which it has not the group's most frequent one. That is the least over all
@@ -46,7 +46,7 @@ class Choices(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What is found for each anchor."""
+    """The result for each anchor."""
 
     values: NDArray[np.float64]  # (anchors, most) reduced costs, best first
     sets: NDArray[np.int64]  # (anchors, most, k) the groups
@@ -83,7 +83,7 @@ def tally(prices, choices, depth, anchor):
 
 @inner
 def thin(choices, depth, size, need, room, least):
-    """Keep the candidates that can be in a group of cost below ``room``; return the bound of them all."""
+    """Keep the candidates that can be in a group of cost below ``room``; return the bound over all."""
     members, raw, score = choices.members[depth], choices.raw[depth], choices.score[depth]
     if select(score, size, need, least) < need:
         choices.sizes[depth] = 0

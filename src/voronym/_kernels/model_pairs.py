@@ -37,7 +37,7 @@ STAMP, TOP = 0, 1  # the counters in Pairs.count
 
 
 class Pairs(NamedTuple):
-    """What the search knows. Made by `make`."""
+    """The state of the search. Made by `make`."""
 
     near: NDArray[np.int64]  # (room, K) the nearest cells of each
     heat: NDArray[np.float64]  # (room,) cost of a record in the neighbourhood
@@ -48,7 +48,7 @@ class Pairs(NamedTuple):
 
 
 def make(near: NDArray[np.int64], heat: NDArray[np.float64], cells: Cells, seed: int) -> Pairs:
-    """Return a search among cells, the first of which have these nearest ones; the others are free."""
+    """Return a search among cells; the first have these nearest cells, the others are free."""
     taken, room = len(near), len(cells.sizes)
     more = np.zeros((room - taken, near.shape[1]), np.int64)
     pairs = Pairs(
@@ -65,7 +65,7 @@ def make(near: NDArray[np.int64], heat: NDArray[np.float64], cells: Cells, seed:
 
 @inner
 def best_move(model, cells, pairs, p, q, k, temperature, tiny):
-    """Return the record of p and that of q which move, -1 for none: of the lowest price less its noise."""
+    """Return the records of p and of q to move (-1: none) with the lowest price less its noise."""
     none = min(-1, k)
     result, two, best = none, none, -tiny
     random, quantiles = pairs.random, pairs.quantiles
@@ -195,7 +195,7 @@ def found(model, cells, pairs, p, k, limit):
 
 @inner
 def jump(model, cells, pairs, p, k, limit):
-    """Dissolve a cell or found one near it, if that changes the cost by less than ``limit``; say whether."""
+    """Dissolve a cell, or open one near it, if the cost changes by less than ``limit``; return whether."""
     begin(cells)
     if below(pairs.random, 2) == 0:
         total = dissolve(model, cells, pairs, p, limit)
@@ -211,7 +211,7 @@ def jump(model, cells, pairs, p, k, limit):
 
 @kernel
 def thin(model, cells, pairs, wanted):
-    """Dissolve about as many cells, drawn at random, where there is room in near ones."""
+    """Dissolve about this number of cells, drawn at random, if cells near them have room."""
     for _ in range(int(wanted + uniform(pairs.random))):
         p = below(pairs.random, pairs.count[TOP])
         if cells.sizes[p] > 0:

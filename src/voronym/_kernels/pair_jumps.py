@@ -50,7 +50,7 @@ def apart(block, p, i, q):
 
 @inner
 def roomy(block, p, i, k):
-    """Return the cell near p that record i of p adds least to, of those with room, and what it adds."""
+    """Return the near cell with room to which record i of p adds least, and the amount."""
     chosen = min(-1, p)
     least = np.float32(np.inf)
     for q in block.near[p]:
@@ -146,7 +146,7 @@ def found(block, p, k, limit):
 
 @kernel
 def thin(block, k, wanted):
-    """Dissolve about as many cells, drawn at random, where there is room in near ones."""
+    """Dissolve about this number of cells, drawn at random, if cells near them have room."""
     for _ in range(int(wanted + uniform(block.random))):
         p = below(block.random, len(block.size) - block.spare[0])
         if block.size[p] > 0:

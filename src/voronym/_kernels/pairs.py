@@ -31,7 +31,7 @@ ZERO, ONE, TWO, HALF, QUARTER = (np.float32(item) for item in (0.0, 1.0, 2.0, 0.
 
 
 class Block(NamedTuple):
-    """Some cells, their records' coordinates, and room to work. Made by `make`."""
+    """A block of cells with their records' coordinates and scratch memory. Made by `make`."""
 
     points: NDArray[np.float32]  # (cells, d, room)
     record: NDArray[np.int64]  # (cells, room)
@@ -51,12 +51,12 @@ class Block(NamedTuple):
 
 
 def room(k: int) -> int:
-    """Return how many records there is room for in a cell."""
+    """Return how many more records a cell can take."""
     return -(-(2 * k - 1) // LANES) * LANES
 
 
 def make(cells: int, d: int, k: int, width: int, seed: int) -> Block:
-    """Return an empty block for m cells with ``width`` neighbours each, and for some new ones."""
+    """Return an empty block for m cells with ``width`` neighbours each, and room for new cells."""
     single, slots, width = np.float32, room(k), min(width, cells - 1)
     spare = cells // 8 + 1
     cells += spare
@@ -105,7 +105,7 @@ def load(block, X, cells, members, sizes, middle, scale):
 
 @inner
 def neighbours(block, p, cells):
-    """Find the nearest cells of a cell by their centroids, and what a record costs around there."""
+    """Find the nearest cells of a cell by their centroids, and the usual cost of a record there."""
     d = len(block.columns)
     width = block.near.shape[1]
     row, near = block.row, block.near
@@ -266,7 +266,7 @@ def exchange(block, p, i, q, j):
 
 @inner
 def visit(block, p, q, k, temperature, tiny):
-    """Make the best move between two cells, each price less an exponential noise; say whether there is one.
+    """Make the best move between two cells, each price less exponential noise; return whether there is one.
 
     Noise of the scale of the temperature makes it a draw among all moves and staying.
     """

@@ -23,7 +23,7 @@ def squared_distance(X, i, point):
 
 @inner
 def between(X, i, Y, j):
-    """Return the squared distance of row i of X and row j of Y: no row is taken out, so none is counted."""
+    """Return the squared distance of row i of X and row j of Y without slicing rows."""
     total = 0.0
     for a in range(X.shape[1]):
         difference = X[i, a] - Y[j, a]
@@ -71,13 +71,13 @@ def sift(distances, indices, place, size):
 
 @inner
 def worst_of(size):
-    """Return where a full list of the nearest has its worst: at its end, or on top where it is a heap."""
+    """Return the place of the worst in a full list: its end, or its top if it is a heap."""
     return 0 if size > LISTED else size - 1
 
 
 @inner
 def insert(distances, indices, result, size, distance, index):
-    """Put a record among the ``size`` nearest, if it is one of them; return how many there are.
+    """Insert a record into the ``size`` nearest if it belongs there; return their number.
 
     Up to `LISTED` they are a list sorted by distance and index; more become a heap once they are all there.
     """
@@ -111,7 +111,7 @@ def insert(distances, indices, result, size, distance, index):
 
 @inner
 def arrange(distances, indices, result, size):
-    """Sort the nearest by distance and index, where they are not sorted yet."""
+    """Sort the nearest by distance and index, if they are not sorted yet."""
     if size > LISTED:
         top = worst_of(size)
         for place in range(result // 2 - 1, -1, -1):

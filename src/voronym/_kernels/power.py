@@ -40,7 +40,7 @@ def assign_rows(X, columns, costs, values, labels, begin, end):
 
 @inlined
 def two_least(values, begin, end):
-    """Return where the least of some values and the next stand, of equals the first; and the gap."""
+    """Return the places of the two least values (ties: the first), and the gap between them."""
     p = r = begin
     best = next_best = np.inf
     for t in range(begin, end):

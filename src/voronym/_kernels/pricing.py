@@ -28,7 +28,7 @@ class Prices(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """Triples of records with a penalty on groups that have two or three of them; and the group so far."""
+    """Triples of records with a penalty on groups that contain two or three of them; and the group so far."""
 
     triples: NDArray[np.int64]  # (cuts, 3)
     penalties: NDArray[np.float64]  # (cuts,)
@@ -39,7 +39,7 @@ class Cuts(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What is found for each anchor and size."""
+    """The result for each anchor and size."""
 
     values: NDArray[np.float64]  # (anchors, sizes, most) reduced costs, best first
     sets: NDArray[np.int64]  # (anchors, sizes, most, 2k - 1) the groups
@@ -142,7 +142,7 @@ def narrow(members, raw, score, size, need, room, least):
 
 @kernel
 def keep(values, sets, result, value, chosen, last, m):
-    """Put a group among the best found, sorted by value; return how many there are."""
+    """Insert a group into the best so far, sorted by value; return their number."""
     place = result if result < values.shape[0] else result - 1
     while place > 0 and values[place - 1] > value:
         values[place] = values[place - 1]
@@ -158,7 +158,7 @@ def keep(values, sets, result, value, chosen, last, m):
 
 @kernel
 def begin(prices, cuts, work, anchor, pooled, m, limit, reach):
-    """Fill the first level: the anchor, and the records of the pool that are within reach of it."""
+    """Fill the first level: the anchor, and the records of the pool within its reach."""
     D2, near, lam = prices.D2, prices.near, prices.lam
     pool, members, raw, score = work.pool, work.members[0], work.raw[0], work.score[0]
     size = min(0, m)
@@ -182,7 +182,7 @@ def begin(prices, cuts, work, anchor, pooled, m, limit, reach):
 
 @kernel
 def deepen(prices, cuts, work, level, t, m, room):
-    """Let candidate ``t`` of a level join the group, and fill the next level with those behind it."""
+    """Add candidate ``t`` of a level to the group, and fill the next level with the candidates after it."""
     D2, near, half = prices.D2, prices.near, cuts.half
     members, raw = work.members[level], work.raw[level]
     next_members, next_raw, next_score = work.members[level + 1], work.raw[level + 1], work.score[level + 1]

@@ -1,4 +1,4 @@
-"""The cost model of what groups publish: means, rounded means and medians of numbers, modes of categories.
+"""The cost model of published values: means, rounded means and medians of numbers, modes of categories.
 
 The cost of a cell is ``sum of squares about the published number + weight * (members without the published
 category)``. A mean that is rounded to a grid adds ``m * shift²``. A cell keeps how often it has each
@@ -21,7 +21,7 @@ from voronym._kernels import implement, inner
 
 
 class Published(NamedTuple):
-    """What the cells publish."""
+    """The published values of the cells."""
 
     points: NDArray[np.float64]  # (n, d) the numbers
     rounded: int  # the first column whose mean is rounded

@@ -1,4 +1,4 @@
-"""The cost model of ranges: what a group publishes covers all its members, and the wider, the dearer.
+"""The cost model of ranges: a group's range covers all its members, and wider ranges cost more.
 
 The cost of a cell is its size times the sum over columns of the certainty penalty of its range. A range is
 two numbers, ``one`` and ``other``: on a line the least and the greatest code, in a tree the level of the
@@ -219,7 +219,7 @@ def _least_swap(model, cells, i, j, shared):
 
 
 class RangeScan(NamedTuple):
-    """Costs between records: the penalty of the range of two. The centre of what remains is that of all."""
+    """Costs between records: the penalty of the range of two. The centre of the rest is that of all."""
 
     columns: Columns
     codes: NDArray[np.int64]  # (n, d)

@@ -31,7 +31,7 @@ class Others(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """What is known about each cell: its span on the lines, and what it has in the other columns.
+    """The known values of each cell: its span on the lines, and its values in the other columns.
 
     For a column of many values that is the value of the first member, ``centre``, and how far from it the
     others are, ``reach``.
@@ -45,7 +45,7 @@ class Cells(NamedTuple):
 
 
 class Hosts(NamedTuple):
-    """Cells by the block that they are in: ``order[start[b]:start[b + 1]]``, by falling size at first."""
+    """Cells by block: ``order[start[b]:start[b + 1]]``, by falling size at first."""
 
     block: Any
     order: Any
@@ -54,7 +54,7 @@ class Hosts(NamedTuple):
 
 @kernel
 def _divide(Z, order, at, start, stop, border):
-    """Put the records below a border first; return where the others begin."""
+    """Move the records below a border to the front; return where the others begin."""
     left, right = start, stop - 1
     while left <= right:
         if Z[order[left], at] < border:

@@ -1,4 +1,4 @@
-"""Small areas regrouped by trial: what would be gained if these groups were dissolved and formed again.
+"""Regroup small areas by trial: the gain if their groups were dissolved and formed again.
 
 An area is a few groups and some people who wait. Everybody has a ``cost``: squared metres to the place they
 have now, or the price of going on to wait. Those who ``may`` be left out go on to wait. The gain is the sum
@@ -27,7 +27,7 @@ def _apart(X, total, size, i, q):
 
 @inner
 def _enter(X, total, size, i, q):
-    """Return what a group costs more with a person."""
+    """Return the cost that a person adds to a group."""
     if size[q] == 0:
         return 0.0
     return _apart(X, total, size, i, q) * size[q] / (size[q] + 1)
@@ -35,7 +35,7 @@ def _enter(X, total, size, i, q):
 
 @inner
 def _leave(X, total, size, i, q):
-    """Return what a group costs less without one of its people."""
+    """Return the cost that a group saves without one of its people."""
     if size[q] <= 1:
         return 0.0
     return _apart(X, total, size, i, q) * size[q] / (size[q] - 1)
@@ -154,7 +154,7 @@ def _divide(X, total, size, slot, n, slots, k):
 
 @inner
 def _visit(X, total, size, slot, cost, may, n, slots, k, i):
-    """Make the best move of one person, if it gains anything; return what it gains."""
+    """Make the best move of one person if it gains; return the gain."""
     a = slot[i]
     best, kind, other = -1e-6, 0, -1
     free = a < 0 or size[a] > k
@@ -192,7 +192,7 @@ def _visit(X, total, size, slot, cost, may, n, slots, k, i):
 
 @inner
 def regroup(X, total, size, slot, cost, may, n, slots, k, sweeps):
-    """Regroup an area whose people have slots to begin with; return the gain, -1 where it cannot be."""
+    """Regroup an area from the given start; return the gain, -1 if that is impossible."""
     for q in range(len(size)):
         size[q] = 0
         for j in range(3):
@@ -253,7 +253,7 @@ def evaluate(
     start,
     stop,
 ):
-    """Regroup the areas start..stop-1 by trial; write their gains, how many are told, and who is where.
+    """Regroup the areas start..stop-1 by trial; write gains, the number of people published and their groups.
 
     ``groups`` and ``loose``, padded by -1, are the groups and the waiting people of each area; without any
     group, the first k of those who wait are one to begin with.

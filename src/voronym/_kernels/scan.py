@@ -32,7 +32,7 @@ class Remaining(NamedTuple):
 
 
 def make_remaining(n: int, k: int) -> Remaining:
-    """Return n records of which none has a cell."""
+    """Return n records, none of them in a cell."""
     state = np.array([n, 0, 0, 0])
     labels, alive = np.full(n, -1, np.int64), np.arange(n)
     return Remaining(labels, alive, np.empty(n), np.empty(n), np.empty(k), np.empty(k, np.int64), state)
@@ -49,25 +49,25 @@ def clear(scan: Any) -> None:
 
 @operation
 def add(scan: Any, i: int, sign: float) -> None:
-    """Add a record to what remains (sign 1), or take it out (-1)."""
+    """Add a record to the remaining ones (sign 1), or remove it (-1)."""
     raise NotImplementedError
 
 
 @operation
 def aim_at_centroid(scan: Any, left: int) -> None:
-    """Let costs be those to the centroid of the records that were added, of which there are ``left``."""
+    """Measure costs to the centroid of the ``left`` records that were added."""
     raise NotImplementedError
 
 
 @operation
 def aim_at(scan: Any, i: int) -> None:
-    """Let costs be those to record i."""
+    """Measure costs to record i."""
     raise NotImplementedError
 
 
 @operation
 def fill_costs(scan: Any, alive: NDArray[np.int64], left: int, out: NDArray[np.float64]) -> None:
-    """Fill the costs of the remaining records to where the scan aims, in their order."""
+    """Fill the costs of the remaining records to the present target, in their order."""
     raise NotImplementedError
 
 
@@ -88,7 +88,7 @@ def near_one(scan, i, everyone, costs, size, distances, out):
 
 
 class PointScan(NamedTuple):
-    """Squared distances, and the mean of what remains."""
+    """Squared distances, and the mean of the remaining records."""
 
     points: NDArray[np.float64]  # (n, d)
     high: NDArray[np.float64]  # (d,) sums of the remaining records, as double-doubles
@@ -97,7 +97,7 @@ class PointScan(NamedTuple):
 
 
 def make_point_scan(points: NDArray[np.float64]) -> PointScan:
-    """Return a scan to which no record was added yet."""
+    """Return a scan without any record."""
     d = points.shape[1]
     return PointScan(points, np.zeros(d), np.zeros(d), np.zeros(d))
 

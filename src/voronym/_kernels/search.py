@@ -91,7 +91,7 @@ def scan_leaf(index, leaf, count, near, size, result, distances, members):
 
 @kernel
 def nearest(tree, leaf, size, distances, members):
-    """Fill the ``size`` records nearest to ``tree.query``, which lies in a leaf, by distance and index.
+    """Fill the ``size`` records nearest to ``tree.query``, a point of a leaf, by distance and index.
 
     The search begins in the leaf and climbs: at each level the other lanes are searched if they may hold
     a nearer record.

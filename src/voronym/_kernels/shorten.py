@@ -19,7 +19,7 @@ def between(X, i, j):
 
 @kernel
 def reverse(tour, place, i, j):
-    """Reverse the tour from place i forward to place j, or what is around it, whichever is shorter."""
+    """Reverse the tour from place i forward to place j, or its complement, whichever is shorter."""
     n = len(tour)
     length = (j - i) % n + 1
     if 2 * length > n:
@@ -57,7 +57,7 @@ def move(tour, place, start, length, after, turned, segment):
 
 @kernel
 def two_opt(X, tour, place, near, a):
-    """Replace an edge of a and another one by the edges that cross over, if that is shorter; say whether."""
+    """Replace two edges by the two that cross over, if that is shorter; return whether."""
     n = len(tour)
     for step in range(-1, 2, 2):
         b = tour[(place[a] + step) % n]
@@ -80,7 +80,7 @@ def two_opt(X, tour, place, near, a):
 
 @kernel
 def or_opt(X, tour, place, near, a, segment):
-    """Move up to `SEGMENT` records that end in a next to a near record, if that is shorter; say whether."""
+    """Move up to `SEGMENT` records that end in a next to a near record, if shorter; return whether."""
     n = len(tour)
     for length in range(1, SEGMENT + 1):
         for side in range(2):
@@ -109,7 +109,7 @@ def or_opt(X, tour, place, near, a, segment):
 
 @kernel
 def shorten(X, tour, place, near, segment, state, budget):
-    """Improve the tour around one record after another, from ``state`` (record, how many gave nothing).
+    """Improve the tour record by record, from ``state`` (record, number of failures in a row).
 
     Done once all records in a row have given nothing.
     """

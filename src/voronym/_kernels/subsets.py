@@ -1,4 +1,4 @@
-"""Dynamic programme over all subsets of at most some 16 records."""
+"""Dynamic programme over all subsets of at most about 16 records."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def grow(X: NDArray[np.float64], center: NDArray[np.float64]) -> Tree:
 
 
 def own_room(tree: Tree) -> Tree:
-    """Return the tree with scratch of its own, so that several threads can ask it at a time."""
+    """Return the tree with scratch memory of its own, so that several threads can query it."""
     fresh = {
         name: np.empty_like(getattr(tree, name)) for name in ("query", "stack", "bounds", "near", "lanes")
     }
@@ -93,7 +93,7 @@ def own_room(tree: Tree) -> Tree:
 
 
 def sortable(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return a copy of the points that `halve` may reorder, and which columns have two values only.
+    """Return a copy of the points for `halve` to reorder, and which columns have only two values.
 
     Categories are columns of two values, and the median of such a column separates nothing: most boxes would
     hold several categories and be as wide as the table. So there is a further column, the number of each

@@ -9,7 +9,7 @@ EMPTY = -1
 
 @kernel
 def regroup(rows, labels, size, codes, levels, groups, slots, table, number, out, sizes):
-    """Divide groups by one more column; return how many groups there are then.
+    """Divide groups by one more column; return the new number of groups.
 
     ``rows[:size]`` are the records and ``labels[:size]`` their groups, below ``groups``; ``codes`` has the
     column, below ``levels``, for every record of the table. ``table`` and ``number`` have room for ``slots``,
@@ -40,7 +40,7 @@ def regroup(rows, labels, size, codes, levels, groups, slots, table, number, out
 
 @kernel
 def part(rows, groups, size, sizes, alone, left, label):
-    """Part the records that are alone in their group from the others; return how many are alone."""
+    """Separate unique records from the others; return the number of unique ones."""
     single, kept = 0, 0
     for i in range(size):
         if sizes[groups[i]] == 1:

@@ -1,4 +1,4 @@
-"""How far a cell is from what a privacy model asks, from the sorted codes of its confidential values.
+"""How far a cell violates a privacy model, from the sorted codes of its confidential values.
 
 Time O(size log levels), whatever the number of levels: sums over levels that no record has come from prefix
 sums over the whole table.
@@ -21,7 +21,7 @@ SLACK = 1e-12
 
 
 class Rules(NamedTuple):
-    """What is asked, J rules on C confidential columns."""
+    """The demands: J rules on C confidential columns."""
 
     kind: NDArray[np.int64]  # (J,) one of the names above
     need: NDArray[np.float64]  # (J,) the threshold
@@ -59,7 +59,7 @@ def stretch(rules, begin, a, b, c):
 
 @kernel
 def part(rules, j, v, count, size):
-    """Return what level v adds to the figure of rule j where a cell has it that often.
+    """Return what level v adds to the figure of rule j at a given count in the cell.
 
     Levels that a cell does not have add 0, or what `base` knows.
     """
@@ -129,7 +129,7 @@ def measure(rules, j, codes, size):
 
 @kernel
 def excess(rules, j, value, size):
-    """Return how far a figure is from what rule j asks, in units of its scale: 0 where the rule holds.
+    """Return how far a figure violates rule j, in units of its scale: 0 if the rule holds.
 
     For mutual information, which is a sum over cells, the cell's share of it.
     """
@@ -151,7 +151,7 @@ def excess(rules, j, value, size):
 
 @kernel
 def violation(rules, j, codes, size):
-    """Return how far a cell is from rule j: 0 where the rule holds."""
+    """Return how far a cell violates rule j: 0 if the rule holds."""
     return excess(rules, j, measure(rules, j, codes, size), size)
 
 

@@ -26,7 +26,7 @@ MIXED = ("age", "sex", "zip", "nationality", "admitted", "weight")
 
 
 def commands(folder: Path) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """Return the commands, those of each row after one another, the rows side by side."""
+    """Return the commands: each row in sequence, the rows in parallel."""
     few, many = str(folder / "few.csv"), str(folder / "many.csv")
 
     def anonymize(table: str, keys: tuple[str, ...], name: str, *more: str) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def commands(folder: Path) -> tuple[tuple[tuple[str, ...], ...], ...]:
 
 
 def build() -> bool:
-    """Compile beside the sources; whether that could be done."""
+    """Compile next to the sources; return whether that worked."""
     from voronym._kernels import _build, _native
 
     if _build.linker() is None or not os.access(_native.FOLDER, os.W_OK):
