@@ -35,7 +35,7 @@ class Cost:
 
 
 COSTS: dict[str, Cost] = {
-    "convert": Cost(0.05, 4.0),  # not fitted: these three come from a few runs
+    "convert": Cost(0.05, 4.0),  # these three are guesses, not fitted
     "whole": Cost(0.2, 4.0),
     "measure": Cost(0.1, 2.0),
     "look": Cost(0.0767, 0.523),
