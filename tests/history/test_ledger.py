@@ -165,6 +165,10 @@ def test_a_group_that_lives_publishes_the_same_again(tmp_path):
     roles = {**ROLES, "headroom": 2, "keep_groups": True}
     vr.anonymize(first, ledger=tmp_path / "l", **roles).write(tmp_path / "1.csv")
     release = vr.anonymize(second, ledger=tmp_path / "l", **roles)
+    assert (
+        release.information_loss > 0
+    )  # and no figure that takes what was published before for the originals:
+    assert (release.group_loss, release.closeness) == (None, None)
     release.write(tmp_path / "2.csv")
     old, new = Intruder(), Intruder()
     old.read(tmp_path / "1.csv")

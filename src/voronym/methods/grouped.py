@@ -129,6 +129,7 @@ def mask_by_groups(
     published = _published(crowd, part, kept, choices, k)
     rows = crowd.spread(part)
     plain = table.units is None
+    frozen = kept is not None and kept.publish is not None  # then earlier keys stand for the originals
     as_is = pure_groups(part, equal)[part.labels] if plain and kept is None else None
     gathered = gather(table, published, rows, bare, as_is)
     frame, mean, weighed, result = publish_weights(table, gathered, choices, k)
@@ -145,10 +146,11 @@ def mask_by_groups(
             *unit_sentences(table, bare),
             *against(way, part, obeyed),
         ),
-        records=(crowd.keys.records if shown is None else shown) if plain else None,  # no bound is of people
+        # No bound is of people, or of keys that were published before.
+        records=(crowd.keys.records if shown is None else shown) if plain and not frozen else None,
         partition=rows,
         centroids=published.centroids,
-        group_loss=costs[-1].loss,
+        group_loss=None if frozen else costs[-1].loss,
         bound=bound,
         costs=costs,
         published_as=published.published_as,
