@@ -221,13 +221,9 @@ def sign_by_column(thousands: str) -> tuple[tuple[str, ...], str]:
 
 def check_signs(decimal: str | None, thousands: str | None) -> None:
     """Refuse impossible characters in numbers."""
-    for what, sign in (("decimal", decimal), ("thousands", thousands)):
-        if sign is not None and (not isinstance(sign, str) or len(sign) > 1 or sign in '0123456789+-"eE'):
-            if what == "thousands" and sign == "":
-                continue
-            raise InputError(f"the {what} sign must be a single character, such as '.' or ','")
-    if decimal == "":
-        raise InputError("the decimal mark must be a single character, such as '.' or ','")
+    for what, sign in (("decimal mark", decimal), ("thousands separator", thousands or None)):
+        if sign is not None and (not isinstance(sign, str) or len(sign) != 1 or sign in '0123456789+-"eE'):
+            raise InputError(f"the {what} must be a single character, such as '.' or ','")
     if decimal is not None and decimal == thousands:
         raise InputError("the decimal mark and the thousands separator must differ")
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from voronym.errors import MissingExtraError, ReadError, SchemaError
+from voronym.errors import InputError, MissingExtraError, ReadError, SchemaError
 from voronym.run.parts.database import is_database
 from voronym.table.frame import listing
 from voronym.table.read import read
@@ -95,6 +95,8 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
     """
     if isinstance(source, (str, os.PathLike)):
         source = [source]
+    if not isinstance(source, Iterable):
+        raise InputError(f"expected a table, a path or a list of paths, got {type(source).__name__}")
     result: list[Path] = []
     for item in source:
         try:
