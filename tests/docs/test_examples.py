@@ -36,8 +36,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+LONG = {"location-simulate.md"}
+"""Pages that simulate a town for half a minute."""
 RUN = [
-    *(page for page in PAGES if blocks(page, *LANGUAGES)),
+    *(
+        pytest.param(page, marks=pytest.mark.slow) if page.name in LONG else page
+        for page in PAGES
+        if blocks(page, *LANGUAGES)
+    ),
     pytest.param(EVERY_OPTION, marks=pytest.mark.slow),
 ]
 

@@ -20,13 +20,18 @@ from voronym_papers.stored import FOLDER, results, stale
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 
 
+@pytest.fixture(scope="module")
+def page():
+    return document()
+
+
 def test_the_page_is_made_from_the_results_that_are_kept():
     text = PAGE.read_text(encoding="utf-8")
     assert written(text) == text, "docs/papers.md is stale: make papers-table"
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_no_table_or_figure_is_missing(name):
+def test_no_table_or_figure_is_missing(name, page):
     entry = PAPERS[name]
     by_exhibit = lines_kept(entry)
     shown = {exhibit for experiment in entry.experiments.values() for exhibit in experiment.shows}
@@ -40,7 +45,7 @@ def test_no_table_or_figure_is_missing(name):
                 assert "](_static/" in text or "```{gallery}" in text, f"{exhibit.where} shows no picture"
         else:
             assert by_exhibit[exhibit.name], f"no result is kept of {exhibit.name} of {name}"
-        assert f"| {exhibit.name} |" in document()
+        assert f"| {exhibit.name} |" in page
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -55,7 +60,7 @@ def test_stale_runs_are_listed_on_the_page(name):
         assert run.stale or set(run.made) >= {"version", "fingerprint"}
 
 
-def test_what_was_chosen_to_agree_is_said_beside_the_verdict():
+def test_what_was_chosen_to_agree_is_said_beside_the_verdict(page):
     """The width of clusters, the 3 % that count as the same, the noise of Adult: three, and no other row."""
     lines = [(name, line) for name in PAPERS for own in lines_kept(PAPERS[name]).values() for line in own]
     for name, line in lines:
@@ -68,15 +73,15 @@ def test_what_was_chosen_to_agree_is_said_beside_the_verdict():
             assert "3 %" in line.why
         if noisy:
             assert f"{literal.NOISE}" in line.why
-    assert f"Of these, {sum(bool(line.fit) for _, line in lines)} are *fitted*" in document()
+    assert f"Of these, {sum(bool(line.fit) for _, line in lines)} are *fitted*" in page
 
 
-def test_the_five_papers_have_their_tables_and_figures():
+def test_the_five_papers_have_their_tables_and_figures(page):
     counted = {name: len(entry.exhibits) for name, entry in PAPERS.items()}
     # Counted in the papers: 28 figures and 2 tables of 2011, 8 and 1 of 2013, 5 and 5 of ICSM.
     assert (counted["pcl-2011"], counted["pcl-2013"], counted["icsm"]) == (30, 9, 10)
     assert sum(counted.values()) >= 60
-    rows = [line for line in document().splitlines() if line.startswith("| ")]
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
     assert len(rows) > sum(counted.values())
 
 
