@@ -27,13 +27,15 @@ def loss(X, labels):
     return sum(((X[labels == q] - X[labels == q].mean(axis=0)) ** 2).sum() for q in np.unique(labels))
 
 
-def parts(one, other):
+def parts(first, second):
     """Sets of points that cells of neither grouping leave, found by walking."""
-    left, result = set(range(len(one))), []
+    left, result = set(range(len(first))), []
     while left:
         now = {left.pop()}
         while True:
-            more = {i for i in range(len(one)) for j in now if one[i] == one[j] or other[i] == other[j]}
+            more = {
+                i for i in range(len(first)) for j in now if first[i] == first[j] or second[i] == second[j]
+            }
             if more == now:
                 break
             now = more
@@ -42,21 +44,21 @@ def parts(one, other):
     return result
 
 
-def best_choice(X, one, other):
+def best_choice(X, first, second):
     """The least loss of all choices, part by part, that leave as many cells of each size."""
-    sizes = sorted(np.bincount(one))
+    sizes = sorted(np.bincount(first))
     least = np.inf
-    result = parts(one, other)
+    result = parts(first, second)
     for choice in product([False, True], repeat=len(result)):
-        labels = np.array(one)
+        labels = np.array(first)
         for take, rows in zip(choice, result, strict=True):
             if take:
                 here = np.array(rows)
-                if sorted(np.unique(one[here], return_counts=True)[1]) != sorted(
-                    np.unique(other[here], return_counts=True)[1]
+                if sorted(np.unique(first[here], return_counts=True)[1]) != sorted(
+                    np.unique(second[here], return_counts=True)[1]
                 ):
                     break
-                labels[here] = 100 + other[here]
+                labels[here] = 100 + second[here]
         else:
             _, labels = np.unique(labels, return_inverse=True)
             assert sorted(np.bincount(labels)) == sizes

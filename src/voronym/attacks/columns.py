@@ -68,7 +68,7 @@ def columns(scene: Scene, ctx: Context) -> Found:
     return judge(
         right,
         1.0 / len(Y),
-        lambda s, c: _said(s, c, float((bare * near_bare).mean()), result),
+        lambda s, c: _sentence(s, c, float((bare * near_bare).mean()), result),
         clusters=scene.classes.labels[own],
         confidence=scene.confidence,
         ceiling=ceiling,
@@ -135,7 +135,7 @@ def _side_by_side(keys: Floats, values: Floats) -> Floats:
     return np.asarray(both / ((last - first) * (high - low)), np.float64)
 
 
-def _said(success: float, control: float, alone: float, values: Told) -> str:
+def _sentence(success: float, control: float, alone: float, values: Told) -> str:
     if success <= 2 * control:
         return Sentence("All published columns together find hardly more records than a blind guess.")
     result = Sentence("{share} of the people", share=f"{success:.0%}")

@@ -55,7 +55,7 @@ def intersection(scene: Scene, ctx: Context) -> Found:
             judge(
                 secret.right(together, truth),
                 secret.right(alone, truth),
-                lambda s, c, secret=secret: _said(secret, s, c, kept),  # type: ignore[misc]
+                lambda s, c, secret=secret: _sentence(secret, s, c, kept),  # type: ignore[misc]
                 clusters=now.group,
                 confidence=level,
                 details={"column": secret.name, "one_left": int(sum(len(rows) == 1 for rows in kept))},
@@ -64,7 +64,7 @@ def intersection(scene: Scene, ctx: Context) -> Found:
     return worst(outcomes)
 
 
-def _said(secret: Secret, success: float, control: float, kept: list[Ints]) -> str:
+def _sentence(secret: Secret, success: float, control: float, kept: list[Ints]) -> str:
     single = sum(len(rows) == 1 for rows in kept)
     return Sentence(
         "All releases together leave a single record for {single} of {people} people; {column} is guessed "

@@ -27,7 +27,7 @@ BLOCK = 500
 """People assigned to records in one block: time grows with its cube."""
 
 
-def _said(what: Sentence, right: float, guess: float, scene: Scene) -> str:
+def _sentence(what: Sentence, right: float, guess: float, scene: Scene) -> str:
     if right <= 2 * guess:
         return Sentence("{what} finds hardly more of the records than a blind guess.", what=what)
     least = int(scene.classes.sizes.min())
@@ -56,7 +56,7 @@ def exact(scene: Scene, ctx: Context) -> Found:
     return judge(
         np.where(right, credit, 0.0),
         1.0 / len(released),
-        lambda s, c: _said(Sentence("Looking for records with the same keys"), s, c, scene),
+        lambda s, c: _sentence(Sentence("Looking for records with the same keys"), s, c, scene),
         clusters=_clusters(scene, targets, people),
         confidence=scene.confidence,
         kind="measured" if scene.own is not None else "at most",
@@ -78,7 +78,9 @@ def _fitting(scene: Scene, matcher: Matcher, ctx: Context) -> Found:
     return judge(
         np.where(right, 1.0 / np.maximum(here, 1), 0.0),
         1.0 / len(scene.released),
-        lambda s, c: _said(Sentence("Looking for records whose ranges and codes hold the keys"), s, c, scene),
+        lambda s, c: _sentence(
+            Sentence("Looking for records whose ranges and codes hold the keys"), s, c, scene
+        ),
         clusters=clusters,
         confidence=scene.confidence,
         kind="measured" if scene.own is not None else "at most",
@@ -99,7 +101,7 @@ def nearest(scene: Scene, ctx: Context) -> Found:
     return judge(
         credit if own is None else credit * near,
         1.0 / len(Y),
-        lambda s, c: _said(Sentence("Claiming the record with the nearest keys"), s, c, scene),
+        lambda s, c: _sentence(Sentence("Claiming the record with the nearest keys"), s, c, scene),
         clusters=None if own is None else classes.labels[own],
         confidence=scene.confidence,
         ceiling=1.0 / int(classes.sizes.min()),
@@ -141,7 +143,7 @@ def assigned(scene: Scene, ctx: Context) -> Found:
     return judge(
         credit,
         1.0 / len(Y),
-        lambda s, c: _said(Sentence("Giving every person one record, all at once,"), s, c, scene),
+        lambda s, c: _sentence(Sentence("Giving every person one record, all at once,"), s, c, scene),
         clusters=labels[own],
         confidence=scene.confidence,
         ceiling=1.0 / int(sizes.min()),

@@ -77,7 +77,7 @@ def membership(scene: Scene, ctx: Context) -> Found:
         whole.auc.low - 0.5,
         whole.auc.high - 0.5,
         int((~half).sum()),
-        _said(whole, keys, trials.people),
+        _sentence(whole, keys, trials.people),
         details={
             "auc": whole.auc.value,
             "auc_interval": [whole.auc.low, whole.auc.high],
@@ -97,7 +97,7 @@ def membership(scene: Scene, ctx: Context) -> Found:
     )
 
 
-def _said(whole: Verdict, keys: Verdict, people: int) -> str:
+def _sentence(whole: Verdict, keys: Verdict, people: int) -> str:
     return Sentence(
         "Of two people, one of them in the table, an intruder who knows both records names the right one in "
         "{whole} of the cases, by the keys alone in {keys}; where 1 in 100 others is taken for a member, "

@@ -46,10 +46,10 @@ def minimality(scene: Scene, ctx: Context) -> Found:
     aligned = nw.from_native(scene.released[scene.links.tolist()], eager_only=True)
     posteriors_by_column = posteriors(table, rerun, released=aligned, ctx=ctx)
     worst = max(posteriors_by_column, key=lambda beliefs: beliefs.success - beliefs.control)
-    return _said(worst, scene.confidence)
+    return _sentence(worst, scene.confidence)
 
 
-def _said(beliefs: Posteriors, confidence: float) -> Found:
+def _sentence(beliefs: Posteriors, confidence: float) -> Found:
     quantile = float(special.stdtrit(BATCHES - 1, (1 + confidence) / 2))
     reach = 0.0 if beliefs.exhaustive else quantile * beliefs.error
     excess = beliefs.success - beliefs.control

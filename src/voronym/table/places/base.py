@@ -191,6 +191,14 @@ def place_of(path: object) -> tuple[Place, str] | None:
     return None
 
 
+def refuse_taken(name: str, mark: object, *, overwrite: bool) -> None:
+    """Refuse to replace a table: without leave, or if its mark says that voronym did not write it."""
+    if not overwrite:
+        raise WriteError(f"{name} exists already; choose another name, or allow overwriting")
+    if mark != MARK:
+        raise WriteError(f"{name} was not written by voronym, and is never replaced; choose another name")
+
+
 def shown(path: object) -> str:
     """Return where a table went, as people may read it: without a password."""
     place = place_of(path)

@@ -19,7 +19,7 @@ from voronym.core.atomic import at_the_end, place_folder
 from voronym.core.locks import private_folder
 from voronym.core.place import digests_of
 from voronym.errors import MissingExtraError, ReadError, WriteError
-from voronym.table.places.base import MARK, ROWS, Load, Place, Sink, counted, mended, no_query
+from voronym.table.places.base import MARK, ROWS, Load, Place, Sink, counted, mended, no_query, refuse_taken
 from voronym.table.places.store import settings_of
 
 _START = "delta:"
@@ -73,13 +73,7 @@ class DeltaTables(Place):
                 raise WriteError(f"{path.name!r} exists, and is no Delta table; choose another name")
         if there is None:
             return
-        name = Path(address).name
-        if not overwrite:
-            raise WriteError(f"{name!r} exists already; choose another name, or allow overwriting")
-        if there.metadata().description != MARK:
-            raise WriteError(
-                f"{name!r} was not written by voronym, and is never replaced; choose another name"
-            )
+        refuse_taken(repr(Path(address).name), there.metadata().description, overwrite=overwrite)
 
     def send(self, load: Load) -> None:
         """Make a table in a hidden folder that gets its name later; in a store, commit it then."""

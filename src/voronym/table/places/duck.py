@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from voronym.errors import MissingExtraError, WriteError
-from voronym.table.places.base import MARK, Load, Place, Sink
+from voronym.table.places.base import MARK, Load, Place, Sink, refuse_taken
 from voronym.table.sql import read_database
 
 _MAGIC = b"DUCK"
@@ -37,7 +37,7 @@ class DuckFile(Place):
     def check(self, address: str, table: str, *, overwrite: bool) -> None:
         """Refuse a file that is in use, and a table that is there."""
         with contextlib.closing(_opened(address, read_only=True)) as base:
-            _refuse_taken(base, table, overwrite=overwrite)
+            _replaces(base, table, overwrite=overwrite)
 
     def sink(self, load: Load) -> Sink:
         """Return the sink of the table."""
@@ -56,7 +56,7 @@ class _Insert(Sink):
         self.base = _opened(load.address, read_only=False)
         self.base.execute("begin")
         name = _quoted(load.table)
-        if _refuse_taken(self.base, load.table, overwrite=load.overwrite):
+        if _replaces(self.base, load.table, overwrite=load.overwrite):
             self.base.execute(f"drop table {name}")
         files = [str(file) for file in load.files]
         self.base.execute(f"create table {name} as select * from read_parquet(?)", [files])  # noqa: S608 - quoted
@@ -64,7 +64,7 @@ class _Insert(Sink):
 
     def count(self) -> tuple[int, int]:
         """Count in the table."""
-        keys = ", ".join(map(_one, self.load.keys))
+        keys = ", ".join(map(_name, self.load.keys))
         sizes = f"select count(*) as n from {_quoted(self.load.table)} group by {keys}"  # noqa: S608 - quoted
         rows, least = self.base.execute(f"select sum(n), min(n) from ({sizes})").fetchone()  # noqa: S608
         return int(rows or 0), int(least or 0)
@@ -94,7 +94,7 @@ def _opened(address: str, *, read_only: bool) -> Any:
         ) from None
 
 
-def _refuse_taken(base: Any, table: str, *, overwrite: bool) -> bool:
+def _replaces(base: Any, table: str, *, overwrite: bool) -> bool:
     """Refuse a table that exists and stays; return whether one is to be replaced."""
     *schema, name = table.split(".", 1)
     if not name or not all(schema):
@@ -107,18 +107,13 @@ def _refuse_taken(base: Any, table: str, *, overwrite: bool) -> bool:
     ).fetchone()
     if row is None:
         return False
-    if not overwrite:
-        raise WriteError(f"table {table!r} exists already; choose another name, or allow overwriting")
-    if row[0] != MARK:
-        raise WriteError(
-            f"table {table!r} was not written by voronym, and is never replaced; choose another name"
-        )
+    refuse_taken(f"table {table!r}", row[0], overwrite=overwrite)
     return True
 
 
 def _quoted(table: str) -> str:
-    return ".".join(map(_one, table.split(".", 1)))
+    return ".".join(map(_name, table.split(".", 1)))
 
 
-def _one(name: str) -> str:
+def _name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from voronym.errors import MissingExtraError, ReadError, WriteError
-from voronym.table.places.base import MARK, Load, Place, Sink, counted, no_query
+from voronym.table.places.base import MARK, Load, Place, Sink, counted, no_query, refuse_taken
 from voronym.table.places.delta import batches, lay_down
 
 _START = "iceberg:"
@@ -52,12 +52,8 @@ class IcebergTables(Place):
             raise WriteError(f"the catalogue has no namespace {space!r}; make it first")
         if not catalogue.table_exists(name):
             return
-        if not overwrite:
-            raise WriteError(f"table {name!r} exists already; choose another name, or allow overwriting")
-        if catalogue.load_table(name).properties.get("comment") != MARK:
-            raise WriteError(
-                f"table {name!r} was not written by voronym, and is never replaced; choose another name"
-            )
+        mark = catalogue.load_table(name).properties.get("comment")
+        refuse_taken(f"table {name!r}", mark, overwrite=overwrite)
 
     def sink(self, load: Load) -> Sink:
         """Return the sink of the table."""

@@ -19,7 +19,7 @@ import polars as pl
 
 from voronym.errors import WriteError
 from voronym.table.frame import listing
-from voronym.table.places.base import MARK, ROWS, Load, Place, Sink
+from voronym.table.places.base import MARK, ROWS, Load, Place, Sink, refuse_taken
 from voronym.table.sql import connect_postgresql, postgresql_reason, read_postgresql
 
 _SERVER = re.compile(r"(?:postgresql|postgres):/{1,3}(?=[^/])")
@@ -76,7 +76,7 @@ class Server(Place):
         connection = connect_postgresql(address, WriteError)
         with connection:
             connection.read_only = True
-            _refuse_taken(connection, table, overwrite=overwrite)
+            _replaces(connection, table, overwrite=overwrite)
 
     def sink(self, load: Load) -> Sink:
         """Return the sink of the table."""
@@ -100,7 +100,7 @@ class _Copy(Sink):
         load = self.load
         self.connection = connect_postgresql(load.address, WriteError)
         name = _identifier(load.table)
-        there = _refuse_taken(self.connection, load.table, overwrite=load.overwrite)
+        there = _replaces(self.connection, load.table, overwrite=load.overwrite)
         schema = load.scan().collect_schema()
         _refuse_long(schema.names())
         kinds = [(sql.Identifier(column), sql.SQL(_kind(column, dtype))) for column, dtype in schema.items()]
@@ -147,7 +147,7 @@ def _identifier(table: str) -> Any:
     return sql.Identifier(*table.split(".", 1))
 
 
-def _refuse_taken(connection: Any, table: str, *, overwrite: bool) -> bool:
+def _replaces(connection: Any, table: str, *, overwrite: bool) -> bool:
     """Refuse a table that exists and stays; return whether one is to be replaced."""
     if not all(part and "\0" not in part for part in table.split(".", 1)):
         raise WriteError(f"no table can be called {table!r}; give it another name")
@@ -160,12 +160,7 @@ def _refuse_taken(connection: Any, table: str, *, overwrite: bool) -> bool:
     ).fetchone()
     if row is None:
         return False
-    if not overwrite:
-        raise WriteError(f"table {table!r} exists already; choose another name, or allow overwriting")
-    if row[0] != MARK:
-        raise WriteError(
-            f"table {table!r} was not written by voronym, and is never replaced; choose another name"
-        )
+    refuse_taken(f"table {table!r}", row[0], overwrite=overwrite)
     return True
 
 
