@@ -16,7 +16,7 @@ import pytest
 from attacks.people import scene
 from voronym.attacks import ATTACKS, Found, Inapplicable, worlds
 from voronym.attacks.contract import noise
-from voronym.attacks.minimality import _said
+from voronym.attacks.minimality import _sentence
 from voronym.core.context import Context
 from voronym.table.table import Table
 
@@ -126,7 +126,7 @@ def walked(seed: int, most: int = 400) -> tuple[float, Found]:
     made = worlds._Tool(table, tool, 1)
     groups = np.array(merging(ill))
     weights = worlds._walk(made, worlds.fingerprint(tool(table)), most, groups, Context(seed=seed))
-    return exact(ill), _said(worlds._column(made, "ill", weights, groups, False), 0.95)
+    return exact(ill), _sentence(worlds._column(made, "ill", weights, groups, False), 0.95)
 
 
 def test_a_walk_through_the_worlds_says_how_sure_it_is():
