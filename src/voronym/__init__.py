@@ -33,7 +33,7 @@ _HOMES = {
     "WriteError": "voronym.errors",
     "Frontier": "voronym.evaluate.frontier",
     "frontier": "voronym.evaluate.frontier",
-    "Measurement": "voronym.evaluate",
+    "Measurement": "voronym.evaluate.measurement",
     "Rate": "voronym.evaluate",
     "Risk": "voronym.evaluate",
     "Utility": "voronym.evaluate",

@@ -29,15 +29,19 @@ from voronym.errors import (
     VoronymError,
     WriteError,
 )
-from voronym.evaluate import Measurement, Rate, Risk, Utility
+from voronym.evaluate import Rate, Risk, Utility
 from voronym.evaluate.by_record import risk_by_record
 from voronym.evaluate.comparison import Comparison
 from voronym.evaluate.frontier import Frontier, frontier
+from voronym.evaluate.measurement import Measurement
 from voronym.evaluate.population import PopulationRisk, Suda, population_risk, suda
 from voronym.evaluate.tradeoff import Plane
+from voronym.generalize import keys as _keys  # noqa: F401 - importing registers
 from voronym.generalize.hierarchy import Hierarchy
 from voronym.intruder import attack
 from voronym.method import Method, algorithm, algorithms
+from voronym.methods import lattice as _lattice  # noqa: F401
+from voronym.methods import local_suppression as _local_suppression  # noqa: F401
 from voronym.partition import Partition
 from voronym.partitioners import information_loss, microaggregate, standardize
 from voronym.privacy import (
@@ -57,6 +61,7 @@ from voronym.privacy import (
 )
 from voronym.problem import Problem
 from voronym.quantize.quantizer import Quantizer
+from voronym.records import cells as _cells  # noqa: F401
 from voronym.refiners import refine
 from voronym.release import Release
 from voronym.report.chooser import choose

@@ -126,6 +126,11 @@ class Coordinates(Keys):
         _MADE[table] = made
         return made
 
+    @staticmethod
+    def known(table: Table) -> Coordinates | None:
+        """Return the coordinates of a table if they were made before."""
+        return _MADE.get(table)
+
     @classmethod
     def of(cls, table: Table) -> Coordinates:
         """Return the coordinates of a table, made once: groups are made in them, and losses measured."""

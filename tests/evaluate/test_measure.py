@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voronym.errors import InputError, SchemaError
-from voronym.evaluate import Attacks, measure
+from voronym.evaluate.measure import Attacks, measure
 from voronym.privacy import Finding, KAnonymity, base, register
 
 RNG = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from voronym import datasets
-from voronym.evaluate import measure
+from voronym.evaluate.measure import measure
 from voronym.partitioners import microaggregate, standardize
 
 

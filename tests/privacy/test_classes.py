@@ -137,3 +137,10 @@ def test_wrong_keys_are_refused(keys, message):
 def test_an_empty_table_is_refused():
     with pytest.raises(InputError, match="no rows"):
         equivalence_classes(wrap(pl.DataFrame({"a": []})), ["a"])
+
+
+def test_unequal_rows_with_the_same_hash_stay_apart(monkeypatch):
+    frame = pl.DataFrame({"age": [3.0, 1.0, None, 3.0, -0.0, 0.0], "sex": ["f", "f", None, "f", "m", "m"]})
+    expected = equivalence_classes(wrap(frame), ["age", "sex"]).labels.tolist()
+    monkeypatch.setattr(pl.DataFrame, "hash_rows", lambda self, seed: pl.Series([seed] * len(self)))
+    assert equivalence_classes(wrap(frame), ["age", "sex"]).labels.tolist() == expected == [0, 1, 2, 0, 3, 3]

@@ -174,7 +174,7 @@ def guess(scene: Scene, ctx: Context) -> Found:
     """
     X, Y = scene.points
     targets = scene.sample(ctx.rng)
-    group = scene.classes.labels[nearest_released(X[targets], Y, ctx)]
+    group = scene.classes.labels[nearest_released(X[targets], Y, ctx, scene.point_classes)]
     level = corrected(scene.confidence, len(scene.confidential))
     members = Members.of(scene.classes.labels)
     outcomes = []

@@ -161,8 +161,8 @@ class Told:
     """The intruder's predictions of the true keys of every released row, in units of their errors.
 
     ``weights_keys`` predict by the published keys alone. ``tells`` has, for each column that betrays a key,
-    the share of what masking hid that it explains, and ``keys`` which key; ``spread`` and ``spread_keys`` turn
-    errors into independent ones of size 1, with all columns and with the keys alone.
+    the share of what masking hid that it explains, and ``keys`` which key; ``spread`` and ``spread_keys``
+    turn errors into independent ones of size 1, with all columns and with the keys alone.
     """
 
     predicted: Floats
@@ -189,17 +189,16 @@ class Told:
         every = normal.solve(tuple(range(len(smooth))))
         gains = {name: normal.gain(alone, i) for i, name in enumerate(smooth)}
         p = shared.shape[1]
-        predicted = Y @ every[1:p]
-        predicted += every[0]
+        spread = _whitening(truth - normal.fitted(every))
+        predicted = Y @ (every[1:p] @ spread)
+        predicted += every[0] @ spread
         for weight, entry in zip(every[p:], smooth.values(), strict=True):
-            for j, guesses in enumerate((entry.guesses * weight).T):
+            for j, guesses in enumerate(((entry.guesses * weight) @ spread).T):
                 predicted[:, j] += guesses[entry.place]
-        rests = truth - normal.fitted(every)
         of = {j: block.name for block in scene.codec.blocks for j in range(block.start, block.stop)}
         strong = sorted((name for name in gains if gains[name].max() > _TELLS), key=lambda n: -gains[n].max())
-        spread = _whitening(rests)
         return cls(
-            predicted @ spread,
+            predicted,
             alone[:p],
             spread,
             _whitening(truth - normal.fitted(alone)),

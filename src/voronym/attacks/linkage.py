@@ -7,6 +7,7 @@ the nearest, or the one that an assignment of all people to all records gives.
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from voronym.attacks.base import Found, attack
@@ -17,6 +18,8 @@ from voronym.core.context import Context
 from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import link
 from voronym.evaluate.matching import Matcher
+from voronym.table.classes import equivalence_classes
+from voronym.table.frame import as_frame
 
 linear_sum_assignment = later.called("scipy.optimize", "linear_sum_assignment")
 cdist = later.called("scipy.spatial.distance", "cdist")
@@ -45,19 +48,25 @@ def exact(scene: Scene, ctx: Context) -> Found:
     """Claim a released record that has the same keys."""
     if scene.matcher is not None:
         return _fitting(scene, scene.matcher, ctx)
-    people, released = scene.joint_codes(scene.keys)
     targets = _targets(scene, ctx)
-    size = np.bincount(released, minlength=int(max(people.max(), released.max())) + 1)
-    here = size[people[targets]]
+    wanted, groups = scene.people[targets].select(scene.keys), scene.released[scene.classes.first]
+    both = pl.concat([wanted, groups.select(scene.keys)])
+    labels = equivalence_classes(as_frame(both), list(scene.keys)).labels
+    mine, released = labels[: len(targets)], labels[len(targets) :]
+    size = np.zeros(len(both), np.int64)
+    size[released] = scene.classes.sizes
+    here = size[mine]
     credit = 1.0 / np.maximum(here, 1)
     right = here > 0
+    clusters = mine
     if scene.own is not None:
-        right &= released[scene.own[targets]] == people[targets]
+        clusters = scene.classes.labels[scene.own[targets]]
+        right &= released[clusters] == mine
     return judge(
         np.where(right, credit, 0.0),
-        1.0 / len(released),
+        1.0 / len(scene.released),
         lambda s, c: _sentence(Sentence("Looking for records with the same keys"), s, c, scene),
-        clusters=_clusters(scene, targets, people),
+        clusters=clusters,
         confidence=scene.confidence,
         kind="measured" if scene.own is not None else "at most",
         details={"same_keys": int((here > 0).sum())},
@@ -159,7 +168,7 @@ def neighbours(X: Floats, Y: Floats, size: int = BLOCK) -> list[tuple[Ints, Ints
         if max(len(people), len(rows)) <= size or min(len(people), len(rows)) < 2:
             out.append((people, rows))
             continue
-        axis = int(np.argmax(Y[rows].std(axis=0)))
+        axis = int(np.argmax((Y if len(rows) == len(Y) else Y[rows]).std(axis=0)))
         halves: list[NDArray[np.int64]] = []
         for points, some in ((X, people), (Y, rows)):
             order = some[np.argsort(points[some, axis], kind="stable")]
@@ -171,7 +180,3 @@ def neighbours(X: Floats, Y: Floats, size: int = BLOCK) -> list[tuple[Ints, Ints
 def _targets(scene: Scene, ctx: Context) -> Ints:
     known = None if scene.own is None else np.flatnonzero(scene.own >= 0)
     return scene.sample(ctx.rng, known)
-
-
-def _clusters(scene: Scene, targets: Ints, people: Ints) -> Ints:
-    return people[targets] if scene.own is None else scene.classes.labels[scene.own[targets]]

@@ -19,6 +19,7 @@ from voronym.evaluate.encode import encode
 from voronym.evaluate.matching import Matcher, matcher
 from voronym.evaluate.pair import Pair, codes, make_pair, plain
 from voronym.generalize.sets import ValueSets
+from voronym.keyspaces import Coordinates
 from voronym.table.classes import Classes, equivalence_classes
 from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
@@ -270,9 +271,16 @@ class Scene:
         """Keys that are numbers or dates."""
         return tuple(k for k in self.keys if self.schema[k].kind in ("numeric", "location", "datetime"))
 
+    @property
+    def point_classes(self) -> Classes | None:
+        """The classes of equal points, if they are those of equal keys: ranges and codes have one middle."""
+        return None if self.texts or self.sets else self.classes
+
     @cached_property
     def _encoded(self) -> tuple[Floats, Floats, Codec]:
-        return self.encoded(self.people, self.released)
+        X, Y, codec = self.encoded(self.people, self.released)
+        known = None if self.table is None else Coordinates.known(self.table)
+        return X if known is None or not np.array_equal(known.X, X) else known.X, Y, codec
 
     def encoded(self, people: pl.DataFrame, released: pl.DataFrame) -> tuple[Floats, Floats, Codec]:
         """Return the keys of people and of released rows as points in one encoding, and the encoding."""

@@ -9,27 +9,22 @@
 ``frontier`` the least risk at a distortion, and where a release is
 ``tradeoff`` loss against mutual information, with the limits on it
 ``measure``  everything at once, for any table, ours or not
+
+The last three look at channels, too. A release does without them, so this room does not import them.
 """
 
 from voronym.core.rate import Rate
 from voronym.evaluate.attacks import Interval, Linkage, interval_disclosure, record_linkage
-from voronym.evaluate.frontier import Frontier, frontier
-from voronym.evaluate.measure import Attacks, Measurement, measure
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
 
 __all__ = [
-    "Attacks",
-    "Frontier",
     "Interval",
     "Linkage",
-    "Measurement",
     "Rate",
     "Risk",
     "Utility",
-    "frontier",
     "interval_disclosure",
-    "measure",
     "record_linkage",
     "risk",
     "utility",

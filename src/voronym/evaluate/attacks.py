@@ -22,7 +22,7 @@ from voronym.core.context import Context
 from voronym.core.jsonable import Plain
 from voronym.core.rate import Rate, rate
 from voronym.errors import InputError
-from voronym.table.classes import Classes, equivalence_classes
+from voronym.table.classes import Classes, classes_of_first, equivalence_classes, first_by_hash
 
 cKDTree = later.called("scipy.spatial", "cKDTree")  # noqa: N816 - its own name
 
@@ -222,10 +222,12 @@ def _seconds(search: _Search, X: NDArray[np.float64]) -> float:
     return time.perf_counter() - begun
 
 
-def nearest_released(original_X: ArrayLike, released_X: ArrayLike, ctx: Context) -> NDArray[np.int64]:
+def nearest_released(
+    original_X: ArrayLike, released_X: ArrayLike, ctx: Context, classes: Classes | None = None
+) -> NDArray[np.int64]:
     """Return the nearest released row of each original; the first one among equals."""
     X, Y = _points(original_X, "original"), _points(released_X, "released")
-    classes = _classes(Y)
+    classes = _classes(Y) if classes is None else classes
     tree = cKDTree(Y[classes.first])
     blocks = ctx.map(lambda start: tree.query(X[start : start + _BLOCK])[1], range(0, len(X), _BLOCK))
     return np.asarray(classes.first[np.concatenate(blocks)], dtype=np.int64)
@@ -233,6 +235,14 @@ def nearest_released(original_X: ArrayLike, released_X: ArrayLike, ctx: Context)
 
 def _classes(Y: NDArray[np.float64]) -> Classes:
     """Return the classes of equal released records."""
+    hashes = np.zeros(len(Y), np.uint64)
+    for values in Y.T:
+        hashes ^= (values + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0
+        hashes *= np.uint64(0x9E3779B97F4A7C15)
+        hashes ^= hashes >> np.uint64(32)
+    first = first_by_hash(hashes)
+    if all(np.array_equal(values, values[first]) for values in Y.T):
+        return classes_of_first(first)
     names = [f"x{j}" for j in range(Y.shape[1])]
     return equivalence_classes(nw.from_native(pl.from_numpy(Y, schema=names), eager_only=True), names)
 

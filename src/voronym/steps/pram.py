@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.channel.pram import pram as randomised
+from voronym.core import later
 from voronym.core.options import number, option, yes_or_no
 from voronym.errors import InputError
 from voronym.steps import picked
 from voronym.steps.base import ColumnStep, Made, list_option, step
 from voronym.steps.within import strata_rows
 from voronym.table.table import Table
+
+randomised = later.called("voronym.channel.pram", "pram")  # few steps need a room of its own
 
 Floats = NDArray[np.float64]
 
