@@ -18,6 +18,7 @@ from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.attacks.smooth import Smoother
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import link
 from voronym.evaluate.pair import numbers
@@ -137,21 +138,21 @@ def _side_by_side(keys: Floats, values: Floats) -> Floats:
 def _sentence(success: float, control: float, alone: float, values: Told) -> str:
     if success <= 2 * control:
         return Sentence("All published columns together find hardly more records than a blind guess.")
-    result = Sentence("{share} of the people", share=f"{success:.0%}")
+    result = Sentence("{share} of the people", share=percent(success, whole=True))
     if success < 0.5:
         result = Sentence("1 person in {many}", many=f"{1 / success:,.0f}")
     if not values.tells or success < 1.2 * alone + 0.02:
         return Sentence(
             "Other columns than the keys add little: {result} is found, {alone} by the keys alone.",
             result=result,
-            alone=f"{alone:.1%}",
+            alone=percent(alone),
         )
     named = ", ".join(f"{name!r} → {values.keys[name]!r}" for name in values.tells)
     return Sentence(
         "Found: {result}, {alone} by the keys alone. What betrays them, by revealing a key: {columns}. Make "
         "that a key, or drop it.",
         result=result,
-        alone=f"{alone:.1%}",
+        alone=percent(alone),
         columns=named,
     )
 

@@ -13,6 +13,7 @@ from voronym.attacks.base import Found, attack
 from voronym.attacks.interval import judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import codes, common, numbers
 
@@ -77,8 +78,8 @@ def singling(scene: Scene, ctx: Context) -> Found:
             "control); {alone}.",
             many=str(len(mine)),
             wide=str(wide),
-            success=f"{success:.0%}",
-            control=f"{control:.0%}",
+            success=percent(success, whole=True),
+            control=percent(control, whole=True),
             alone=alone,
         )
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.core import later
 from voronym.core.context import Context
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 from voronym.core.rate import Rate, rate
 from voronym.errors import InputError
 from voronym.table.classes import Classes, classes_of_first, equivalence_classes, first_by_hash
@@ -61,7 +62,9 @@ class Linkage(Plain):
     def __str__(self) -> str:
         if self.kind != "upper bound":
             return str(self.rate)
-        proven = "" if self.bound is None else f"at most {self.bound:.2%} by keys, however they are matched; "
+        proven = (
+            "" if self.bound is None else f"at most {percent(self.bound)} by keys, however they are matched; "
+        )
         return f"{proven}{self.rate} by the nearest records, where the own one is always among them"
 
 
