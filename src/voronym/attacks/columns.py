@@ -50,12 +50,12 @@ def columns(scene: Scene, ctx: Context) -> Found:
     order = ctx.rng.permutation(known)
     half = order[: min(len(order) // 2, MOST)]
     targets = np.sort(order[len(order) // 2 :][: scene.targets])
-    result = Told.learn(scene, X, Y, half)
+    result, predicted = Told.learn(scene, X, Y, half)
     own = scene.links[targets]
-    credit, near, classes = link(X[targets] @ result.spread, result.predicted, own, ctx)
+    credit, near, classes = link(X[targets] @ result.spread, predicted, own, ctx)
     right, ceiling, by = credit * near, 1.0 / int(classes.sizes.min()), "prediction"
     ranks = Ranks.learn(scene, X, half)
-    if ranks is not None and ranks.right > _tried(result, X, scene.links, half, ctx):
+    if ranks is not None and ranks.right > _tried(X[half] @ result.spread, predicted[scene.links[half]], ctx):
         rest = order[len(order) // 2 :]
         matched = ranks.match(scene, X, rest)
         place = {int(person): at for at, person in enumerate(rest)}
@@ -64,6 +64,7 @@ def columns(scene: Scene, ctx: Context) -> Found:
             1.0,
             f"order of {ranks.column!r}",
         )
+    del predicted  # as large as all keys
     bare, near_bare, _ = link(X[targets] @ result.spread_keys, result.from_keys(Y), own, ctx, scene.classes)
     names = list(result.tells)
     return judge(
@@ -83,10 +84,9 @@ def columns(scene: Scene, ctx: Context) -> Found:
     )
 
 
-def _tried(result: Told, X: Floats, links: Ints, half: Ints, ctx: Context) -> float:
+def _tried(truth: Floats, predicted: Floats, ctx: Context) -> float:
     """Return how many of the people learned from the prediction finds among their own rows."""
-    mine = np.arange(len(half))
-    credit, near, _ = link(X[half] @ result.spread, result.predicted[links[half]], mine, ctx)
+    credit, near, _ = link(truth, predicted, np.arange(len(truth)), ctx)
     return float((credit * near).mean())
 
 
@@ -159,14 +159,13 @@ def _sentence(success: float, control: float, alone: float, values: Told) -> str
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """The intruder's predictions of the true keys of every released row, in units of their errors.
+    """What the intruder learned: how to predict the true keys of every released row.
 
     ``weights_keys`` predict by the published keys alone. ``tells`` has, for each column that betrays a key,
     the share of what masking hid that it explains, and ``keys`` which key; ``spread`` and ``spread_keys``
     turn errors into independent ones of size 1, with all columns and with the keys alone.
     """
 
-    predicted: Floats
     weights_keys: Floats
     spread: Floats
     spread_keys: Floats
@@ -180,8 +179,11 @@ class Told:
         return np.asarray(result)
 
     @classmethod
-    def learn(cls, scene: Scene, X: Floats, Y: Floats, half: Ints) -> Told:
-        """Learn from the people in ``half``, whose released rows are known."""
+    def learn(cls, scene: Scene, X: Floats, Y: Floats, half: Ints) -> tuple[Told, Floats]:
+        """Learn from the people in ``half``, whose released rows are known.
+
+        The second result is the prediction for every released row, in units of its errors.
+        """
         rows, truth = scene.links[half], X[half]
         smooth = {name: Smoother.fit(_values(scene.released[name]), rows, truth) for name in scene.beside}
         shared = np.column_stack([np.ones(len(half)), Y[rows]])
@@ -198,14 +200,14 @@ class Told:
                 predicted[:, j] += guesses[entry.place]
         of = {j: block.name for block in scene.codec.blocks for j in range(block.start, block.stop)}
         strong = sorted((name for name in gains if gains[name].max() > _TELLS), key=lambda n: -gains[n].max())
-        return cls(
-            predicted,
+        result = cls(
             alone[:p],
             spread,
             _whitening(truth - normal.fitted(alone)),
             {name: float(gains[name].max()) for name in strong},
             {name: of[int(gains[name].argmax())] for name in strong},
         )
+        return result, predicted
 
 
 @dataclass(frozen=True, eq=False)

@@ -214,7 +214,7 @@ def _search(points: NDArray[np.float64], X: NDArray[np.float64]) -> tuple[_Searc
     if wide and len(X) <= at_once:
         return every, at_once
     tree = partial(_nearest, cKDTree(points))
-    some = X[:: max(1, len(X) // _TRIED)][: min(_TRIED, at_once)]
+    some = X[:: max(1, len(X) // _TRIED)][: min(_TRIED, max(1, at_once // 4))]
     return (every, at_once) if wide and _seconds(every, some) < _seconds(tree, some) else (tree, _BLOCK)
 
 
