@@ -46,6 +46,11 @@ def test_journalist_by_hand():
     assert result["max"] == 0.5
     assert result["mean"] == pytest.approx((0.25 + 2 * 0.5 + 5 * 0.1 + 2 * 0.5) / 10)
     assert (result["at_risk"], result["absent"], result["population"]) == (5, 2, 16)
+    # As many are below 0.2 as above: other thresholds tell them apart.
+    some = [
+        risk(TABLE, ["a"], population=population, threshold=t).journalist["at_risk"] for t in (0.1, 0.3, 0.5)
+    ]
+    assert some == [5, 4, 0]
 
 
 def test_journalist_takes_numbers_of_another_type_and_refuses_text_for_numbers():
