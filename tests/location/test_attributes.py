@@ -335,8 +335,9 @@ def test_wrong_attributes_are_refused_and_not_repeated(
 def test_attributes_travel_by_the_api_and_by_a_directory(tmp_path: Path) -> None:
     with clients(tmp_path, attributes=ASKED) as client:
         server = of(client)
-        assert [item["name"] for item in client.get("/v1/attributes").json()] == list(ASKED)
         words = {"authorization": f"Bearer {join(server, 'ada@example.org')}"}
+        asked = client.get("/v1/attributes", headers=words).json()
+        assert [item["name"] for item in asked] == list(ASKED)
         place = {"latitude": 48.0, "longitude": 11.0}
         refused = client.put("/v1/home", json=place, headers=words)
         assert refused.status_code == 400

@@ -181,7 +181,7 @@ def test_a_result_depends_on_the_modules_that_its_run_executes(tmp_path, monkeyp
     experiment = Experiment("four", "Four", lambda *_: iter([Mark("Table 1", "D", 3.0, called())]))
     entry.experiments["four"] = experiment
     monkeypatch.setitem(PAPERS._entries, "toys", entry)
-    (outcome,) = reproduce("toys", full=True)
+    (outcome,) = reproduce("toys", full=True, watch=True)
     assert "drawing_toys.called" in outcome.called
     assert "drawing_toys.far" not in outcome.called
     keep(entry, outcome, tmp_path)

@@ -189,8 +189,9 @@ def _people(router: APIRouter, service: Service) -> None:
         return Said(message="your home is deleted; you leave with the next epoch")
 
     @router.get("/attributes", tags=["home"])
-    async def attributes() -> list[dict[str, Any]]:
+    def attributes(token: Token) -> list[dict[str, Any]]:
         """Return the attributes to send with a home; none where the list is empty."""
+        service.whoami(token)
         return service.attributes.plain()
 
     @router.get("/keys", tags=["statement"])

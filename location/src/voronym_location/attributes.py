@@ -164,7 +164,7 @@ def _values(name: str, given: object) -> tuple[str, ...]:
         or not 2 <= len(set(texts)) == len(texts) <= MOST
     ):
         raise _wrong(name, f"needs 'values', a list of 2 to {MOST} different texts")
-    return texts  # type: ignore[return-value]
+    return texts
 
 
 def _is_number(value: object) -> bool:

@@ -114,8 +114,8 @@ def _opened(
     rows = [asked.row(text) for text in out[3]] if asked else [()] * len(person)
     told = np.array([row is not None for row in rows], bool)
     attributes = np.empty((int(told.sum()), len(asked)), object)
-    for at, row in enumerate(row for row in rows if row is not None):
-        attributes[at] = row
+    for at, values in enumerate(row for row in rows if row is not None):
+        attributes[at] = values
     latitude, longitude, household = (column[told] for column in out[:3])
     return told, latitude.astype(float), longitude.astype(float), household.astype(np.int64), attributes
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, select, text
 
 from voronym.core.context import Context
@@ -158,10 +159,10 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
     return replace(census, people=people), made
 
 
-def _told(before: Standing, lives: Any, fresh: Sequence[Any], many: int) -> Objects:
+def _told(before: Standing, lives: NDArray[np.bool_], fresh: Sequence[Any], many: int) -> Objects:
     """Return the attributes of living and of drafted groups."""
     new = np.array([list(json.loads(row.attributes or "{}").values()) for row in fresh], object)
-    old = before.attributes[lives].reshape(-1, many)
+    old = before.attributes[lives].reshape(int(lives.sum()), many)
     return np.concatenate([old, new.reshape(len(fresh), many)])
 
 

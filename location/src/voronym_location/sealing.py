@@ -112,13 +112,16 @@ class Seal:
         """Return a home from its columns."""
         sealed = columns["sealed"]
         if sealed is None:
-            return Place(*(columns[name] for name in Place._fields[:3]), columns["attributes"] or "")
+            return Place(
+                columns["latitude"], columns["longitude"], columns["household"], columns["attributes"] or ""
+            )
         for cipher in self._ciphers:
             try:
                 text = cipher.decrypt(sealed[:NONCE], sealed[NONCE:], str(person).encode())
             except InvalidTag:
                 continue
-            return Place(*FORM.unpack(text[: FORM.size]), text[FORM.size :].decode().rstrip())
+            latitude, longitude, household = FORM.unpack(text[: FORM.size])
+            return Place(latitude, longitude, household, text[FORM.size :].decode().rstrip())
         raise Unavailable(
             "homes in the database are sealed with a key that is not here: set home_key to its file"
         )

@@ -20,14 +20,15 @@ Quick runs of all papers together take less than six minutes, a full experiment 
 longer is cut into several experiments. Marks of the quick and the full run have the same ``exhibit`` and
 ``what``, so that they stand in one row; one of them may have rows that the other has not. Every mark whose
 verdict is not "same" has its ``why``. ``voronym papers toy --full --item toys --store
-src/voronym/papers/results`` runs one experiment and keeps what it found (`stored`); without ``--full`` it
-keeps the quick figures. ``python -m pytest tests/papers/test_overview.py`` says what the documentation's
+papers/src/voronym_papers/results`` runs one experiment and keeps what it found (`stored`); without
+``--full`` it keeps the quick figures. ``python -m pytest tests/papers/test_overview.py`` says what the documentation's
 table lacks, `make papers-table` writes it again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
 from time import perf_counter
@@ -216,6 +217,7 @@ def reproduce(
     full: bool = False,
     item: str | None = None,
     literal: bool = False,
+    watch: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Iterator[Outcome]:
     """Compute the tables and figures of a paper again.
@@ -231,6 +233,8 @@ def reproduce(
         One experiment, or the exhibit it shows ("Table 2"); all of them without it.
     literal : bool
         Only experiments that are the paper's to the letter.
+    watch : bool
+        Record which modules run, for results that are kept; it takes a fifth to a half of the time more.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
 
@@ -248,10 +252,12 @@ def reproduce(
     chosen = entry.chosen(item, literal=literal)
     if not (full or literal):
         chosen = [run for run in chosen if not run.literal or item == run.name]
-    return _outcomes(entry, chosen, full, Context(progress=progress))
+    return _outcomes(entry, chosen, full, watch, Context(progress=progress))
 
 
-def _outcomes(entry: Paper, chosen: list[Experiment], full: bool, ctx: Context) -> Iterator[Outcome]:
+def _outcomes(
+    entry: Paper, chosen: list[Experiment], full: bool, watch: bool, ctx: Context
+) -> Iterator[Outcome]:
     from voronym import datasets
 
     if any(item.data for item in chosen) and not datasets.available():
@@ -266,7 +272,7 @@ def _outcomes(entry: Paper, chosen: list[Experiment], full: bool, ctx: Context) 
     for number, element in enumerate(chosen):
         part = ctx.part(number / len(chosen), (number + 1) / len(chosen), stage=element.title)
         before = perf_counter()
-        with watched() as called:
+        with watched() if watch else nullcontext(set[str]()) as called:
             items = tuple(element.run(full, part))
         yield Outcome(element, full, items, perf_counter() - before, frozenset(called))
 

@@ -17,6 +17,9 @@ USUAL = 2.0
 CLOSE = 2.0
 """Points, or percent, by which the mean of random draws may be off and still count as the same."""
 
+EXCEPTIONALLY = 5.0
+"""Percent of draws up to which something is taken to happen exceptionally, whatever range a run wrote down."""
+
 
 def close(published: float | None, unit: str) -> float:
     """Return the tolerance for random points: 2 points of a percentage, 2 % of another figure."""
@@ -109,6 +112,8 @@ class Mark:
         if self.published is None:
             return None
         low, high = self.published if isinstance(self.published, tuple) else (self.published,) * 2
+        if self.claim == "exceptionally":
+            high = min(high, EXCEPTIONALLY)
         return self.ours - min(max(self.ours, low), high)
 
     @property

@@ -82,5 +82,5 @@ def _work(paper: str, experiment: str, full: bool) -> dict[str, Any]:
     """Run one experiment, in a process of its own; return its figures as plain values."""
     from voronym_papers import PAPERS, solvers  # noqa: F401 - importing registers
 
-    outcomes: list[Outcome] = list(reproduce(paper, full=full, item=experiment))
+    outcomes: list[Outcome] = list(reproduce(paper, full=full, item=experiment, watch=True))
     return plain(PAPERS[paper], next(item for item in outcomes if item.experiment.name == experiment))

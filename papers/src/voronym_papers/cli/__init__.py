@@ -79,8 +79,9 @@ def papers(
         for entry in named(name, item, literal=as_published):
             result.append((entry, []))
             for outcome in reproduce(
-                entry.name, full=full or as_published, item=item, literal=as_published, progress=progress
-            ):
+                entry.name, full=full or as_published, item=item, literal=as_published,
+                watch=store is not None, progress=progress,
+            ):  # fmt: skip
                 result[-1][1].append(outcome)
                 if store is not None:
                     keep(entry, outcome, store)
