@@ -90,9 +90,11 @@ sbom: $(STAMP)   ## write dist/voronym.cdx.json, the bill of materials
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/voronym.cdx.json $(BIN)/python
 	$(BIN)/python packaging/sbom.py dist/voronym.cdx.json
 
+# Strict: what cannot be looked up, as without a network, is a failure and no clean bill.
 audit: $(STAMP)  ## look for known vulnerabilities in what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
-	$(BIN)/pip-audit --skip-editable
+	$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/frozen.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement $(VENV)/frozen.txt
 
 docs: $(STAMP)   ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
