@@ -12,7 +12,7 @@ export VORONYM_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install demo test test-all test-lowest test-pythons lint style docs pictures papers-table bench dist sbom audit clean
+.PHONY: help install demo test test-all test-stores test-lowest test-pythons lint style docs pictures papers-table bench dist sbom audit clean
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -59,6 +59,10 @@ test: style $(WARM)  ## the whole test suite, under ten minutes on two cores
 
 test-all: style $(WARM)  ## everything, the slow tests included
 	$(call both,$(PYTEST) --hypothesis-profile=thorough)
+
+test-stores: $(WARM)  ## sources and sinks in S3, Delta and Iceberg, which a plain install skips
+	$(BIN)/python -m pip install --quiet --editable '.[test-stores]'
+	$(PYTEST) -m "not slow" tests/table/test_matrix.py tests/table/test_s3.py tests/table/test_sinks.py tests/scale/test_afar.py
 
 # Without extras, in environments of their own: the oldest version that each dependency declares, and the newest
 # ones on every Python that uv finds on this machine.
