@@ -99,7 +99,7 @@ def test_killed_by_force_and_resumed(tmp_path: Path) -> None:
 
 def test_an_option_about_parts_is_named_where_it_asks_for_a_folder(tmp_path: Path) -> None:
     people(60).write_csv(tmp_path / "people.csv")
-    with pytest.raises(vr.InputError, match="with prometheus the table is read in parts"):
+    with pytest.raises(vr.InputError, match="or leave out prometheus, which is for many parts"):
         vr.anonymize(
             tmp_path / "people.csv", output=tmp_path / "out.csv", keys=["age"], prometheus=tmp_path / "m"
         )

@@ -20,12 +20,11 @@ def check_output(target: Path, files: Sequence[Path], asked: Collection[str], *,
     if str(target) == "-" or by_suffix(suffix_of(target)) is not None:
         folder = f"{target.stem.strip('-') or 'out'}/"
         causes = [name for name, choice in DECLARED.items() if name in asked and choice.purpose == PARTS]
-        if causes and len(files) == 1:
-            raise InputError(
-                f"with {', '.join(map(hint, causes))} the table is read in parts, and the release is a "
-                f"folder: name one, such as {folder}, or leave {'it' if len(causes) == 1 else 'them'} out"
-            )
-        raise InputError(f"a data set of many parts is written to a folder: name one, such as {folder}")
+        why = f", or leave out {', '.join(map(hint, causes))}, which is for many parts"
+        raise InputError(
+            f"a data set of many parts is written to a folder: name one, such as {folder}"
+            f"{why if causes and len(files) == 1 else ''}"
+        )
     if not target.absolute().parent.is_dir():
         raise WriteError(f"the folder of {str(target)!r} does not exist; make it first")
     if target.exists() and not overwrite:
