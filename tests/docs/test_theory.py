@@ -23,7 +23,7 @@ def test_a_theorem_has_its_condition_and_a_test(title):
     body = THEOREMS[title]
     assert "*Condition*" in body
     assert re.search(r"\*Proof\*.*∎", body, re.DOTALL)
-    assert re.search(r"\*Goes red\*: `tests/", body)
+    assert re.search(r"\*Test\*: `tests/", body)
 
 
 def test_there_are_as_many_as_the_page_says():

@@ -96,7 +96,7 @@ def test_sampling_is_seeded_and_covers_the_truth():
 def test_results_are_json():
     result = record_linkage([[0.0], [1.0]], [[0.0], [1.0]])
     assert json.loads(json.dumps(result.to_dict()))["kind"] == "upper bound"
-    assert str(result).startswith("at most 100.00%")
+    assert str(result).startswith("at most 100 %")
 
 
 @pytest.mark.parametrize(

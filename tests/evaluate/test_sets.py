@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import voronym as vr
+from voronym.core.percent import percent
 
 CODES = [8001, 8045, 8110, 9001, 9450, 10115, 10117, 21000]
 
@@ -74,7 +75,7 @@ def test_linkage_is_that_of_plain_matching(style):
     classes = after.groupby(keys).ngroups
     assert blind.linkage.bound == pytest.approx(classes / len(after))
     assert blind.linkage.rate.value >= want - 1e-12
-    assert f"at most {classes / len(after):.2%} by keys" in str(blind.linkage)
+    assert f"at most {percent(classes / len(after))} by keys" in str(blind.linkage)
     attacked = vr.attack(
         after, keys=keys, original=before, aligned=True, attacks=["linkage", "linkage-exact"]
     )

@@ -165,7 +165,7 @@ def test_a_sample_and_records_that_are_left_out() -> None:
     frame = pl.DataFrame({"sex": ["f"] * 38})
     original = pl.DataFrame({"sex": ["f"] * 40})
     about: dict[str, Any] = {"keys": ["sex"], "original": original}
-    assert verdict(frame, "public-use-file", "records-lost", **about) == ("holds", "5.00% of the records")
+    assert verdict(frame, "public-use-file", "records-lost", **about) == ("holds", "5 % of the records")
     about["original"] = pl.DataFrame({"sex": ["f"] * 41})
     assert verdict(frame, "public-use-file", "records-lost", **about)[0] == "fails"
     assert verdict(frame, "public-use-file", "sample", sampling_fraction=0.1, keys=["sex"])[0] == "holds"

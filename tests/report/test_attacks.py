@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 import voronym as vr
+from voronym.core.percent import percent
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def test_the_report_shows_the_attacks_that_were_made(release, tmp_path):
     page = " ".join(release.report(tmp_path / "page.html").read_text(encoding="utf-8").split())
     assert "What intruders got" in page
     assert "members are recognised" in page
-    assert f"{result['membership'].success:.0%}"[:-1] in page
+    assert percent(result["membership"].success, whole=True) in page
     assert "only the true one fits" in page
     public = release.report(tmp_path / "public.html", audience="public").read_text(encoding="utf-8")
     assert "What intruders got" not in public

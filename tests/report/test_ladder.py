@@ -16,6 +16,7 @@ import voronym as vr
 from voronym.attacks import ATTACKS, KNOWLEDGE, Ladder
 from voronym.attacks.ladder import REMEDIES, quick_attacks
 from voronym.cli import app
+from voronym.core.percent import percent
 from voronym.errors import Surface, speaking
 from voronym.release import Release
 
@@ -106,7 +107,7 @@ def test_the_worst_rung_is_the_surest_and_names_its_columns(release: Release) ->
     assert ladder.worst.columns
     for name in ladder.worst.columns[:4]:
         assert name in ladder.sentence
-    assert f"{ladder.worst.outcome.success:.0%}" in ladder.sentence
+    assert percent(ladder.worst.outcome.success, whole=True) in ladder.sentence
     assert ladder.worst.remedy in ladder.sentence
 
 
@@ -127,7 +128,7 @@ def test_who_is_in_the_file_does_not_drown_what_is_learned(release: Release) -> 
     ladder = Ladder.of(both, KEYS)
     assert ladder.worst is not None
     assert ladder.worst.outcome == made.worst
-    assert "100% of the cases" in ladder.presence_sentence
+    assert "100 % of the cases" in ladder.presence_sentence
     assert "no news where the file is known to hold everybody" in ladder.presence_sentence
     alone = Ladder.of(replace(made, outcomes=(sure,)), KEYS)
     assert "No attack certainly learned more" in alone.sentence

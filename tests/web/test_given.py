@@ -92,7 +92,7 @@ def test_a_policy_and_a_population_of_ones_own(page: House) -> None:
         assert "--population every_body.csv" in words
         text = shown(client, place, "Our own rule", "people in the population")
         assert "Our own rule: Of 1 demands, 1 holds" in text
-        assert "600 people in the population, 20.0% in the table" in text
+        assert "600 people in the population, 20 % in the table" in text
         made = finished(client, str(client.post(f"{place}/protect", data={"kept": "1"}).url.path))
         assert "Risk in the population" in made.text
         text = client.get(f"{made.url}/recipe").text

@@ -18,7 +18,7 @@ from voronym.web.settings import Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "page.md"
 BEGIN, END = "<!-- options: begin -->", "<!-- options: end -->"
-MACHINE = "it says how machines share the work over many parts, and never changes the release"
+MACHINE = "the release does not depend on it"
 NOT = {
     "address": MACHINE,
     "workers": MACHINE,
@@ -29,7 +29,7 @@ NOT = {
     "log_level": MACHINE,
     "prometheus": MACHINE,
     "engine": MACHINE,
-    "like": "it stands for other choices, which have fields: the method, and how keys are published",
+    "like": "set the method and the way of publishing instead",
 }
 """Why a choice has no field."""
 PLACES = {

@@ -14,6 +14,7 @@ from typing import Any
 from voronym.arx.archive import DATA_LIMIT, opened
 from voronym.arx.project import Attribute, Project, read_project
 from voronym.core.atomic import placed
+from voronym.core.percent import percent
 from voronym.errors import InputError, WriteError, hint
 from voronym.generalize.hierarchy import Hierarchy
 from voronym.privacy import BetaLikeness, DeltaDisclosure, LDiversity, Model, TCloseness
@@ -324,10 +325,10 @@ def _settings(project: Project, made: Imported) -> None:
     limit, most = project.suppression, MOST_SUPPRESSED
     if limit > most:
         made.left.append(
-            f"a suppression limit of {limit:.0%}: less than half can be suppressed here, {most:.0%}"
+            f"a suppression limit of {percent(limit)}: less than half can be suppressed here, {percent(most)}"
         )
     elif limit > 0:
-        made.taken.append(f"a suppression limit of {limit:.2%}")
+        made.taken.append(f"a suppression limit of {percent(limit)}")
     if project.metric:
         made.left.append(
             f"ARX's measure of quality, {project.metric}: the certainty penalty is made small here, which is "

@@ -13,6 +13,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import Share, judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import nearest_released
 from voronym.evaluate.disclosed import FEW, NARROW, Disclosed, certain
@@ -136,7 +137,7 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
             return Sentence(
                 "{people} people ({success}) are in groups where all have {same} of {column}{theirs}.",
                 people=f"{people:,}",
-                success=f"{success:.0%}",
+                success=percent(success, whole=True),
                 same=same,
                 column=repr(counted.column),
                 theirs=theirs,
@@ -200,8 +201,8 @@ def _surer(success: float, control: float, secret: Secret) -> str:
         "Guesses of {column} {near}by the group are right for {success} of the people, {control} without.",
         column=repr(secret.name),
         near=near,
-        success=f"{success:.0%}",
-        control=f"{control:.0%}",
+        success=percent(success, whole=True),
+        control=percent(control, whole=True),
     )
 
 

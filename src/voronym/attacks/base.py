@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 from voronym.core.registry import Registry
 from voronym.errors import InputError
 
@@ -105,8 +106,8 @@ class Outcome(Plain):
         low, high = self.interval
         most = "at most " if self.kind == "at most" else ""
         return (
-            f"{self.attack}: {most}{self.success:.1%}, {self.control:.1%} {self.instead}; "
-            f"excess {self.excess:.1%} ({low:.1%} to {high:.1%}), {self.people:,} people"
+            f"{self.attack}: {most}{percent(self.success)}, {percent(self.control)} {self.instead}; "
+            f"excess {percent(self.excess)} ({percent(low)} to {percent(high)}), {self.people:,} people"
         )
 
 

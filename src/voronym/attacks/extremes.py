@@ -8,6 +8,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
@@ -48,7 +49,7 @@ def extremes(scene: Scene, ctx: Context) -> Found:
         if not strong:
             return Sentence(
                 "Of rows at the ends of a column, {success} belong to the people known to be there.",
-                success=f"{success:.0%}",
+                success=percent(success, whole=True),
             )
         named = ", ".join(map(repr, strong))
         return Sentence(

@@ -11,6 +11,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import excess, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.errors import MissingExtraError, SchemaError, hint
 from voronym.evaluate.pair import common
@@ -66,8 +67,8 @@ def learned(scene: Scene, ctx: Context) -> Found:
             "Learned guesses of {column} are right for {success} of the people in the table, and for "
             "{control} of people who are not in it.",
             column=repr(item.name),
-            success=f"{success.value:.0%}",
-            control=f"{control.value:.0%}",
+            success=percent(success.value, whole=True),
+            control=percent(control.value, whole=True),
         )
         result.append(
             Found(success.value, control.value, low, high, len(targets), says, details={"column": item.name})

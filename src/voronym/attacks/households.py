@@ -16,6 +16,7 @@ from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core import later
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.table.doubts.unit_columns import MANY, Joined, joining
 from voronym.table.frame import as_frame
@@ -92,8 +93,8 @@ def pattern(scene: Scene, ctx: Context) -> Found:
             "single members. Make that a key, round it, or drop it.",
             columns=listed,
             unit=sought,
-            success=f"{success:.0%}",
-            control=f"{control:.0%}",
+            success=percent(success, whole=True),
+            control=percent(control, whole=True),
         )
 
     return judge(

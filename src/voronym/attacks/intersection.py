@@ -12,6 +12,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.errors import InputError
 from voronym.evaluate.attacks import link, nearest_released
@@ -72,8 +73,8 @@ def _sentence(secret: Secret, success: float, control: float, kept: list[Ints]) 
         single=f"{single:,}",
         people=f"{len(kept):,}",
         column=repr(secret.name),
-        success=f"{success:.0%}",
-        control=f"{control:.0%}",
+        success=percent(success, whole=True),
+        control=percent(control, whole=True),
     )
 
 
@@ -168,8 +169,8 @@ def differencing(scene: Scene, ctx: Context) -> Found:
             "{new} records are new since the earlier release: the confidential values of {success} of the "
             "people who are new are found among them, {control} without it.",
             new=f"{len(new):,}",
-            success=f"{success:.0%}",
-            control=f"{control:.0%}",
+            success=percent(success, whole=True),
+            control=percent(control, whole=True),
         )
 
     return judge(

@@ -10,6 +10,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Matrix, Scene
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 
 _ROUNDS = 500
@@ -46,8 +47,8 @@ def inversion(scene: Scene, ctx: Context) -> Found:
                     "With the matrix the true {columns} of a row is guessed in {success} of the cases, "
                     "{control} without it.",
                     columns=what,
-                    success=f"{s:.0%}",
-                    control=f"{c:.0%}",
+                    success=percent(s, whole=True),
+                    control=percent(c, whole=True),
                 ),
                 confidence=level,
                 details={"columns": list(matrix.columns), "letters": len(matrix.rows)},

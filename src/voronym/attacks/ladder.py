@@ -12,6 +12,7 @@ from voronym.attacks.base import ATTACKS, KNOWLEDGE, Outcome
 from voronym.attacks.run import Exposure
 from voronym.core.grammar import quoted
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 from voronym.errors import Surface, hint, worded
 
 QUICK = ("instant", "seconds")
@@ -188,7 +189,7 @@ class Ladder(Plain):
         made = self.presence
         if made is None or not made.claims:
             return ""
-        return PRESENCE_SAYS.replace("{success}", f"{made.success:.0%}")
+        return PRESENCE_SAYS.replace("{success}", percent(made.success, whole=True))
 
     def worded(self, surface: Surface | None = None, phrase: Phrase = plain) -> str:
         """Return `sentence` in the words of a surface; see `voronym.errors.worded`."""
@@ -201,9 +202,9 @@ class Ladder(Plain):
         sentence = phrase(
             AT_MOST if made.kind == "at most" else RIGHT,
             knows=phrase(rung.knows),
-            success=f"{made.success:.0%}",
+            success=percent(made.success, whole=True),
             people=f"{made.people:,}",
-            control=f"{made.control:.0%}",
+            control=percent(made.control, whole=True),
             instead=phrase(made.instead),
         )
         cause = phrase(CAUSE, columns=_listed(rung.columns, phrase)) if rung.columns else ""

@@ -9,6 +9,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
@@ -48,7 +49,7 @@ def means(scene: Scene, ctx: Context) -> Found:
                     "An intruder who knows all others in a group finds {column} of the last one in {success} "
                     "of the cases, to a hundredth of a standard deviation.",
                     column=repr(name),
-                    success=f"{s:.0%}",
+                    success=percent(s, whole=True),
                 ),
                 clusters=group[targets],
                 confidence=level,

@@ -22,6 +22,7 @@ from voronym.attacks.interval import Share, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core import later
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.errors import VoronymError, hint
 from voronym.evaluate.pair import codes, common, numbers, plain
@@ -103,12 +104,12 @@ def _sentence(whole: Verdict, keys: Verdict, people: int) -> str:
         "{whole} of the cases, by the keys alone in {keys}; where 1 in 100 others is taken for a member, "
         "{hits} of the members are recognised ({low} to {high}), by the keys alone {by_keys}. {people} "
         "people were looked at.",
-        whole=f"{whole.auc.value:.0%}",
-        keys=f"{keys.auc.value:.0%}",
-        hits=f"{whole.hits.value:.0%}",
-        low=f"{whole.hits.low:.0%}",
-        high=f"{whole.hits.high:.0%}",
-        by_keys=f"{keys.hits.value:.0%}",
+        whole=percent(whole.auc.value, whole=True),
+        keys=percent(keys.auc.value, whole=True),
+        hits=percent(whole.hits.value, whole=True),
+        low=percent(whole.hits.low, whole=True),
+        high=percent(whole.hits.high, whole=True),
+        by_keys=percent(keys.hits.value, whole=True),
         people=f"{people:,}",
     )
 

@@ -10,6 +10,7 @@ from voronym.attacks.scene import Scene
 from voronym.attacks.worlds import BATCHES, Posteriors, posteriors
 from voronym.core import later
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 
 special = later.module("scipy.special")
@@ -65,7 +66,7 @@ def _sentence(beliefs: Posteriors, confidence: float) -> Found:
         clause = Sentence(
             "surer about {column} than the groups’ counts say, by up to {worst}",
             column=repr(beliefs.column),
-            worst=f"{beliefs.worst:.0%}",
+            worst=percent(beliefs.worst, whole=True),
         )
     else:
         clause = Sentence("no surer about {column} than the groups’ counts say", column=repr(beliefs.column))

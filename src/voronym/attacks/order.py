@@ -8,6 +8,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Scene
 from voronym.core.context import Context
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 
 LEAST = 20
@@ -43,7 +44,7 @@ def order(scene: Scene, ctx: Context) -> Found:
             return Sentence("The order of the rows tells nothing.")
         return Sentence(
             "{success} of the rows are where the original had them: shuffle before publishing.",
-            success=f"{success:.0%}",
+            success=percent(success, whole=True),
         )
 
     details = {"correlation_of_places": turns}

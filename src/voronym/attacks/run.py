@@ -14,6 +14,7 @@ from voronym.attacks.scene import Scene
 from voronym.core.context import Context
 from voronym.core.display import chip, html_table
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.errors import MissingExtraError
 
@@ -105,7 +106,7 @@ class Exposure(Plain):
             knows=Sentence(KNOWLEDGE[first.level]),
             first=first.attack,
             most=most.attack,
-            success=f"{most.success:.0%}",
+            success=percent(most.success, whole=True),
         )
 
     def __repr__(self) -> str:
@@ -118,9 +119,9 @@ class Exposure(Plain):
             [
                 KNOWLEDGE[outcome.level],
                 chip(outcome.attack, "red" if outcome.claims else "green"),
-                f"{outcome.success:.1%}",
-                f"{outcome.control:.1%} {outcome.instead}",
-                f"{outcome.excess:.1%} ({outcome.interval[0]:.1%} to {outcome.interval[1]:.1%})",
+                percent(outcome.success),
+                f"{percent(outcome.control)} {outcome.instead}",
+                f"{percent(outcome.excess)} ({_span(outcome)})",
                 outcome.people,
                 outcome.says,
             ]
@@ -133,6 +134,11 @@ _WIDE = 78
 """Signs of a line with all figures of an attack."""
 
 
+def _span(outcome: Outcome) -> str:
+    """Return the interval of the excess."""
+    return " to ".join(percent(end) for end in outcome.interval)
+
+
 def _head(room: int) -> str:
     """Return the head of the columns of figures."""
     head = f"    {'attack':<19}{'right':>9}{'control':>9}{'excess':>9}"
@@ -141,10 +147,12 @@ def _head(room: int) -> str:
 
 def _figures(outcome: Outcome, room: int) -> list[str]:
     """Return the figures of an outcome in columns; the last two go below if they do not fit."""
-    right = f"{'<=' if outcome.kind == 'at most' else ''}{outcome.success:.1%}"
-    span = f"{outcome.interval[0]:.1%} to {outcome.interval[1]:.1%}"
+    right = f"{'<=' if outcome.kind == 'at most' else ''}{percent(outcome.success)}"
+    span = _span(outcome)
     mark = "!" if outcome.claims else " "
-    figures = f"  {mark} {outcome.attack:<19}{right:>9}{outcome.control:>9.1%}{outcome.excess:>9.1%}"
+    figures = (
+        f"  {mark} {outcome.attack:<19}{right:>9}{percent(outcome.control):>9}{percent(outcome.excess):>9}"
+    )
     if room >= _WIDE:
         return [f"{figures}  {span:<19}{outcome.people:>7,}"]
     return [figures, f"      excess from {span}, {outcome.people:,} people"]

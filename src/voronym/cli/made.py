@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voronym.cli import common
+from voronym.core.percent import percent
 from voronym.errors import worded
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ def _promises(release: Release, receipt: WriteReceipt, counted: str) -> Lines:
         yield "method", f"{method}, which promises: {METHODS[method].guarantee}"
     if (stirred := release.figures.of(RecordsFigures)) is not None:
         now = stirred.linkage.after
-        words = f"{100 * now.low:.1f} to {100 * now.high:.1f} %, {100 * now.confidence:.0f} % confidence"
-        yield "an attack", f"links {100 * now.value:.1f} % of the records to the right one ({words})"
+        words = f"{percent(now.low)} to {percent(now.high)}, {percent(now.confidence)} confidence"
+        yield "an attack", f"links {percent(now.value)} of the records to the right one ({words})"
     for finding in release.findings:
         yield "holds" if finding.required is not None else "measured", str(finding).removesuffix(": holds")
 

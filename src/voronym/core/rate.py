@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.core import later
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 from voronym.errors import InputError
 
 special = later.module("scipy.special")
@@ -66,7 +67,8 @@ class Rate(Plain):
 
     def __str__(self) -> str:
         basis = f"all {self.n:,} records" if self.exact else f"{self.n:,} of {self.population:,} records"
-        return f"{self.value:.2%} ({self.confidence:.0%} interval {self.low:.2%} to {self.high:.2%}, {basis})"
+        interval = f"{percent(self.confidence)} interval {percent(self.low)} to {percent(self.high)}"
+        return f"{percent(self.value)} ({interval}, {basis})"
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def rate(
     Examples
     --------
     >>> print(rate([0.0, 0.5, 0.5, 0.0], population=4))
-    25.00% (95% interval 0.63% to 80.59%, all 4 records)
+    25 % (95 % interval 0.63 % to 80.6 %, all 4 records)
     """
     values = np.asarray(credits_, dtype=np.float64)
     if values.size == 0:

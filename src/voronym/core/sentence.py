@@ -15,11 +15,11 @@ class Sentence(str):
 
     Examples
     --------
-    >>> made = Sentence("{many} of them are {what}.", many="57%", what=Sentence("found"))
+    >>> made = Sentence("{many} of them are {what}.", many="57 %", what=Sentence("found"))
     >>> made
-    '57% of them are found.'
+    '57 % of them are found.'
     >>> made.message, made.given["many"]
-    ('{many} of them are {what}.', '57%')
+    ('{many} of them are {what}.', '57 %')
     """
 
     message: str

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from voronym.core.atomic import placed
 from voronym.core.context import Context
 from voronym.core.grammar import listed, quoted
+from voronym.core.percent import percent
 from voronym.core.validate import checked
 from voronym.errors import InputError, WriteError, hint, worded
 from voronym.evaluate.population.front import find_population_risk
@@ -147,8 +148,8 @@ class Proposal:
 
     def __str__(self) -> str:
         return worded(
-            f"recode {self.column} first ({self.share:.0%} of the score): {hint('steps', self.step)} leaves "
-            f"{self.after:,} of {self.before:,} unique records"
+            f"recode {self.column} first ({percent(self.share)} of the score): {hint('steps', self.step)} "
+            f"leaves {self.after:,} of {self.before:,} unique records"
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 from voronym.evaluate import attacks
 from voronym.evaluate.penalty import Penalty
 from voronym.evaluate.population import PopulationRisk, Suda
@@ -81,7 +82,8 @@ class Measurement(Plain):
         parts += [f"  {line}" for line in str(self.risk).splitlines()]
         if self.original_risk is not None:
             parts.append(
-                f"  (the original: k = {self.original_risk.k}, {self.original_risk.uniqueness:.2%} unique)"
+                f"  (the original: k = {self.original_risk.k}, "
+                f"{percent(self.original_risk.uniqueness)} unique)"
             )
         for title, item in (
             ("Risk in the population", self.population_risk),
@@ -93,8 +95,9 @@ class Measurement(Plain):
             parts += ["", "Risk against the original", f"  record linkage: {self.linkage}"]
             whose = "its own" if self.basis == "aligned" else "the nearest"
             parts += [
-                f"  {i.column}: for {i.sd.value:.1%} of the people {whose} record is within {i.percent:g} % "
-                f"of a standard deviation, for {i.rank.value:.1%} within {i.percent:g} % of the ranks"
+                f"  {i.column}: for {percent(i.sd.value)} of the people {whose} record is within "
+                f"{i.percent:g} % of a standard deviation, for {percent(i.rank.value)} within "
+                f"{i.percent:g} % of the ranks"
                 for i in self.intervals
             ]
         if self.utility is not None:

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 from voronym.errors import InputError
 from voronym.table.alike import population_sizes
 from voronym.table.classes import Classes, equivalence_classes
@@ -117,25 +118,26 @@ class Risk(Plain):
         if self.counted == "records":
             first = [
                 f"k = {self.k}: {self.records:,} records in {self.n_classes:,} classes",
-                f"unique records: {self.unique:,} ({self.uniqueness:.2%})",
+                f"unique records: {self.unique:,} ({percent(self.uniqueness)})",
             ]
         else:
             first = [
                 f"k = {self.k} {self.counted}, in {self.n_classes:,} classes",
                 f"classes with one of the {self.counted} alone: {self.unique:,} "
-                f"({self.unique / self.n_classes:.2%})",
+                f"({percent(self.unique / self.n_classes)})",
             ]
-        at_risk = f"{self.share_at_risk:.2%}, each counted once in every class"
+        at_risk = f"{percent(self.share_at_risk)}, each counted once in every class"
         if self.counted == "records":
-            at_risk = f"{self.at_risk:,} ({self.share_at_risk:.2%})"
+            at_risk = f"{self.at_risk:,} ({percent(self.share_at_risk)})"
         lines = [
             *first,
-            f"risk of re-identification: at most {self.prosecutor_max:.2%}, mean {self.prosecutor_mean:.2%}",
-            f"{self.counted} with a risk above {self.threshold:.0%}: {at_risk}",
+            f"risk of re-identification: at most {percent(self.prosecutor_max)}, "
+            f"mean {percent(self.prosecutor_mean)}",
+            f"{self.counted} with a risk above {percent(self.threshold)}: {at_risk}",
         ]
         if self.journalist is not None:
             j = self.journalist
-            lines.append(f"against the population: at most {j['max']:.2%}, mean {j['mean']:.2%}")
+            lines.append(f"against the population: at most {percent(j['max'])}, mean {percent(j['mean'])}")
         return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.core import numerics
 from voronym.core.context import Context
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
 from voronym.evaluate.encode import encode, without_gaps
@@ -103,7 +104,7 @@ def describe(change: ColumnChange) -> str:
         if change.categories_merged:
             parts.append(f"{change.categories_merged} published in sets only")
     if change.missing_before or change.missing_after:
-        parts.append(f"missing {change.missing_before:.1%} -> {change.missing_after:.1%}")
+        parts.append(f"missing {percent(change.missing_before)} -> {percent(change.missing_after)}")
     return ", ".join(parts) or "no change to measure"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 
 __all__ = ["Advice", "Alternative"]
 
@@ -103,9 +104,8 @@ class Advice(Plain):
                 spared = f"; loses {abs(item.spared):.0f} % {word}{what} than the plain run"
             head = "plain" if not number else f"{number}."
             lines += ["", f"{head} {item.title}{spared}"]
-            figures = (
-                f"k = {item.k}, largest risk {item.risk:.4f}, {item.left_out:.1%} of the records left out"
-            )
+            left_out = f"{percent(item.left_out)} of the records left out"
+            figures = f"k = {item.k}, largest risk {item.risk:.4f}, {left_out}"
             lines += [f"   {figures}"]
             lost = ", ".join(f"{name} {item.penalties[name]:.1f}" for name in names if name in item.penalties)
             lines += [f"   certainty penalty in %: {lost}; all {item.overall:.1f}", f"   {item.command}"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voronym.core.options import number, one_of, option, whole
+from voronym.core.percent import percent
 from voronym.core.promise import meets
 from voronym.errors import InputError, hint
 from voronym.policy.base import Demand, Item, demand, text
@@ -192,13 +193,14 @@ class Sample(Demand):
         share = case.sampling_fraction
         if share is None:
             return self.item(
-                "person", "not given", decide=f"that the table has at most {self.most:.0%} of the population",
+                "person", "not given",
+                decide=f"that the table has at most {percent(self.most)} of the population",
                 change=f"{hint('sampling_fraction', 'SHARE')}",
             )  # fmt: skip
         fine = bool(meets(share, self.most))
         return self.item(
             "holds" if fine else "fails",
-            f"{share:.2%} of the population",
+            f"{percent(share)} of the population",
             evidence=f"as given by {hint('sampling_fraction')}",
             change="" if fine else "publish a sample of the records",
             value=share,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voronym.attacks import ATTACKS
 from voronym.core.options import entry_of, number, one_of, option
+from voronym.core.percent import percent
 from voronym.core.promise import meets
 from voronym.errors import hint
 from voronym.policy.base import Demand, Item, demand, text
@@ -62,8 +63,8 @@ class Attacked(Demand):
             "holds" if fine else "fails",
             f"{self.figure} {most}{result:.4f}",
             evidence=f"{outcome.people:,} people attacked by somebody who knows {what}: right in "
-            f"{outcome.success:.1%}, {outcome.control:.1%} {outcome.instead}; "
-            f"excess from {low:.1%} to {high:.1%}",
+            f"{percent(outcome.success)}, {percent(outcome.control)} {outcome.instead}; "
+            f"excess from {percent(low)} to {percent(high)}",
             change="" if fine else "take a larger k, coarser keys or fewer columns",
             value=float(result),
             required=self.most,
@@ -113,7 +114,7 @@ class RecordsLost(Demand):
         fine = bool(meets(share, self.most))
         return self.item(
             "holds" if fine else "fails",
-            f"{share:.2%} of the records",
+            f"{percent(share)} of the records",
             evidence=f"{case.rows:,} of {case.original_rows:,} records are in the release",
             change="" if fine else f"leave fewer out: {hint('suppress')}",
             value=share,
@@ -141,7 +142,7 @@ class CellsSuppressed(Demand):
         fine = bool(meets(share, self.most))
         return self.item(
             "holds" if fine else "fails",
-            f"{share:.2%} of the cells of the keys",
+            f"{percent(share)} of the cells of the keys",
             evidence=f"{gone:,} cells are suppressed or missing",
             change="" if fine else "suppress less: groups of a method such as auto suppress no cells",
             value=share,

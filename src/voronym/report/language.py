@@ -38,7 +38,7 @@ _language: ContextVar[str] = ContextVar("language", default=SOURCE)
 _columns: ContextVar[frozenset[str]] = ContextVar("columns", default=frozenset())
 _WORD = re.compile(r"[A-Za-z]{2}")
 _PLACE = re.compile(r"\{(\w+)\}")
-_NUMBER = re.compile(r"[0-9][0-9.,]*%?")
+_NUMBER = re.compile(r"(?:[<>] )?-?[0-9][0-9.,]*(?: %)?")
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def phrase(message: str, **given: str) -> str:
     Examples
     --------
     >>> with reader("de"):
-    ...     phrase("{low} to {high}", low="1,500", high="25%")
+    ...     phrase("{low} to {high}", low="1,500", high="25 %")
     '1.500 bis 25\u202f%'
     """
     made = {name: _filled(value) for name, value in given.items()}
@@ -92,7 +92,7 @@ def _filled(value: str) -> str:
         return str(term(value))
     if spoken() == SOURCE or not _NUMBER.fullmatch(value):
         return value
-    return numeral(value.replace("%", "\u202f%"))
+    return numeral(value.replace(" %", "\u202f%"))
 
 
 def numeral(text: str) -> str:

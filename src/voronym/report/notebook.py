@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from voronym.core.context import Context
 from voronym.core.display import chip, html_facts, html_table
+from voronym.core.percent import percent
 from voronym.dossier import ladder_of
 from voronym.release import Release
 
@@ -51,9 +52,9 @@ def _ladder(release: Release) -> Markup:
     rows = [
         (
             rung.knows,
-            chip(f"{rung.outcome.success:.0%}", "red" if rung.outcome.claims else "green"),
-            f"{rung.outcome.control:.0%}",
-            f"{rung.between[0]:.0%} to {rung.between[1]:.0%}",
+            chip(percent(rung.outcome.success, whole=True), "red" if rung.outcome.claims else "green"),
+            percent(rung.outcome.control, whole=True),
+            f"{percent(rung.between[0], whole=True)} to {percent(rung.between[1], whole=True)}",
             rung.outcome.attack,
         )
         for rung in made.measured

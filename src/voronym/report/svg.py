@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from markupsafe import Markup
 
+from voronym.core import percent as shares
 from voronym.dossier.counts import nice_step, time_step
 from voronym.report.language import numeral
 
@@ -103,15 +104,8 @@ def percent(value: float | None, *, fine: bool = False) -> str:
     >>> percent(7.312), percent(0.0), percent(42.4), percent(0.004), percent(99.7)
     ('7.3\u202f%', '0\u202f%', '42\u202f%', '< 0.01\u202f%', '99.7\u202f%')
     """
-    if value is None or not math.isfinite(value):
-        return "–"
-    if value != 0 and abs(value) < 0.01:
-        return numeral(f"{'< ' if value > 0 else '> −'}0.01\u202f%")
-    large = 1 if fine or 99.0 < abs(value) < 100.0 else 0
-    if 99.95 <= value < 100.0 - 1e-9:
-        return numeral("> 99.9\u202f%")
-    digits = 0 if value == int(value) else large if abs(value) >= 10 else 1 if abs(value) >= 1 else 2
-    return numeral(f"{value:.{digits}f}\u202f%".replace("-", "−"))
+    text = shares.percent(None if value is None else value / 100, whole=not fine)
+    return numeral(text.replace(" %", "\u202f%").replace("-", "−"))
 
 
 def ticks(low: float, high: float, count: int = 5, *, whole: bool = False) -> list[float]:

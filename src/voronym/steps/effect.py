@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.percent import percent
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 
@@ -110,7 +111,7 @@ class Effect:
         return self.changed > 0.0 and not drawn and all(after >= before > 0 for before, after in pairs)
 
     def __str__(self) -> str:
-        cost = f"{self.says}; {100 * self.changed:.1f} % of the records changed"
+        cost = f"{self.says}; {percent(self.changed)} of the records changed"
         head = {"people": "person", "households": "household"}.get(self.counted)
         if self.keys is None:
             alone = "unique" if head is None else f"values of one {head} only"

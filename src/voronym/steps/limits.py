@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.options import one_of, option
+from voronym.core.percent import percent
 from voronym.errors import GuaranteeError, InputError
 from voronym.steps import numbers
 from voronym.steps.base import ColumnStep, Made, step
@@ -103,8 +104,8 @@ class Limit(ColumnStep):
         if most[:-2].sum() < DOMINANCE * most[-1]:
             raise GuaranteeError(
                 f"step '{self}': one of the {people} people {self.beyond} the limit of {name!r} is so far "
-                f"beyond the others that their mean would tell that value, to within {DOMINANCE:.0%} of how "
-                "far it is. Take a limit that more people are beyond, or leave out publish=mean"
+                f"beyond the others that their mean would tell that value, to within {percent(DOMINANCE)} of "
+                "how far it is. Take a limit that more people are beyond, or leave out publish=mean"
             )
 
     def _place(self, table: Table, name: str, least: int) -> float:

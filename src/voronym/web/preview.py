@@ -13,6 +13,7 @@ from voronym.attacks import assault
 from voronym.attacks.ladder import quick_attacks
 from voronym.core.context import Context, Progress
 from voronym.core.grammar import quoted
+from voronym.core.percent import percent
 from voronym.dossier import ladder_of, quick_exposure, scene_of
 from voronym.dossier.population import in_population
 from voronym.errors import Cancelled, VoronymError, worded
@@ -238,11 +239,12 @@ def population_words(release: Release) -> list[str]:
     old, new = made.before.matches, made.after.matches
     most = "at most " if made.bound else ""
     return [
-        f"{made.before.population:,.0f} people in the population, {made.before.fraction:.1%} in the table",
+        f"{made.before.population:,.0f} people in the population, "
+        f"{percent(made.before.fraction)} in the table",
         f"correct matches to expect: {people(old.expected)} in the table as it is, {most}"
         f"{people(new.expected)} in the release",
-        f"rows with a risk above {new.threshold:.0%}: {old.at_risk:,} as it is, {most}{new.at_risk:,} in the "
-        "release",
+        f"rows with a risk above {percent(new.threshold)}: {old.at_risk:,} as it is, "
+        f"{most}{new.at_risk:,} in the release",
     ]
 
 

@@ -92,7 +92,8 @@ def first_key(scene: plugins.Scene, ctx: plugins.Context) -> plugins.Found:
     ctx.tell(1.0)
 
     def says(success: float, control: float) -> str:
-        return f"{success:.1%} of the claims are right, {control:.1%} would be by lot among all."
+        right, lot = 100 * success, 100 * control
+        return f"{right:.1f} % of the claims are right, {lot:.1f} % would be by lot among all."
 
     return plugins.judge(
         right / np.maximum(alike, 1),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core import later
+from voronym.core.percent import percent
 
 least_squares = later.called("scipy.optimize", "least_squares")
 minimize = later.called("scipy.optimize", "minimize")
@@ -204,8 +205,8 @@ def zayatz(sizes: Sizes) -> Fit | None:
     warning = ""
     if sizes.fraction < 0.5:
         warning = (
-            f"with {sizes.fraction:.1%} of the population in the sample its classes are smaller than the "
-            "population's, and this estimate is too high"
+            f"with {percent(sizes.fraction)} of the population in the sample its classes are smaller than "
+            "the population's, and this estimate is too high"
         )
     return Fit(value, *_resampled(lambda count: _zayatz(sizes.size, count, sizes), sizes, value), warning)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 from voronym.evaluate.population.loglinear import Fitted
 from voronym.evaluate.population.rule import Uniques
 
@@ -115,22 +116,24 @@ class PopulationFigures(Plain):
         )
         outcome = self.matches
         lines = [
-            f"population: {self.population:,.0f} people ({what}), {self.fraction:.2%} of them in the table",
+            f"population: {self.population:,.0f} people ({what}), "
+            f"{percent(self.fraction)} of them in the table",
             f"correct matches to expect: {between(outcome.expected, outcome.interval)} of {outcome.number:,}",
-            f"risk of a record: at most {outcome.greatest:.2%}, mean {outcome.mean:.3%}; "
-            f"{outcome.at_risk:,} above {outcome.threshold:.0%}",
+            f"risk of a record: at most {percent(outcome.greatest)}, mean {percent(outcome.mean)}; "
+            f"{outcome.at_risk:,} above {percent(outcome.threshold)}",
         ]
         if self.households is not None:
             two = self.households
             lines.append(
                 f"households in which somebody is found: {between(two.expected, two.interval)} of "
-                f"{two.number:,}; at most {two.greatest:.2%}, {two.at_risk:,} above {two.threshold:.0%}"
+                f"{two.number:,}; at most {percent(two.greatest)}, "
+                f"{two.at_risk:,} above {percent(two.threshold)}"
             )
         if self.members is not None:
             three = self.members
             lines.append(
                 f"people whose household is found: {between(three.expected, None)} of {three.number:,}; "
-                f"mean {three.mean:.3%}, {three.at_risk:,} above {three.threshold:.0%}"
+                f"mean {percent(three.mean)}, {three.at_risk:,} above {percent(three.threshold)}"
             )
         if self.known is not None:
             lines.append(
@@ -147,7 +150,7 @@ class PopulationFigures(Plain):
             chosen = ", by the decision rule" if unique.model == self.rule else ""
             result = "no estimate"
             if unique.uniques is not None and unique.share is not None:
-                result = between(unique.uniques, unique.interval) + f" ({unique.share:.2%})"
+                result = between(unique.uniques, unique.interval) + f" ({percent(unique.share)})"
             lines.append(f"unique in the population, {unique.model}{chosen}: {result}")
             lines += [f"  {unique.warning}"] if unique.warning else []
         return "\n".join([*lines, *self.notes])

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from voronym.core import later
 from voronym.core.context import Context
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 
 csr_array = later.called("scipy.sparse", "csr_array")
 breadth_first_order = later.called("scipy.sparse.csgraph", "breadth_first_order")
@@ -146,8 +147,8 @@ def _fitted(
         )
     elif rare > _FAR:
         warning = (
-            f"{rare:.0%} of the unique records have values that hardly anybody else in the sample has; how "
-            "rare these are in the population cannot be known from it, and this number is rough"
+            f"{percent(rare)} of the unique records have values that hardly anybody else in the sample has; "
+            "how rare these are in the population cannot be known from it, and this number is rough"
         )
     return Fitted(
         name,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.jsonable import Plain
+from voronym.core.percent import percent
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.evaluate.population.minimal import minimal_uniques
@@ -86,18 +87,18 @@ class Suda(Plain):
     def __str__(self) -> str:
         lines = [
             f"unique in at most {self.size} columns: {self.unique:,} of {self.records:,} records "
-            f"({self.unique / self.records:.2%})"
+            f"({percent(self.unique / self.records)})"
         ]
         for size, count in self.by_size.items():
             lines.append(f"minimal uniques of {size} column{'' if size == 1 else 's'}: {count:,}")
         if self.unique:
             first = sorted(self.contribution.items(), key=lambda item: -item[1])
-            result = ", ".join(f"{name} {share:.0%}" for name, share in first)
+            result = ", ".join(f"{name} {percent(share)}" for name, share in first)
             lines.append(f"share of the total score with each column: {result}")
         if self.match is not None and self.risks is not None:
             lines.append(
-                f"a unique match is correct with probability {self.match:.2%}; "
-                f"greatest DIS-SUDA score {self.risks.max():.2%}"
+                f"a unique match is correct with probability {percent(self.match)}; "
+                f"greatest DIS-SUDA score {percent(self.risks.max())}"
             )
         return "\n".join([*lines, *self.notes])
 

@@ -39,7 +39,7 @@ def known(_: Dossier, result: tuple[Disclosed, ...]) -> Data:
             Range(entry.column, None if entry.before is None else 100 * entry.before, 100 * entry.share)
             for entry in result
         ],
-        title="People whose value is certain to whoever knows their keys",
+        title="People whose value is certain to anybody who knows their keys",
         unit=" %",
         limits=(
             0.0,
@@ -112,8 +112,8 @@ def _vary(d: Dossier) -> Advice | None:
         return None
     return (
         Sentence(
-            "{column} is certain to whoever knows the keys, for {people}. Ask for at least two values in "
-            "every group:",
+            "For {people}, the value of {column} is certain to anybody who knows the keys. Ask for at least "
+            "two values in every group:",
             column=worst.column,
             people=plural(worst.people, "person", "people"),
         ),

@@ -31,7 +31,7 @@ def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
     rows = [
         (
             effect.step,
-            numeral(f"{100 * effect.changed:.1f} %"),
+            percent(100 * effect.changed, fine=True),
             "" if effect.error is None else numeral(f"{effect.error:.3f}"),
             _pair(effect.unique) + (_truth(effect) if effect.keys is None else ""),
             *(
