@@ -12,7 +12,7 @@ export VORONYM_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install demo test test-all test-lowest test-pythons lint style docs pictures papers-table bench dist sbom audit clean
+.PHONY: help install demo test test-all test-stores test-lowest test-pythons lint style docs pictures papers-table bench dist sbom audit clean
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -60,6 +60,10 @@ test: style $(WARM)  ## the whole test suite, under ten minutes on two cores
 test-all: style $(WARM)  ## everything, the slow tests included
 	$(call both,$(PYTEST) --hypothesis-profile=thorough)
 
+test-stores: $(WARM)  ## sources and sinks in S3, Delta and Iceberg, which a plain install skips
+	$(BIN)/python -m pip install --quiet --editable '.[test-stores]'
+	$(PYTEST) -m "not slow" tests/table/test_matrix.py tests/table/test_s3.py tests/table/test_sinks.py tests/scale/test_afar.py
+
 # Without extras, in environments of their own: the oldest version that each dependency declares, and the newest
 # ones on every Python that uv finds on this machine.
 define fresh
@@ -90,9 +94,11 @@ sbom: $(STAMP)   ## write dist/voronym.cdx.json, the bill of materials
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/voronym.cdx.json $(BIN)/python
 	$(BIN)/python packaging/sbom.py dist/voronym.cdx.json
 
+# Strict: what cannot be looked up, as without a network, is a failure and no clean bill.
 audit: $(STAMP)  ## look for known vulnerabilities in what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
-	$(BIN)/pip-audit --skip-editable
+	$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/frozen.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement $(VENV)/frozen.txt
 
 docs: $(STAMP)   ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html

@@ -12,6 +12,7 @@ from time import sleep
 import pytest
 from typer.testing import CliRunner
 
+import voronym as vr
 from scale.conftest import people, rows, work_of, write
 from voronym.cli import app
 
@@ -94,3 +95,12 @@ def test_killed_by_force_and_resumed(tmp_path: Path) -> None:
     subprocess.run(again, check=True, capture_output=True)
     assert rows(tmp_path / "out").equals(rows(tmp_path / "whole"))
     assert {path.name for path in tmp_path.iterdir()} == {"data", "out", "whole"}
+
+
+def test_an_option_about_parts_is_named_where_it_asks_for_a_folder(tmp_path: Path) -> None:
+    people(60).write_csv(tmp_path / "people.csv")
+    with pytest.raises(vr.InputError, match="or leave out prometheus, which is for many parts"):
+        vr.anonymize(
+            tmp_path / "people.csv", output=tmp_path / "out.csv", keys=["age"], prometheus=tmp_path / "m"
+        )
+    assert not (tmp_path / "out.csv").exists()

@@ -16,7 +16,7 @@ from voronym.core.atomic import accompany, place_folder, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.figures import NOTHING
 from voronym.core.place import digest_of
-from voronym.errors import InputError, ReadError, WriteError, hint
+from voronym.errors import InputError, ReadError, hint
 from voronym.evaluate.moved import joined
 from voronym.evaluate.risk import Risk
 from voronym.history.ledger import Entering, Ledger
@@ -28,7 +28,6 @@ from voronym.policy.judge import judge_folder
 from voronym.policy.policy import Policy
 from voronym.privacy import Finding
 from voronym.release import Release
-from voronym.release.write import refuse_ledger
 from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
@@ -45,11 +44,10 @@ from voronym.run.parts.losses import key_losses
 from voronym.run.parts.outcome import too_little
 from voronym.run.parts.runners import RUNNERS, Runner
 from voronym.run.parts.source import find, is_parquet
+from voronym.run.parts.targets import check_address, check_output
 from voronym.run.parts.texts import check_format
 from voronym.run.parts.watching import watched
-from voronym.table.formats import by_suffix
-from voronym.table.packing import suffix_of
-from voronym.table.places import Load, Place, place_of, shown
+from voronym.table.places import Load, place_of, shown
 from voronym.table.places.base import passing_till_the_end
 
 
@@ -100,9 +98,9 @@ def release_parts(
     table = style.pop("table", None) or "release"
     there = place_of(output)
     if there is None:
-        _check_output(target, files, overwrite=overwrite)
+        check_output(target, files, request.asked, overwrite=overwrite)
     else:
-        _check_address(*there, table, request, overwrite=overwrite)
+        check_address(*there, table, request, overwrite=overwrite)
         target, format = Path(shown(output)), "parquet"  # noqa: A001
     check_parts(request.release if recipe is None else recipe, database=is_database(files[0]))
     added: tuple[Added, ...] = ()
@@ -244,30 +242,6 @@ def job_of(
 def engine_of(request: Request, recipe: Recipe | None) -> str:
     """Return the engine: the requested one, or that of the recipe."""
     return request.release.engine if recipe is None or "engine" in request.asked else recipe.engine
-
-
-def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> None:
-    """Refuse a folder that cannot be, before the work."""
-    if str(target) == "-" or by_suffix(suffix_of(target)) is not None:
-        name = target.stem.strip("-") or "out"
-        raise InputError(f"a data set of many parts is written to a folder: name one, such as {name}/")
-    if not target.absolute().parent.is_dir():
-        raise WriteError(f"the folder of {str(target)!r} does not exist; make it first")
-    if target.exists() and not overwrite:
-        raise WriteError(f"{target.name!r} exists already; choose another name, or allow overwriting")
-    place_ = target.resolve()
-    if any(place_ == file.resolve() or place_ in file.resolve().parents for file in files):
-        raise InputError("the output has the place of the source; the originals are never written over")
-
-
-def _check_address(place: Place, address: str, table: str, request: Request, *, overwrite: bool) -> None:
-    """Refuse an address that cannot take the release, before the work."""
-    if request.run.ledger is not None:
-        refuse_ledger(place.shown(address))
-    if request.run.resume:
-        raise InputError("a run to an address cannot be resumed: name a folder of this machine, and copy it")
-    place.check_many(address)
-    place.check(address, table, overwrite=overwrite)
 
 
 def _refuse_changed(job: Job, files: Sequence[Path]) -> None:
