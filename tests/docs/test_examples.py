@@ -36,8 +36,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-LONG = {"location-simulate.md"}
-"""Pages that simulate a town for half a minute."""
+LONG = {"location-simulate.md", "survey.md", "command-line.md", "records.md", "suppression.md"}
+"""Pages whose examples take more than ten seconds."""
 RUN = [
     *(
         pytest.param(page, marks=pytest.mark.slow) if page.name in LONG else page

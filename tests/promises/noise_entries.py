@@ -21,6 +21,14 @@ NOISE: dict[str, Promise] = {
         ),
         "sets of k or more in 15 epochs; below k with ordinary cohorts",
     ),
+    "location-joint": Promise(
+        "keeps everything, and knows the home and the attributes of everybody",
+        (
+            "location/test_attributes.py::test_an_intruder_who_knows_place_and_attributes_of_everybody_finds_k",
+            "location/test_attributes.py::test_attributes_never_change_while_a_group_lives_and_cannot_be_subtracted",
+        ),
+        "sets of k or more in 4 epochs; single people where homes alone are grouped",
+    ),
     "location-sealed": Promise(
         "has the database and not the key of homes",
         ("location/test_keeping.py::test_a_copy_of_the_database_tells_no_home",),

@@ -22,6 +22,7 @@ import voronym as vr
 from scale.conftest import ROLES, people, rows, write
 
 ASKED = {**ROLES, "k": 4, "leaf": 500}
+TIMES = 10
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -139,6 +140,38 @@ def test_the_dask_scheduler_is_killed(data: Path, tmp_path: Path) -> None:
     vr.anonymize(data, output=tmp_path / "out", **ASKED, workers=1, resume=True)
     assert rows(tmp_path / "out").equals(rows(tmp_path / "local"))
     assert visible(tmp_path) == before | {"out"}
+
+
+def test_the_dask_scheduler_is_killed_at_ten_moments(data: Path, tmp_path: Path) -> None:
+    before, draw, killed, whole = visible(tmp_path), random.Random(6), 0, 0.0
+    for turn in range(4 * TIMES):
+        with dask(tmp_path) as (address, scheduler):
+            asked = {**ASKED, "engine": "dask", "address": address, "resume": True}
+            if not whole:
+                for _ in range(2):  # the second finds workers that have read everything
+                    began = time.monotonic()
+                    vr.anonymize(data, output=tmp_path / "out", overwrite=True, **asked)
+                    whole = time.monotonic() - began
+                shutil.rmtree(tmp_path / "out")
+            lost = None
+            try:
+                with meanwhile(scheduler.kill, draw.uniform(0.05, 1.0) * whole):
+                    vr.anonymize(data, output=tmp_path / "out", **asked)
+            except vr.VoronymError as error:
+                lost = str(error)
+        if lost is not None:
+            killed += 1
+            assert "does not answer" in lost or "cluster was lost: nothing was released" in lost
+            assert not (tmp_path / "out").exists()
+            for path in tmp_path.glob(".out.*"):
+                assert path.stat().st_mode & 0o077 == 0, "others could read what a lost run left"
+            vr.anonymize(data, output=tmp_path / "out", **ASKED, workers=1, resume=True)
+        assert rows(tmp_path / "out").equals(rows(tmp_path / "local")), turn
+        shutil.rmtree(tmp_path / "out")
+        assert visible(tmp_path) == before
+        if killed == TIMES:
+            break
+    assert killed == TIMES
 
 
 @contextmanager

@@ -104,7 +104,7 @@ def test_no_category_of_one_person_is_published_where_the_group_has_another(seed
     made = vr.anonymize(table, keys=["age", "town"], k=4, method="mdav", allow_near_unique=["town"])
     alone = {town for town in towns if towns.count(town) == 1}
     part = made._evidence.partition
-    shown = made._evidence.masked.frame["town"].to_list()
+    shown = made.table["town"][np.argsort(made._evidence.order)].to_list()
     for cell in range(part.n_cells):
         rows = np.flatnonzero(part.labels == cell)
         if any(towns[i] not in alone for i in rows):

@@ -61,6 +61,7 @@ class Home(BaseModel):
     latitude: float | None = Field(None, ge=-90, le=90, allow_inf_nan=False, examples=[48.137])
     longitude: float | None = Field(None, ge=-180, le=180, allow_inf_nan=False, examples=[11.575])
     address: str | None = Field(None, max_length=300)
+    attributes: dict[str, float | str] | None = Field(None, examples=[{"born": 1980}])
 
     @model_validator(mode="after")
     def _one(self) -> Home:
@@ -171,9 +172,9 @@ def _people(router: APIRouter, service: Service) -> None:
     def put_home(token: Token, given: Home) -> Said:
         """Record where one lives, or moved to; the next epoch uses it."""
         if given.address is not None:
-            service.submit_address(token, given.address)
+            service.submit_address(token, given.address, given.attributes)
         else:
-            service.submit_home(token, given.latitude, given.longitude)  # type: ignore[arg-type]
+            service.submit_home(token, given.latitude, given.longitude, given.attributes)  # type: ignore[arg-type]
         return Said(message="recorded: the next epoch will use it")
 
     @router.get("/home", tags=["home"])
@@ -186,6 +187,11 @@ def _people(router: APIRouter, service: Service) -> None:
         """Leave: the home is deleted now, and the next epoch no longer counts the person."""
         service.cancel(token)
         return Said(message="your home is deleted; you leave with the next epoch")
+
+    @router.get("/attributes", tags=["home"])
+    async def attributes() -> list[dict[str, Any]]:
+        """Return the attributes to send with a home; none where the list is empty."""
+        return service.attributes.plain()
 
     @router.get("/keys", tags=["statement"])
     async def keys() -> dict[str, Any]:
@@ -225,7 +231,8 @@ def _operators(router: APIRouter, service: Service) -> None:
 def _import(service: Service, token: str, body: bytes) -> dict[str, int]:
     """Read all rows before the first is entered: a directory with an error changes nothing."""
     lines = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8-sig", newline="")
-    return service.import_directory(list(read_rows(lines, service.settings.rows)), token)
+    rows = read_rows(lines, service.settings.rows, service.attributes)
+    return service.import_directory(list(rows), token)
 
 
 def add_health(router: APIRouter, service: Service, metrics: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sqlalchemy import Connection, Row, select
 
+from voronym.errors import InputError
+from voronym_location.attributes import Attributes
 from voronym_location.directory import METRES
 from voronym_location.epochs import Standing
-from voronym_location.population import Floats, Ints, Population, is_young, points
+from voronym_location.population import Floats, Ints, Objects, Population, is_young, points
 from voronym_location.rules import Settings
 from voronym_location.sealing import Seal
 from voronym_location.settings import ServiceSettings
@@ -41,6 +44,8 @@ class Census:
         Of each, where they have one.
     addresses : array, shape (a, 2), or None
         The directory.
+    attributes : Attributes
+        As declared.
     """
 
     people: Population
@@ -50,29 +55,34 @@ class Census:
     seen: Ints
     pseudonym: list[bytes | None]
     addresses: Floats | None
+    attributes: Attributes
 
 
 def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = None) -> Census:
-    """Read the active people; sealed homes are opened with the keys of the settings."""
+    """Read the active people; sealed homes are opened with the keys of the settings.
+
+    Who has not told an attribute that is declared now waits, and counts for nobody.
+    """
+    asked = Attributes.of(settings.attributes)
     seal = Seal.read(settings.home_keys) if seal is None else seal
     last = connection.execute(select(epoch).order_by(epoch.c.number.desc()).limit(1)).first()
-    before = _standing(connection, last)
+    before = _standing(connection, last, asked)
     now = before.epoch + 1
     query = (
         select(
-            home.c.person, home.c.latitude, home.c.longitude, home.c.household, home.c.sealed,
-            home.c.version, home.c.vouched, member.c.version, member.c.cohort, member.c.since, member.c.seen,
-            member.c.counting, member.c.pseudonym, account.c.published,
+            home.c.person, home.c.latitude, home.c.longitude, home.c.household, home.c.attributes,
+            home.c.sealed, home.c.version, home.c.vouched, member.c.version, member.c.cohort, member.c.since,
+            member.c.seen, member.c.counting, member.c.pseudonym, account.c.published,
         )
         .select_from(home)
         .join(account, account.c.id == home.c.person)
         .outerjoin(member, (member.c.person == home.c.person) & (member.c.epoch == before.epoch))
         .order_by(home.c.person)
     )  # fmt: skip
-    columns = _columns(connection, query, "qOOOOq?OOOOOO?")
-    person, *place, version, vouched, known = columns[:8]
-    *state, published = columns[8:]
-    latitude, longitude, household = _opened(seal, person, *place)
+    columns = _columns(connection, query, "qOOOOOq?OOOOOO?")
+    told, latitude, longitude, household, attributes = _opened(seal, asked, columns[0], *columns[1:6])
+    person, *_, version, vouched, known = (column[told] for column in columns[:9])
+    *state, published = (column[told] for column in columns[9:])
     same = np.asarray(known == version, bool)  # neither new nor moved since
     group, since, seen, counted = (
         np.where(same, column, missing).astype(np.int64)
@@ -83,35 +93,49 @@ def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = 
     counting = _counting(latitude, longitude, counted.astype(bool), vouched, seen, now, settings)
     young = is_young(seen, now, Settings(**settings.epochs).young) & ~vouched
     people = Population(
-        person, latitude, longitude, group, since, household, counting, young, published
+        person, latitude, longitude, group, since, household, counting, young, published, attributes
     )  # fmt: skip
     pseudonym = [item if kept else None for item, kept in zip(state[4], same & (group >= 0), strict=True)]
     return Census(
         people, before, None if last is None else last.published, version, seen, pseudonym,
-        addresses if len(addresses) else None,
+        addresses if len(addresses) else None, asked,
     )  # fmt: skip
 
 
-def _opened(seal: Seal, person: Ints, *place: Any) -> tuple[Floats, Floats, Ints]:
-    """Return latitudes, longitudes and households, sealed or not."""
-    closed = np.array([sealed is not None for sealed in place[3]], bool)
-    out = [np.where(closed, 0, column) for column in place[:3]]
+def _opened(
+    seal: Seal, asked: Attributes, person: Ints, *place: Any
+) -> tuple[Flags, Floats, Floats, Ints, Objects]:
+    """Return who told all attributes, and their latitudes, longitudes, households and attributes."""
+    closed = np.array([sealed is not None for sealed in place[4]], bool)
+    out = [np.where(closed, 0, column) for column in place[:4]]
     for row in np.flatnonzero(closed).tolist():
-        for column, value in zip(out, seal.open(int(person[row]), {"sealed": place[3][row]}), strict=True):
+        for column, value in zip(out, seal.open(int(person[row]), {"sealed": place[4][row]}), strict=True):
             column[row] = value
-    return out[0].astype(np.float64), out[1].astype(np.float64), out[2].astype(np.int64)
+    rows = [asked.row(text) for text in out[3]] if asked else [()] * len(person)
+    told = np.array([row is not None for row in rows], bool)
+    attributes = np.empty((int(told.sum()), len(asked)), object)
+    for at, row in enumerate(row for row in rows if row is not None):
+        attributes[at] = row
+    latitude, longitude, household = (column[told] for column in out[:3])
+    return told, latitude.astype(float), longitude.astype(float), household.astype(np.int64), attributes
 
 
-def _standing(connection: Connection, last: Row[Any] | None) -> Standing:
+def _standing(connection: Connection, last: Row[Any] | None, asked: Attributes) -> Standing:
     if last is None:
         return Standing.empty()
-    query = select(cohort.c.id, cohort.c.latitude, cohort.c.longitude, cohort.c.born).where(
-        cohort.c.ended.is_(None), cohort.c.born <= last.number
-    )
-    numbers, latitude, longitude, born = _columns(connection, query, "qddq")
+    columns = (cohort.c.id, cohort.c.latitude, cohort.c.longitude, cohort.c.born, cohort.c.attributes)
+    query = select(*columns).where(cohort.c.ended.is_(None), cohort.c.born <= last.number)
+    numbers, latitude, longitude, born, told = _columns(connection, query, "qddqO")
+    if any(tuple(json.loads(text or "{}")) != asked.names for text in told):
+        raise InputError(
+            "the attributes in the settings are not those that living groups tell: set them back, or end all "
+            "groups by voronym location after-restore; everybody then tells them, and waits for a new group"
+        )
+    attributes = np.array([list(json.loads(text).values()) for text in told], object) if asked else None
     return Standing.of(
         last.number, numbers, np.stack([latitude, longitude], axis=1), born,
         top=last.top, designed=last.designed, rms=last.rms,
+        **({} if attributes is None else {"attributes": attributes.reshape(len(numbers), len(asked))}),
     )  # fmt: skip
 
 

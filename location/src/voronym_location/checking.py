@@ -18,8 +18,8 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int, *, lin
 
     With ``before`` the standing that the last epoch left, and everybody's group of then in the population, it
     is refused that anybody served shares their history with fewer than k addresses of active people who
-    count (of the young a third of k at most), that a living group's place moves, that somebody joins one,
-    that a number is used again, or that somebody keeps their pseudonym in a new group.
+    count (of the young a third of k at most), that what a living group tells changes, that somebody joins
+    one, that a number is used again, or that somebody keeps their pseudonym in a new group.
 
     Parameters
     ----------
@@ -35,10 +35,7 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int, *, lin
         Whether it is refused, too, that somebody gets a second place: an intruder who links pseudonyms would
         intersect the two groups.
     """
-    lived = dict(zip(before.groups.tolist(), map(tuple, before.centroids.tolist()), strict=True))
-    lives = dict(
-        zip(epoch.standing.groups.tolist(), map(tuple, epoch.standing.centroids.tolist()), strict=True)
-    )
+    lived, lives = _told(before), _told(epoch.standing)
     people = pl.DataFrame(
         {
             "was": population.group,
@@ -54,7 +51,7 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int, *, lin
     if len(lives) < len(epoch.standing.groups):
         _refuse("a group is there twice")
     if any(place != lives[item] for item, place in lived.items() if item in lives):
-        _refuse("the place of a living group moved")
+        _refuse("the place of a living group moved, or an attribute that it tells changed")
     if any(entry <= before.top for entry in lives.keys() - lived.keys()):
         _refuse("the number of a group was used again")
     if not set(served["now"].unique().to_list()) <= lives.keys():
@@ -76,6 +73,12 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int, *, lin
     small = [result.get(live, 0) for live in lives if result.get(live, 0) < k]
     if small:
         _refuse(f"{len(small)} groups have fewer than k={k} addresses of active people who count")
+
+
+def _told(standing: Standing) -> dict[int, tuple[object, ...]]:
+    """Return what the people of each group tell: its place and its attributes."""
+    both = zip(standing.centroids.tolist(), standing.attributes.tolist(), strict=True)
+    return dict(zip(standing.groups.tolist(), ((*place, *rest) for place, rest in both), strict=True))
 
 
 def _refuse(why: str) -> None:

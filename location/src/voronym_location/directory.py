@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from voronym_location.attributes import Attributes
 from voronym_location.errors import BadRequest, TooLarge
 from voronym_location.store.tables import directory
 from voronym_location.streets import streets
@@ -26,6 +27,7 @@ STREETS = 200_000
 """Addresses of the largest town whose streets are drawn."""
 TILE = 200.0
 """Side in metres of the raster squares that index addresses."""
+NONE = Attributes()
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Entry:
     latitude: float
     longitude: float
     email: str | None = None
+    attributes: str = ""
 
 
 def check_place(latitude: object, longitude: object) -> tuple[float, float]:
@@ -141,8 +144,10 @@ def nearest(connection: Connection, latitude: float, longitude: float, reach: fl
     return best[1] if best[0] <= reach else None
 
 
-def read_rows(lines: Iterable[str], most: int) -> Iterator[Entry]:
+def read_rows(lines: Iterable[str], most: int, asked: Attributes = NONE) -> Iterator[Entry]:
     """Read a directory: CSV with the columns address, latitude, longitude and, if wanted, email.
+
+    Rows with an e-mail address have the declared attributes in columns of their names.
 
     What is wrong is told by the number of the line; no value is repeated.
     """
@@ -151,7 +156,8 @@ def read_rows(lines: Iterable[str], most: int) -> Iterator[Entry]:
     reader = csv.DictReader(lines)
     try:
         reader.fieldnames = names = [name.strip().lower() for name in reader.fieldnames or ()]
-        missing = {"address", "latitude", "longitude"} - set(names)
+        needed = set(asked.names) if "email" in names else set()
+        missing = ({"address", "latitude", "longitude"} | needed) - set(names)
         if missing:
             raise BadRequest(
                 f"the directory lacks the column {sorted(missing)[0]!r}; its first line names columns"
@@ -160,7 +166,7 @@ def read_rows(lines: Iterable[str], most: int) -> Iterator[Entry]:
             if number > most + 1:
                 raise TooLarge(f"the directory has more than {most:,} rows")
             try:
-                yield _entry(row, check_email)
+                yield _entry(row, check_email, asked)
             except BadRequest as error:
                 raise BadRequest(f"line {number} of the directory: {error}") from None
     except csv.Error:
@@ -169,7 +175,7 @@ def read_rows(lines: Iterable[str], most: int) -> Iterator[Entry]:
         raise BadRequest("the directory is not in UTF-8: save it again as CSV with that encoding") from None
 
 
-def _entry(row: Mapping[str, Any], check_email: Any) -> Entry:
+def _entry(row: Mapping[str, Any], check_email: Any, asked: Attributes) -> Entry:
     if None in row or any(value is None for value in row.values()):
         raise BadRequest("it has more or fewer fields than the first line")
     if not address_key(row["address"]) or len(row["address"]) > 300:
@@ -178,6 +184,7 @@ def _entry(row: Mapping[str, Any], check_email: Any) -> Entry:
     return Entry(
         row["address"].strip(), *check_place(row["latitude"], row["longitude"]),
         check_email(email) if email else None,
+        asked.write({name: row[name] for name in asked.names}) if email else "",
     )  # fmt: skip
 
 

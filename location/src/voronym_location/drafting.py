@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from voronym.core.context import Context
 from voronym_location.census import Census
 from voronym_location.epochs import Epoch
 from voronym_location.errors import Busy
+from voronym_location.population import Objects
 from voronym_location.store import Store, worded_errors
 
 __all__ = ["alone", "draft", "tidy"]
@@ -94,7 +96,8 @@ def draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
     fresh = made.standing.born == now
     cohorts = zip(
         made.standing.groups[fresh].tolist(), made.standing.born[fresh].tolist(),
-        *made.standing.centroids[fresh].T.tolist(), strict=True,
+        *made.standing.centroids[fresh].T.tolist(), _told(census, made.standing.attributes[fresh]),
+        strict=True,
     )  # fmt: skip
     labels = np.unique(people.household, return_inverse=True)[1].reshape(-1)
     labels = np.random.default_rng(int.from_bytes(os.urandom(8))).permutation(len(labels))[labels]
@@ -104,7 +107,7 @@ def draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
         people.counts.tolist(), people.young.tolist(), _pseudonyms(census, made), strict=True,
     )  # fmt: skip
     for table, names, rows in (
-        ("cohort", "id, born, latitude, longitude", list(cohorts)),
+        ("cohort", "id, born, latitude, longitude, attributes", list(cohorts)),
         ("member", COLUMNS, list(members)),
     ):
         for start in range(0, len(rows), PIECE):
@@ -112,6 +115,12 @@ def draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
                 _insert(connection, table, names, rows[start : start + PIECE])
             time.sleep(BREATH)
             ctx.tell(start / len(rows), whole=True)
+
+
+def _told(census: Census, attributes: Objects) -> list[str | None]:
+    """Return what new groups tell beside their place, as JSON."""
+    names = census.attributes.names
+    return [json.dumps(dict(zip(names, row, strict=True))) if names else None for row in attributes.tolist()]
 
 
 def _insert(connection: Connection, table: str, names: str, rows: Sequence[tuple[Any, ...]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.core.context import Context
 from voronym.errors import InputError
+from voronym_location.attributes import Attributes
 from voronym_location.forming import Crowd, form, obeying
-from voronym_location.population import Floats, Ints, Population, points
+from voronym_location.population import Floats, Ints, Objects, Population, no_attributes, points
 from voronym_location.renewing import renew
 from voronym_location.rules import Settings
 from voronym_location.snapping import candidates, snapped
@@ -36,7 +37,9 @@ class Standing:
     designed : int
         The epoch of the last design of everything.
     rms : float
-        The rms distance then, metres.
+        The rms distance then, metres; with attributes, that in the joint space.
+    attributes : array of object, shape (m, a)
+        What the people of each group tell beside the place; it was fixed with it.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Standing:
     top: int = -1
     designed: int = 0
     rms: float = 0.0
+    attributes: Objects = field(default_factory=lambda: no_attributes(0))
 
     @classmethod
     def empty(cls) -> Standing:
@@ -66,11 +70,20 @@ class Standing:
         numbers = np.asarray(groups, np.int64).reshape(-1)
         order = np.argsort(numbers, kind="stable")
         places = np.asarray(centroids, np.float64).reshape(len(numbers), 2)
-        return cls(epoch, numbers[order], places[order], np.asarray(born, np.int64)[order], **more)
+        told = np.asarray(more.pop("attributes", no_attributes(len(numbers))), object)
+        columns = numbers[order], places[order], np.asarray(born, np.int64)[order]
+        return cls(epoch, *columns, **more, attributes=told[order])
+
+    def rows(self, where: NDArray[np.bool_]) -> Standing:
+        """Return the same with some of the groups."""
+        names = ("groups", "centroids", "born", "attributes")
+        return replace(self, **{name: getattr(self, name)[where] for name in names})
 
     def __post_init__(self) -> None:
         m = len(self.groups)
-        if self.centroids.shape != (m, 2) or self.born.shape != (m,):
+        if self.attributes.shape == (0, 0):
+            object.__setattr__(self, "attributes", no_attributes(m))
+        if self.centroids.shape != (m, 2) or self.born.shape != (m,) or len(self.attributes) != m:
             raise InputError(f"there are {m} groups: each needs a place and the epoch it was formed in")
         if m and ((np.diff(self.groups) <= 0).any() or self.groups[0] < 0 or self.groups[-1] > self.top):
             raise InputError("groups have ascending numbers from 0 to the highest one used so far")
@@ -90,7 +103,8 @@ class Figures:
     and whose group was dissolved for the sake of others; ``dissolved`` groups fell below k; ``smallest`` is
     the least number of addresses that share a history; ``rms`` and ``median`` are metres from home;
     ``candidates`` is the least number of public addresses in the reach of a new group, given a directory;
-    ``retired`` are those who wait for good, since with ``linked`` nobody gets a second place.
+    ``retired`` are those who wait for good, since with ``linked`` nobody gets a second place; ``attributes``
+    is how far those that are told are from the true ones: rms of numbers, share of people with another value.
     """
 
     epoch: int
@@ -108,6 +122,7 @@ class Figures:
     redesigned: bool
     candidates: int | None = None
     retired: int = 0
+    attributes: dict[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON has them."""
@@ -156,6 +171,7 @@ def plan(
     ctx: Context | None = None,
     *,
     directory: ArrayLike | None = None,
+    attributes: Attributes | None = None,
 ) -> Epoch:
     """Return the next epoch: the same arrays and settings give the same one, whatever the order of rows.
 
@@ -172,6 +188,8 @@ def plan(
     directory : array, shape (a, 2), optional
         Public addresses, latitude and longitude: a place is put where somebody might live, and it is counted
         how many addresses are in the reach of each new group.
+    attributes : Attributes, optional
+        What is grouped together with homes, and told beside the place.
 
     Returns
     -------
@@ -188,7 +206,7 @@ def plan(
     order = np.argsort(population.person, kind="stable")
     people = population.rows(order)
     now = standing.epoch + 1
-    crowd = Crowd.of(people, standing, settings, directory)
+    crowd = Crowd.of(people, standing, settings, directory, attributes)
     rng = np.random.default_rng([settings.seed, now])
     work = here.part(0.0, 0.95, stage="grouping")
     work.rng = rng
@@ -203,7 +221,7 @@ def plan(
         crowd.dissolve(np.concatenate([weak, extra]))
         room = max(0, int(settings.budget * len(people)) - int((labels >= 0).sum()))
         labels = obeying(crowd, labels, room)
-    made = _publish(people, crowd, labels, standing, now, weak, extra, whole_town)
+    made = _publish(people, crowd, labels, crowd.standing, now, weak, extra, whole_town)
     back = np.empty(len(order), np.int64)
     back[order] = np.arange(len(order))
     return replace(made, group=made.group[back], since=made.since[back], told=made.told[back])
@@ -243,16 +261,18 @@ def _publish(
         standing.top + fresh,
         standing.designed,
         standing.rms,
+        np.concatenate([standing.attributes[kept], crowd.beside(labels, fresh)]),
     )
     away = _away(people, group, after)
     rms = float(np.sqrt(np.square(away).mean())) if len(away) else 0.0
+    settled = Crowd.of(people.after(group, since), after, crowd.settings, None, crowd.attributes)
     if whole_town or not len(standing):
-        after = replace(after, designed=now, rms=rms)
+        after = replace(after, designed=now, rms=settled.rms() if crowd.attributes else rms)
     figures = Figures(
         now, len(people), int((group >= 0).sum()), int((group < 0).sum()), int(result.sum()),
         int((result & np.isin(people.group, extra)).sum()), len(after), fresh, len(weak),
         crowd.smallest(group), rms, float(np.median(away)) if len(away) else 0.0, whole_town,
-        candidates(crowd, labels, centroids), int((crowd.barred & (group < 0)).sum()),
+        candidates(crowd, labels, centroids), int((crowd.barred & (group < 0)).sum()), settled.apart(),
     )  # fmt: skip
     return Epoch(group, since, after, np.sort(np.concatenate([weak, extra])), result, figures)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,13 @@ from scipy.spatial import cKDTree
 
 from voronym.core.context import Context
 from voronym.errors import InputError
+from voronym_location.attributes import Attributes
 from voronym_location.designing import design
-from voronym_location.population import Floats, Ints, Population, points
+from voronym_location.population import Floats, Ints, Objects, Population, points
 
 if TYPE_CHECKING:
     from voronym_location.epochs import Standing
+    from voronym_location.joint import Joint
     from voronym_location.rules import Settings
 
 
@@ -42,13 +44,18 @@ class Crowd:
     people: Population
     standing: Standing
     settings: Settings
-    points: Floats
     group: Ints
     directory: Floats | None
+    attributes: Attributes
 
     @classmethod
     def of(
-        cls, people: Population, standing: Standing, settings: Settings, directory: ArrayLike | None
+        cls,
+        people: Population,
+        standing: Standing,
+        settings: Settings,
+        directory: ArrayLike | None,
+        attributes: Attributes | None = None,
     ) -> Crowd:
         """Return the people as the last epoch left them."""
         known = None if directory is None else np.asarray(directory, np.float64).reshape(-1, 2)
@@ -56,7 +63,45 @@ class Crowd:
         lost = int((inside & ~np.isin(people.group, standing.groups)).sum())
         if lost:
             raise InputError(f"{lost} people are in groups that the standing does not have")
-        return cls(people, standing, settings, people.points, people.group.copy(), known)
+        asked = Attributes(attributes or ())
+        if not len(standing):
+            standing = replace(standing, attributes=np.empty((0, len(asked)), object))
+        if people.attributes.shape[1] != len(asked) or standing.attributes.shape[1] != len(asked):
+            raise InputError(f"there are {len(asked)} attributes: people and groups need a value for each")
+        return cls(people, standing, settings, people.group.copy(), known, asked)
+
+    @cached_property
+    def joint(self) -> Joint | None:
+        """People and groups with their attributes, if there are any."""
+        if not self.attributes or not len(self.people):
+            return None
+        from voronym_location.joint import Joint
+
+        return Joint(self.people, self.standing, self.attributes)
+
+    @cached_property
+    def homes(self) -> Floats:
+        """Everybody's home, in metres."""
+        return self.people.points
+
+    @cached_property
+    def points(self) -> Floats:
+        """What is grouped: homes, or homes and attributes in one space."""
+        return self.homes if self.joint is None else self.joint.people
+
+    def beside(self, labels: Ints, m: int) -> Objects:
+        """Return the attributes that each of m new groups tells beside its place."""
+        if self.joint is None:
+            return np.empty((m, len(self.attributes)), object)
+        return self.joint.publish(labels, m)
+
+    def apart(self) -> dict[str, float]:
+        """Return how far the attributes that people tell are from theirs."""
+        rows = np.flatnonzero(self.group >= 0)
+        if self.joint is None:
+            return {}
+        at = np.searchsorted(self.standing.groups, self.group[rows])
+        return self.joint.apart(rows, self.standing.attributes[at])
 
     @property
     def sizes(self) -> Ints:
@@ -117,8 +162,8 @@ class Crowd:
 
     @cached_property
     def places(self) -> Floats:
-        """The places of the standing, in metres."""
-        return points(*self.standing.centroids.T)
+        """The places of the standing, in metres; with attributes, their points in the joint space."""
+        return points(*self.standing.centroids.T) if self.joint is None else self.joint.groups
 
     def rms(self) -> float:
         """Return the rms distance of served people, in metres."""
@@ -131,7 +176,7 @@ class Crowd:
     @cached_property
     def buildings(self) -> Ints:
         """The number of each home's building, to some metres: flats of a building share it."""
-        x, y, z = np.rint(self.points.T / PLACE).astype(np.int64)
+        x, y, z = np.rint(self.homes.T / PLACE).astype(np.int64)
         return np.asarray((x << 42) + (y << 21) + z)
 
     @property
@@ -174,7 +219,7 @@ def obeying(crowd: Crowd, labels: Ints, room: int | None = None) -> Ints:
             return labels
         if m == 1:
             return np.full(len(labels), -1, np.int64)
-        middle = _middles(crowd, labels)[0]
+        middle = _middles(crowd.points, labels)[0]
         nearest = cKDTree(middle).query(middle[bad], 2)[1]
         other = np.where(nearest[:, 0] == bad, nearest[:, 1], nearest[:, 0])
         into, taken = np.arange(m), np.zeros(m, bool)
@@ -201,14 +246,14 @@ def _joined_by_others(crowd: Crowd, labels: Ints, room: int | None) -> Ints:
     return out
 
 
-def _middles(crowd: Crowd, labels: Ints, m: int | None = None) -> tuple[Floats, Floats]:
-    """Return the mean of the homes of each new group, and their mean squared distance from it."""
+def _middles(X: Floats, labels: Ints, m: int | None = None) -> tuple[Floats, Floats]:
+    """Return the mean of the points of each new group, and their mean squared distance from it."""
     m = int(labels.max(initial=-1)) + 1 if m is None else m
     rows = np.flatnonzero(labels >= 0)
     own = labels[rows]
     many = np.maximum(np.bincount(own, minlength=m), 1)
-    middle = np.stack([np.bincount(own, column, m) / many for column in crowd.points[rows].T], axis=1)
-    return middle, np.bincount(own, np.square(crowd.points[rows] - middle[own]).sum(axis=1), m) / many
+    middle = np.stack([np.bincount(own, column, m) / many for column in X[rows].T], axis=1)
+    return middle, np.bincount(own, np.square(X[rows] - middle[own]).sum(axis=1), m) / many
 
 
 def _lacking(crowd: Crowd, labels: Ints, m: int) -> NDArray[np.bool_]:
@@ -218,7 +263,7 @@ def _lacking(crowd: Crowd, labels: Ints, m: int) -> NDArray[np.bool_]:
     alike = _distinct(labels[rows], crowd.buildings[rows], m) < crowd.settings.homes
     if crowd.settings.radius <= 0.0:
         return np.asarray(few | alike)
-    return np.asarray(few | alike | (_middles(crowd, labels, m)[1] < crowd.settings.radius**2))
+    return np.asarray(few | alike | (_middles(crowd.homes, labels, m)[1] < crowd.settings.radius**2))
 
 
 def _distinct(groups: Ints, codes: Ints, m: int) -> Ints:

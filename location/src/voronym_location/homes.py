@@ -27,6 +27,7 @@ STANDING = (
         _last.c.expires,
         _last.c.k,
         account.c.published,
+        cohort.c.attributes,
     )
     .select_from(token)
     .join(account, account.c.id == token.c.account)
@@ -53,6 +54,7 @@ class Standing(NamedTuple):
     expires: float
     k: int
     earlier: bool
+    attributes: str | None
 
 
 def put(
@@ -60,11 +62,13 @@ def put(
 ) -> None:
     """Record where a person lives, for the next epoch. The old home is deleted at once.
 
-    Who says again that they live at the address that is known has not moved, and keeps their group.
+    Who says again that they live at the address that is known, with the same attributes, has not moved, and
+    keeps their group.
     """
     values = seal.close(person, place) | {"submitted": now}
     old = connection.execute(select(home).where(home.c.person == person).with_for_update()).first()
-    if old is not None and seal.open(person, old._mapping).household == place.household:
+    known = None if old is None else seal.open(person, old._mapping)
+    if known is not None and known[2:] == place[2:]:
         connection.execute(update(home).where(home.c.person == person).values(values))
         return
     values |= {"version": secrets.randbits(62), "vouched": vouched}

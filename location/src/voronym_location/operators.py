@@ -130,7 +130,7 @@ def enter_people(
             household = numbers[address_key(entry.address)]
             rows.append(
                 {"person": number, "vouched": True, "version": secrets.randbits(62), "submitted": now,
-                 **seal.close(number, Place(entry.latitude, entry.longitude, household))}
+                 **seal.close(number, Place(entry.latitude, entry.longitude, household, entry.attributes))}
             )  # fmt: skip
     if rows:
         connection.execute(insert(home), rows)

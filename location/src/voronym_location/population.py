@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from voronym_location.globe import RADIUS
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Objects = NDArray[np.object_]
 
 SAME = 1e-5
 """Degrees, about a metre: by default, nearer homes are one address."""
@@ -42,6 +43,8 @@ class Population:
         Who counts, but came lately: in each group addresses of young people count for a third of k at most.
     published : array of bool
         Who was told a place before: an intruder who links pseudonyms has a history of them.
+    attributes : array of object, shape (n, a)
+        What is grouped together with homes, if a service declares any.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Population:
     counts: NDArray[np.bool_]
     young: NDArray[np.bool_]
     published: NDArray[np.bool_]
+    attributes: Objects = field(default_factory=lambda: no_attributes(0))
 
     @classmethod
     def of(
@@ -73,6 +77,7 @@ class Population:
         counts: ArrayLike | None = None,
         young: ArrayLike | None = None,
         published: ArrayLike | None = None,
+        attributes: ArrayLike | None = None,
     ) -> Population:
         """Return a population; by default all wait and count, nobody is young, equal homes are one address.
 
@@ -91,10 +96,15 @@ class Population:
             np.ones(n, bool) if counts is None else np.asarray(counts, bool),
             np.zeros(n, bool) if young is None else np.asarray(young, bool),
             _grouped(group, n) if published is None else np.asarray(published, bool),
+            no_attributes(n) if attributes is None else np.asarray(attributes, object),
         )
 
     def __post_init__(self) -> None:
         n = len(self.person)
+        if self.attributes.shape == (0, 0):
+            object.__setattr__(self, "attributes", no_attributes(n))
+        if len(self.attributes) != n:
+            raise InputError(f"there are {n} people, and attributes is not one row for each")
         for name in ("latitude", "longitude", "group", "since", "household", "counts", "young", "published"):
             if getattr(self, name).shape != (n,):
                 raise InputError(f"there are {n} people, and {name} is not one value for each")
@@ -128,6 +138,11 @@ class Population:
 
     def __repr__(self) -> str:
         return f"Population({len(self):,} people, {int((self.group < 0).sum()):,} of them wait)"
+
+
+def no_attributes(n: int) -> Objects:
+    """Return no attributes for n people or groups."""
+    return np.empty((n, 0), object)
 
 
 def points(latitude: ArrayLike, longitude: ArrayLike) -> Floats:

@@ -7,7 +7,8 @@ can: no pseudonym and no place of it was ever shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +19,9 @@ from voronym.core.context import Context
 from voronym_location.census import Census, take
 from voronym_location.desk_state import get_note, set_note, shown
 from voronym_location.drafting import alone, tidy
-from voronym_location.epochs import Epoch, Figures
+from voronym_location.epochs import Epoch, Figures, Standing
 from voronym_location.errors import BadRequest, TooMany
-from voronym_location.population import Population
+from voronym_location.population import Objects, Population
 from voronym_location.publishing import drafted, put_in_force, sizes
 from voronym_location.settings import ServiceSettings
 from voronym_location.store import Store
@@ -120,6 +121,8 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
     columns = [np.array(column) for column in zip(*rows, strict=True)] if rows else [np.empty(0)] * 10
     person, group, since, household = (column.astype(np.int64) for column in columns[:4])
     counts, young, there = (column.astype(bool) for column in columns[4:7])
+    if not np.isin(person, census.people.person).all():
+        raise BadRequest("the attributes in the settings changed since the draft was made: look at it again")
     at = np.searchsorted(census.people.person, person)  # both ascend, and nobody else has a home
     latitude, longitude = census.people.latitude[at], census.people.longitude[at]
     was = np.where(columns[8].astype(bool), columns[7].astype(np.int64), -1)
@@ -128,11 +131,10 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
         if len(beside):
             latitude[row], longitude[row] = latitude[beside[0]], longitude[beside[0]]
     people = Population(
-        person, latitude, longitude, was, since, household, counts, young, columns[9].astype(bool)
-    )
-    fresh = connection.execute(
-        select(cohort.c.id, cohort.c.latitude, cohort.c.longitude).where(cohort.c.born == now).order_by("id")
-    ).all()
+        person, latitude, longitude, was, since, household, counts, young, columns[9].astype(bool),
+        census.people.attributes[at],
+    )  # fmt: skip
+    fresh = connection.execute(select(cohort).where(cohort.c.born == now).order_by("id")).all()
     numbers = np.array([row.id for row in fresh], np.int64)
     lives = np.isin(before.groups, connection.scalars(_cohorts(now)).all())
     standing = replace(
@@ -140,8 +142,12 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
         epoch=now,
         groups=np.concatenate([before.groups[lives], numbers]),
         centroids=np.concatenate(
-            [before.centroids[lives], np.array([row[1:] for row in fresh]).reshape(-1, 2)]
+            [
+                before.centroids[lives],
+                np.array([(row.latitude, row.longitude) for row in fresh]).reshape(-1, 2),
+            ]
         ),
+        attributes=_told(before, lives, fresh, len(census.attributes)),
         born=np.concatenate([before.born[lives], np.full(len(numbers), now)]),
         **kept["standing"],
     )
@@ -150,6 +156,13 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
     moved = (group >= 0) & (group != was)
     made = Epoch(group, since, standing, before.groups[~lives], moved, figures)
     return replace(census, people=people), made
+
+
+def _told(before: Standing, lives: Any, fresh: Sequence[Any], many: int) -> Objects:
+    """Return the attributes of living and of drafted groups."""
+    new = np.array([list(json.loads(row.attributes or "{}").values()) for row in fresh], object)
+    old = before.attributes[lives].reshape(-1, many)
+    return np.concatenate([old, new.reshape(len(fresh), many)])
 
 
 def _cohorts(now: int) -> Any:

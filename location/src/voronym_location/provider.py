@@ -47,8 +47,8 @@ class Provider:
 
         self.pharmacies, self._now = dict(pharmacies), now
         self._key = Ed25519PublicKey.from_public_bytes(b64decode(public))
-        self.learned: dict[str, Place] = {}
-        """Pseudonym and point of everybody who asked."""
+        self.learned: dict[str, tuple[Any, ...]] = {}
+        """Pseudonym and point of everybody who asked, with the attributes of their group, if any."""
 
     def nearest(self, place: Place) -> tuple[str, float]:
         """Return the nearest pharmacy and its distance in metres."""
@@ -75,7 +75,8 @@ class Provider:
     def answer(self, statement: Mapping[str, Any]) -> dict[str, Any]:
         """Answer somebody who shows a statement, and record what a provider can."""
         place = self.check(statement)
-        self.learned[str(statement.get("pseudonym", ""))[:100]] = place
+        told = json.loads(str(statement["signed"])).get("attributes", {})
+        self.learned[str(statement.get("pseudonym", ""))[:100]] = (*place, *told.values())
         name, far = self.nearest(place)
         return {"pharmacy": name, "metres": round(far)}
 

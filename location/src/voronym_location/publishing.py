@@ -68,7 +68,10 @@ def drafted(
         _check_linked(connection, chosen)
         census = take(connection, settings)
     _check_clock(census.published, clock())
-    made = plan(census.people, census.before, chosen, ctx.part(0.1, 0.6), directory=census.addresses)
+    made = plan(
+        census.people, census.before, chosen, ctx.part(0.1, 0.6), directory=census.addresses,
+        attributes=census.attributes,
+    )  # fmt: skip
     extra = {"by_density": by_density(census.people, made, chosen.k), "linked": chosen.linked}
     draft(store, census, made, ctx.part(0.6, 0.9, stage="writing"))
     return census, made, extra
@@ -154,13 +157,11 @@ def _without(census: Census, made: Epoch, gone: set[int], chosen: Settings) -> t
         return census, made
     stay = ~np.isin(census.people.person, list(gone))
     people, group = census.people.rows(stay), made.group[stay]
-    live = ~Crowd.of(people.after(group, made.since[stay]), made.standing, chosen, None).lacking
+    after = people.after(group, made.since[stay])
+    live = ~Crowd.of(after, made.standing, chosen, None, census.attributes).lacking
     short = made.standing.groups[~live]
     out = np.isin(group, short)
-    standing = replace(
-        made.standing, groups=made.standing.groups[live], centroids=made.standing.centroids[live],
-        born=made.standing.born[live],
-    )  # fmt: skip
+    standing = made.standing.rows(live)
     dissolved = np.union1d(made.dissolved, short[np.isin(short, census.before.groups)])
     made = replace(
         made, group=np.where(out, -1, group), since=np.where(out, standing.epoch, made.since[stay]),

@@ -228,12 +228,12 @@ class Search:
         width = min(width, 8 * (AROUND + 1) * self.k)
         gains, people = np.empty(areas), np.empty(areas, np.int64)
         slots, units = np.empty((areas, width), np.int64), np.empty((areas, width), np.int64)
-        field = self.field
+        field, d = self.field, self.field.points.shape[1]
 
         def block(start: int) -> None:
             work = (
-                np.empty(width, np.int64), np.empty(width, np.int64), np.empty((width, 3)), np.empty(width),
-                np.empty(width, bool), np.empty(4 * (AROUND + 1), np.int64), np.empty((4 * (AROUND + 1), 3)),
+                np.empty(width, np.int64), np.empty(width, np.int64), np.empty((width, d)), np.empty(width),
+                np.empty(width, bool), np.empty(4 * (AROUND + 1), np.int64), np.empty((4 * (AROUND + 1), d)),
             )  # fmt: skip
             stop = min(areas, start + BLOCK)
             kernels.evaluate(

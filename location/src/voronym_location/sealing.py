@@ -1,7 +1,7 @@
 """Homes at rest: sealed with a key outside the database, so that a copy of the database reveals no home.
 
-What is sealed is latitude, longitude and household, by AES-GCM, bound to the number of the person: rows
-cannot be swapped. The file of keys has one in each line; the first one seals, all of them open.
+What is sealed is latitude, longitude, household and attributes, by AES-GCM, bound to the number of the
+person: rows cannot be swapped. The file of keys has one in each line; the first one seals, all of them open.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ __all__ = ["Place", "Seal"]
 
 FORM = struct.Struct(">ddq")
 NONCE = 12
+PAD = 256
+"""Attributes are filled up with blanks to a multiple of so many bytes: their length says nothing of them."""
 
 
 class Place(NamedTuple):
@@ -33,6 +35,8 @@ class Place(NamedTuple):
     latitude: float
     longitude: float
     household: int
+    attributes: str = ""
+    """JSON, see `voronym_location.attributes`."""
 
 
 class Seal:
@@ -48,7 +52,7 @@ class Seal:
     >>> seal = Seal([bytes(32)])
     >>> columns = seal.close(7, Place(48.1, 11.5, 3))
     >>> columns["latitude"], seal.open(7, columns)
-    (None, Place(latitude=48.1, longitude=11.5, household=3))
+    (None, Place(latitude=48.1, longitude=11.5, household=3, attributes=''))
     """
 
     def __init__(self, keys: list[bytes] | tuple[bytes, ...] = ()) -> None:
@@ -98,22 +102,23 @@ class Seal:
     def close(self, person: int, place: Place) -> dict[str, Any]:
         """Return the columns of a home."""
         if not self._ciphers:
-            return {**place._asdict(), "sealed": None}
-        nonce = os.urandom(NONCE)
-        sealed = nonce + self._ciphers[0].encrypt(nonce, FORM.pack(*place), str(person).encode())
-        return {"latitude": None, "longitude": None, "household": None, "sealed": sealed}
+            return {**place._asdict(), "attributes": place.attributes or None, "sealed": None}
+        nonce, text = os.urandom(NONCE), place.attributes.encode()
+        text = FORM.pack(*place[:3]) + text.ljust(-(-len(text) // PAD) * PAD)
+        sealed = nonce + self._ciphers[0].encrypt(nonce, text, str(person).encode())
+        return {**dict.fromkeys(Place._fields), "sealed": sealed}
 
     def open(self, person: int, columns: Mapping[Any, Any]) -> Place:
         """Return a home from its columns."""
         sealed = columns["sealed"]
         if sealed is None:
-            return Place(columns["latitude"], columns["longitude"], columns["household"])
+            return Place(*(columns[name] for name in Place._fields[:3]), columns["attributes"] or "")
         for cipher in self._ciphers:
             try:
                 text = cipher.decrypt(sealed[:NONCE], sealed[NONCE:], str(person).encode())
             except InvalidTag:
                 continue
-            return Place(*FORM.unpack(text))
+            return Place(*FORM.unpack(text[: FORM.size]), text[FORM.size :].decode().rstrip())
         raise Unavailable(
             "homes in the database are sealed with a key that is not here: set home_key to its file"
         )

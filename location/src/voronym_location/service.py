@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Any
 
@@ -12,6 +13,7 @@ from sqlalchemy import delete, select
 
 from voronym_location import accounts, directory, homes
 from voronym_location.accounts import Account, Session
+from voronym_location.attributes import Attributes
 from voronym_location.errors import Refused, Unavailable
 from voronym_location.keys import ServiceKey
 from voronym_location.mail import Delivery, Postman, deliver
@@ -43,6 +45,7 @@ class Service(Operations):
 
     def __init__(self, settings: ServiceSettings, *, clock: Callable[[], float] = time.time) -> None:
         self.settings, self.clock = settings, clock
+        self.attributes = Attributes.of(settings.attributes)
         self.key = ServiceKey.open(settings.key_file)
         self.seal = Seal.read(settings.home_keys)
         self.store = Store(settings.url).open()
@@ -135,20 +138,23 @@ class Service(Operations):
 
     # -- home and statement --------------------------------------------------------------------------------
 
-    def submit_home(self, shown: str, latitude: float, longitude: float) -> None:
-        """Record where one lives, or moved to; the next epoch uses it."""
-        place = directory.check_place(latitude, longitude)
+    def submit_home(
+        self, shown: str, latitude: float, longitude: float, attributes: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record where one lives, or moved to, with the declared attributes; the next epoch uses it."""
+        place, told = directory.check_place(latitude, longitude), self.attributes.write(attributes)
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
             near = directory.household(connection, *place, self.settings.reach, self.settings.snap)
-            homes.put(connection, self.seal, who.id, Place(*place, near), self.clock())
+            homes.put(connection, self.seal, who.id, Place(*place, near, told), self.clock())
 
-    def submit_address(self, shown: str, text: str) -> None:
-        """Record where one lives by an address of the directory."""
+    def submit_address(self, shown: str, text: str, attributes: Mapping[str, Any] | None = None) -> None:
+        """Record where one lives by an address of the directory, with the declared attributes."""
+        told = self.attributes.write(attributes)
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
             near, latitude, longitude = directory.resolve(connection, str(text))
-            homes.put(connection, self.seal, who.id, Place(latitude, longitude, near), self.clock())
+            homes.put(connection, self.seal, who.id, Place(latitude, longitude, near, told), self.clock())
 
     def find_address(self, shown: str, text: str) -> tuple[float, float]:
         """Return the place of an address of the directory, without recording it."""
@@ -170,8 +176,10 @@ class Service(Operations):
         if row is None:
             return None
         place = self.seal.open(who.id, row._mapping)
+        told = {"attributes": json.loads(place.attributes)} if place.attributes else {}
         return {
-            "latitude": place.latitude, "longitude": place.longitude, "submitted": clock_text(row.submitted)
+            "latitude": place.latitude, "longitude": place.longitude, **told,
+            "submitted": clock_text(row.submitted),
         }  # fmt: skip
 
     def statement(self, shown: str) -> Statement | Waiting | None:
@@ -219,17 +227,20 @@ class Service(Operations):
             if row.number is not None and self.settings.period:
                 due = clock_text(row.published + self.settings.period)
             if row.cohort is None:
-                return Waiting("the next epoch will use your home", due)
+                told = f", if you told {', '.join(self.attributes.names)} with it" if self.attributes else ""
+                return Waiting(f"the next epoch will use your home{told}", due)
             if row.earlier and self.settings.epochs.get("linked"):
                 return Waiting(
                     "the group that you were in has become too small, and here nobody gets a second point: "
                     "whoever recognised you by an IP address, say, would learn more from it", None
                 )  # fmt: skip
             return Waiting("there are not enough people near you yet, or not for long enough", due)
-        text, signature = self._signer.signed(row.number, row.expires, row.k, row.latitude, row.longitude)
+        text, signature = self._signer.signed(
+            row.number, row.expires, row.k, row.latitude, row.longitude, row.attributes
+        )
         return Statement(
             text, signature, self.key.id, row.pseudonym.hex(), row.latitude, row.longitude, row.number,
-            clock_text(row.expires), row.k, row.wanted != row.seen,
+            clock_text(row.expires), row.k, row.wanted != row.seen, json.loads(row.attributes or "{}"),
         )  # fmt: skip
 
     def cancel(self, shown: str) -> None:

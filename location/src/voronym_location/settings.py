@@ -19,6 +19,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from voronym.errors import InputError
+from voronym_location.attributes import Attributes
 from voronym_location.rules import Settings
 
 __all__ = ["ServiceSettings"]
@@ -100,6 +101,8 @@ class ServiceSettings:
     """Passes of argon2id over that memory."""
     epochs: Mapping[str, Any] = field(default_factory=dict)
     """Table of the settings of groups, such as ``k`` and ``headroom``."""
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    """Tables ``[attributes.NAME]`` of what is grouped together with homes, such as the year of birth."""
 
     def __post_init__(self) -> None:
         for name, least in (("age", 0), ("newcomers", 0), ("attempts", 0), ("period", 0), ("backups", 0)):
@@ -126,6 +129,7 @@ class ServiceSettings:
             Settings(**self.epochs)
         except InputError as error:
             raise InputError(f"the settings of the epochs cannot be used: {error}") from None
+        Attributes.of(self.attributes)
 
     @classmethod
     def load(cls, file: Path | None = None, **given: Any) -> ServiceSettings:
@@ -146,7 +150,7 @@ class ServiceSettings:
                 raise InputError(f"cannot read the settings {file.name!r}: {error.strerror}") from None
             except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
                 raise InputError(f"the settings {file.name!r} are no TOML: {error}") from None
-        groups = dict(result.pop("epochs", {}))
+        groups, asked = dict(result.pop("epochs", {})), result.pop("attributes", {})
         for name, value in os.environ.items():
             if name.startswith(f"{PREFIX}EPOCHS_"):
                 groups[name.removeprefix(f"{PREFIX}EPOCHS_").lower()] = _number(value)
@@ -157,7 +161,12 @@ class ServiceSettings:
         unknown = sorted(set(result) - {field.name for field in dataclasses.fields(cls)})
         if unknown:
             raise InputError(f"there is no setting {unknown[0]!r}; the page on the server lists them")
-        return cls(**{name: _as(kinds[name], name, value) for name, value in result.items()}, epochs=groups)
+        if "attributes" in result or not isinstance(asked, dict):
+            raise InputError(
+                "attributes are declared in the file of settings, each in a table [attributes.NAME]"
+            )
+        plain = {name: _as(kinds[name], name, value) for name, value in result.items()}
+        return cls(**plain, epochs=groups, attributes=asked)
 
     def to_json(self) -> str:
         """Return all settings as text, for another process."""

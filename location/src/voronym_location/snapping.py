@@ -25,7 +25,7 @@ def snapped(crowd: Crowd, labels: Ints, groups: int) -> Floats:
     """Return the place of each new group, shape (groups, 2): the mean of its homes, on a public grid."""
     inside = labels >= 0
     sizes = np.maximum(np.bincount(labels[inside], minlength=groups), 1)
-    own = crowd.points[inside]
+    own = crowd.homes[inside]
     sums = [np.bincount(labels[inside], column, groups) / sizes for column in own.T]
     middle = np.stack(sums, axis=1)
     apart = np.square(own - middle[labels[inside]]).sum(axis=1)
@@ -94,7 +94,7 @@ def candidates(crowd: Crowd, labels: Ints, centroids: Floats) -> int | None:
     inside = np.flatnonzero(labels >= 0)
     there = points(*centroids.T)
     reach = np.zeros(len(there))
-    apart = np.sqrt(np.square(crowd.points[inside] - there[labels[inside]]).sum(axis=1))
+    apart = np.sqrt(np.square(crowd.homes[inside] - there[labels[inside]]).sum(axis=1))
     np.maximum.at(reach, labels[inside], apart)
     tree = cKDTree(points(*crowd.directory.T))
     return int(tree.query_ball_point(there, reach + 1.0, return_length=True).min())

@@ -7,7 +7,7 @@ a provider which of them asks. The pseudonym stands beside it, unsigned.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -35,6 +35,8 @@ class Statement:
         What is in ``signed``.
     moving : bool
         Whether the person submitted another home meanwhile, which the next epoch will see.
+    attributes : dict
+        What the whole group tells beside the place; also in ``signed``. Empty where none are declared.
     """
 
     signed: str
@@ -47,10 +49,12 @@ class Statement:
     expires: str
     k: int
     moving: bool = False
+    attributes: dict[str, Any] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
         """Return it as sent."""
-        return {"status": "served", **vars(self)}
+        told = {name: value for name, value in vars(self).items() if name != "attributes" or value}
+        return {"status": "served", **told}
 
 
 @dataclass(frozen=True)
@@ -88,9 +92,11 @@ class Signer:
         self.key, self.name = key, name
         self.signed = lru_cache(maxsize=200_000)(self._sign)
 
-    def _sign(self, epoch: int, expires: float, k: int, latitude: float, longitude: float) -> tuple[str, str]:
+    def _sign(
+        self, epoch: int, expires: float, k: int, latitude: float, longitude: float, attributes: str | None
+    ) -> tuple[str, str]:
         """Return the text of a group and its signature; names are in a fixed order, without blanks."""
-        result = {
+        result = ({"attributes": json.loads(attributes)} if attributes else {}) | {
             "centroid": [latitude, longitude],
             "epoch": epoch,
             "expires": clock_text(expires),

@@ -19,7 +19,7 @@ FAR = 1e300
 def _apart(X, total, size, i, q):
     """Return the squared distance of a person from the mean of a group."""
     out = 0.0
-    for j in range(3):
+    for j in range(X.shape[1]):
         gap = X[i, j] - total[q, j] / size[q]
         out += gap * gap
     return out
@@ -47,12 +47,12 @@ def _put(X, total, size, slot, i, q):
     old = slot[i]
     if old >= 0:
         size[old] -= 1
-        for j in range(3):
+        for j in range(X.shape[1]):
             total[old, j] -= X[i, j]
     slot[i] = q
     if q >= 0:
         size[q] += 1
-        for j in range(3):
+        for j in range(X.shape[1]):
             total[q, j] += X[i, j]
 
 
@@ -60,7 +60,7 @@ def _put(X, total, size, slot, i, q):
 def _exchange(X, total, size, a, i, b, j):
     """Return the change in cost when i of group a and j of group b change places."""
     change = 0.0
-    for c in range(3):
+    for c in range(X.shape[1]):
         d = X[j, c] - X[i, c]
         # the squares of the two cancel: each stays inside
         change -= (2.0 * total[a, c] * d + d * d) / size[a]
@@ -72,7 +72,7 @@ def _exchange(X, total, size, a, i, b, j):
 def _replace(X, total, size, a, i, j):
     """Return the change in cost of group a when j comes for i."""
     change = 0.0
-    for c in range(3):
+    for c in range(X.shape[1]):
         d = X[j, c] - X[i, c]
         change += X[j, c] * X[j, c] - X[i, c] * X[i, c] - (2.0 * total[a, c] * d + d * d) / size[a]
     return change
@@ -138,7 +138,7 @@ def _divide(X, total, size, slot, n, slots, k):
             new = slots
             slots += 1
             size[new] = 0
-            for j in range(3):
+            for j in range(X.shape[1]):
                 total[new, j] = 0.0
             _put(X, total, size, slot, who, new)
             while size[new] < k:
@@ -195,7 +195,7 @@ def regroup(X, total, size, slot, cost, may, n, slots, k, sweeps):
     """Regroup an area from the given start; return the gain, -1 if that is impossible."""
     for q in range(len(size)):
         size[q] = 0
-        for j in range(3):
+        for j in range(X.shape[1]):
             total[q, j] = 0.0
     for i in range(n):
         q = slot[i]
@@ -281,7 +281,7 @@ def evaluate(
                 slot[n] = 0 if alone and n < k else -1
                 n += 1
         slots = max(slots, 1)
-        for j in range(3):
+        for j in range(X.shape[1]):
             middle = 0.0
             for i in range(n):
                 middle += points[unit[i], j]

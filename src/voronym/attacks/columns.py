@@ -52,7 +52,7 @@ def columns(scene: Scene, ctx: Context) -> Found:
     targets = np.sort(order[len(order) // 2 :][: scene.targets])
     result = Told.learn(scene, X, Y, half)
     own = scene.links[targets]
-    credit, near, classes = link(result.whitened(X[targets]), result.whitened(result.predicted), own, ctx)
+    credit, near, classes = link(X[targets] @ result.spread, result.predicted, own, ctx)
     right, ceiling, by = credit * near, 1.0 / int(classes.sizes.min()), "prediction"
     ranks = Ranks.learn(scene, X, half)
     if ranks is not None and ranks.right > _tried(result, X, scene.links, half, ctx):
@@ -64,7 +64,7 @@ def columns(scene: Scene, ctx: Context) -> Found:
             1.0,
             f"order of {ranks.column!r}",
         )
-    bare, near_bare, _ = link(result.by_keys(X[targets]), result.by_keys(result.from_keys), own, ctx)
+    bare, near_bare, _ = link(X[targets] @ result.spread_keys, result.from_keys(Y), own, ctx, scene.classes)
     names = list(result.tells)
     return judge(
         right,
@@ -85,9 +85,8 @@ def columns(scene: Scene, ctx: Context) -> Found:
 
 def _tried(result: Told, X: Floats, links: Ints, half: Ints, ctx: Context) -> float:
     """Return how many of the people learned from the prediction finds among their own rows."""
-    rows = links[half]
     mine = np.arange(len(half))
-    credit, near, _ = link(result.whitened(X[half]), result.whitened(result.predicted[rows]), mine, ctx)
+    credit, near, _ = link(X[half] @ result.spread, result.predicted[links[half]], mine, ctx)
     return float((credit * near).mean())
 
 
@@ -160,48 +159,50 @@ def _sentence(success: float, control: float, alone: float, values: Told) -> str
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """The intruder's predictions of the true keys of every released row.
+    """The intruder's predictions of the true keys of every released row, in units of their errors.
 
-    ``tells`` has, for each column that betrays a key, the share of what masking hid that it explains, and
-    ``keys`` which key; ``spread`` and ``spread_keys`` turn errors into independent ones of size 1, with all
-    columns and with the keys alone.
+    ``weights_keys`` predict by the published keys alone. ``tells`` has, for each column that betrays a key,
+    the share of what masking hid that it explains, and ``keys`` which key; ``spread`` and ``spread_keys`` turn
+    errors into independent ones of size 1, with all columns and with the keys alone.
     """
 
     predicted: Floats
-    from_keys: Floats
+    weights_keys: Floats
     spread: Floats
     spread_keys: Floats
     tells: dict[str, float]
     keys: dict[str, str]
 
-    def whitened(self, points: Floats) -> Floats:
-        """Return points in units of the prediction's errors."""
-        return points @ self.spread
-
-    def by_keys(self, points: Floats) -> Floats:
-        """Return points in units of the prediction errors by published keys alone."""
-        return points @ self.spread_keys
+    def from_keys(self, published: Floats) -> Floats:
+        """Return the predictions by published keys alone, in units of their errors."""
+        result = published @ (self.weights_keys[1:] @ self.spread_keys)
+        result += self.weights_keys[0] @ self.spread_keys
+        return np.asarray(result)
 
     @classmethod
     def learn(cls, scene: Scene, X: Floats, Y: Floats, half: Ints) -> Told:
         """Learn from the people in ``half``, whose released rows are known."""
         rows, truth = scene.links[half], X[half]
-        published = np.column_stack([np.ones(len(Y)), Y])
         smooth = {name: Smoother.fit(_values(scene.released[name]), rows, truth) for name in scene.beside}
-        normal = Normal(published[rows], truth, [item.left_out for item in smooth.values()])
+        shared = np.column_stack([np.ones(len(half)), Y[rows]])
+        normal = Normal(shared, truth, [item.left_out for item in smooth.values()])
         alone = normal.solve(())
         every = normal.solve(tuple(range(len(smooth))))
         gains = {name: normal.gain(alone, i) for i, name in enumerate(smooth)}
-        predicted = published @ every[: published.shape[1]]
-        for weight, entry in zip(every[published.shape[1] :], smooth.values(), strict=True):
-            predicted += entry.everywhere * weight
+        p = shared.shape[1]
+        predicted = Y @ every[1:p]
+        predicted += every[0]
+        for weight, entry in zip(every[p:], smooth.values(), strict=True):
+            for j, guesses in enumerate((entry.guesses * weight).T):
+                predicted[:, j] += guesses[entry.place]
         rests = truth - normal.fitted(every)
         of = {j: block.name for block in scene.codec.blocks for j in range(block.start, block.stop)}
         strong = sorted((name for name in gains if gains[name].max() > _TELLS), key=lambda n: -gains[n].max())
+        spread = _whitening(rests)
         return cls(
-            predicted,
-            published @ alone[: published.shape[1]],
-            _whitening(rests),
+            predicted @ spread,
+            alone[:p],
+            spread,
             _whitening(truth - normal.fitted(alone)),
             {name: float(gains[name].max()) for name in strong},
             {name: of[int(gains[name].argmax())] for name in strong},

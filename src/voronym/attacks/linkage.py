@@ -95,7 +95,7 @@ def nearest(scene: Scene, ctx: Context) -> Found:
     targets = _targets(scene, ctx)
     own = None if scene.own is None else scene.own[targets]
     if scene.matcher is None:
-        credit, near, classes = link(X[targets], Y, own, ctx)  # as `record_linkage` does, for reports
+        credit, near, classes = link(X[targets], Y, own, ctx, scene.classes)
     else:
         credit, near, classes = scene.matcher.link(targets, own, ctx)
     return judge(

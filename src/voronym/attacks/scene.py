@@ -192,11 +192,10 @@ class Scene:
         drawn = np.random.default_rng(0).permutation(len(self.people) + 1)  # no place tells whose row it is
         order = np.argsort(drawn[person], kind="stable")
         place = np.argsort(order)
-        rows = order.tolist()
         moved = {
-            "released": self.released[rows],
+            "released": self.released[order],
             "own": np.where(self.own >= 0, place[self.own], -1),
-            "texts": {name: text[rows] for name, text in self.texts.items()},
+            "texts": {name: text[order] for name, text in self.texts.items()},
         }
         return Scene(**{**vars_of(self), **moved})
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from voronym.attacks.base import Found, attack
 from voronym.attacks.interval import judge, share
@@ -44,10 +46,11 @@ def singling(scene: Scene, ctx: Context) -> Found:
     holds, and nothing of what goes together.
     """
     made = [_Column.of(name, scene) for name in scene.released.columns]
-    before, after = [element.before for element in made], [member.after for member in made]
+    before = [element.before for element in made]
     # Rows are in a random order: sorted, the same table is attacked in the same way each time.
-    order = np.lexsort(after)
-    after = [values[order] for values in after]
+    order = np.lexsort([member.after for member in made])
+    made = [replace(member, after=member.after[order]) for member in made]
+    after = [member.after for member in made]
     crowd = [item.strangers for item in made if item.strangers is not None]
     wide, m = min(TOGETHER, len(made)), len(scene.released)
     rows = ctx.rng.permutation(m)[: min(m, GUESSES)]
@@ -109,15 +112,20 @@ def _describe(
 ) -> tuple[int, Ints, list[float]]:
     """Return the rarest of some descriptions of a row: the rows it fits, its columns and values."""
     rng = np.random.default_rng(seed)
-    tries: list[tuple[int, int, Ints, list[float]]] = []
-    for i in range(_TRIES):
+    here: dict[int, NDArray[np.bool_]] = {}
+    counts: dict[frozenset[int], tuple[int, Ints]] = {}
+    for _ in range(_TRIES):
         chosen = rng.choice(len(made), wide, replace=False)
-        values = [float(source[j][row]) for j in chosen]
-        tries.append((_fits(made, source, chosen, values), i, chosen, values))
-        if tries[-1][0] == 1:
+        columns = frozenset(chosen.tolist())
+        if columns in counts:
+            continue
+        for j in columns - here.keys():
+            here[j] = made[j].fits(source[j], float(source[j][row]))
+        counts[columns] = _together([here[j] for j in columns]), chosen
+        if counts[columns][0] == 1:
             break
-    count, _, chosen, values = min(tries, key=lambda item: item[:2])
-    return count, chosen, values
+    count, chosen = min(counts.values(), key=lambda item: item[0])
+    return count, chosen, [float(source[j][row]) for j in chosen]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,17 +159,21 @@ class _Column:
         middle = 0.0 if np.isnan(y).all() else float(np.nanmedian(y))
         return cls(x[:n], y, x[n:] if known else None, ordered, middle)
 
+    def fits(self, x: Floats, value: float) -> NDArray[np.bool_]:
+        """Return which values of this column fit a described one."""
+        if np.isnan(value):
+            return np.isnan(x)
+        if not self.ordered:
+            return np.asarray(x == value)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(x >= value if value >= self.middle else x <= value)
+
 
 def _fits(made: list[_Column], columns: list[Floats], chosen: Ints, values: list[float]) -> int:
     """Return how many rows fit a description."""
-    here = np.ones(len(columns[0]), bool)
-    for j, value in zip(chosen, values, strict=True):
-        x = columns[j]
-        if np.isnan(value):
-            here &= np.isnan(x)
-        elif not made[j].ordered:
-            here &= x == value
-        else:
-            with np.errstate(invalid="ignore"):
-                here &= x >= value if value >= made[j].middle else x <= value
-    return int(here.sum())
+    return _together([made[j].fits(columns[j], value) for j, value in zip(chosen, values, strict=True)])
+
+
+def _together(fits: list[NDArray[np.bool_]]) -> int:
+    """Return how many rows fit all columns of a description."""
+    return int(np.count_nonzero(reduce(np.logical_and, fits)))

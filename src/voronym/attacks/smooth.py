@@ -17,11 +17,12 @@ class Smoother:
     """Guesses from one column.
 
     ``left_out`` has, for each record that was learned from, the guess of a model that has not seen this
-    record; ``everywhere`` that for every row.
+    record; ``guesses`` those for every place among the values learned from, and ``place`` that of every row.
     """
 
     left_out: Floats
-    everywhere: Floats
+    guesses: Floats
+    place: Ints
 
     @classmethod
     def fit(cls, column: tuple[Floats, bool], rows: Ints, truth: Floats) -> Smoother:
@@ -43,7 +44,7 @@ class Smoother:
         sums = np.column_stack([np.bincount(place, item, len(levels)) for item in truth.T]).astype(np.float64)
         mean = truth.mean(axis=0)
         best, reaches = np.full(truth.shape[1], np.inf), np.zeros(truth.shape[1], np.int64)
-        left_out, everywhere = np.tile(mean, (len(rows), 1)), np.tile(mean, (len(values), 1))
+        left_out, guesses = np.tile(mean, (len(rows), 1)), np.tile(mean, (2 * len(levels) + 1, 1))
         for reach in REACHES if ordered else (0,):
             if reach > max(1, len(levels) // 2):
                 break
@@ -52,13 +53,13 @@ class Smoother:
             better = error < best
             best, reaches = np.where(better, error, best), np.where(better, reach, reaches)
             left_out[:, better] = guess[:, better]
-        at = np.searchsorted(levels, values)
-        inside = (at < len(levels)) & (levels[np.minimum(at, len(levels) - 1)] == values)
+        at, inside = np.divmod(np.arange(len(guesses)), 2)  # before this level, or at it
         for reach in np.unique(reaches):
             chosen = reaches == reach
             first, last = at - reach, at + reach + inside  # between two values: as many on either side
-            everywhere[:, chosen] = _means(count, sums[:, chosen], first, last, mean[chosen], None)
-        return cls(left_out, everywhere)
+            guesses[:, chosen] = _means(count, sums[:, chosen], first, last, mean[chosen], None)
+        spots = np.searchsorted(levels, values) + np.searchsorted(levels, values, "right")
+        return cls(left_out, guesses, spots)
 
 
 def _means(count: Ints, sums: Floats, first: Ints, last: Ints, mean: Floats, own: Floats | None) -> Floats:

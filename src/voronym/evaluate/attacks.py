@@ -6,7 +6,8 @@ Interval disclosure: how often the released value pins the true one down to a na
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -28,8 +29,10 @@ cKDTree = later.called("scipy.spatial", "cKDTree")  # noqa: N816 - its own name
 
 TARGETS = 20_000
 _BLOCK = 256  # targets looked up between two questions whether to go on
-_TREE = 8  # coordinates beyond which a k-d tree looks at nearly every point, one by one
+_TREE = 8  # coordinates beyond which a k-d tree may look at nearly every point, one by one
+_TRIED = 16  # targets looked up in both ways, to see which is faster
 _AT_ONCE = 4_000_000  # distances held at a time
+_Search = Callable[[NDArray[np.float64]], list[NDArray[np.int64]]]
 _TIE = 1e-9  # relative: distances this close are the same distance, computed in another order
 
 
@@ -186,10 +189,7 @@ def link(
         not known); and the classes of equal released records.
     """
     groups = _classes(Y) if classes is None else classes
-    points = Y[groups.first]
-    wide = points.shape[1] > _TREE
-    search = partial(_nearest_of_all, points) if wide else partial(_nearest, cKDTree(points))
-    block = max(1, _AT_ONCE // len(points)) if wide else _BLOCK
+    search, block = _search(Y[groups.first], X)
     credit, near = np.empty(len(X)), np.zeros(len(X), bool)
 
     def attack(start: int) -> None:
@@ -200,6 +200,29 @@ def link(
 
     ctx.map(attack, range(0, len(X), block))
     return credit, near, groups
+
+
+def _search(points: NDArray[np.float64], X: NDArray[np.float64]) -> tuple[_Search, int]:
+    """Return the faster way to find all the nearest points, and how many targets it takes at once.
+
+    Both ways find the same. With many coordinates it depends on the table which one is faster: of categories
+    a tree has few coordinates to look at.
+    """
+    at_once = max(1, _AT_ONCE // len(points))
+    every = partial(_nearest_of_all, points)
+    wide = points.shape[1] > _TREE
+    if wide and len(X) <= at_once:
+        return every, at_once
+    tree = partial(_nearest, cKDTree(points))
+    some = X[:: max(1, len(X) // _TRIED)][: min(_TRIED, at_once)]
+    return (every, at_once) if wide and _seconds(every, some) < _seconds(tree, some) else (tree, _BLOCK)
+
+
+def _seconds(search: _Search, X: NDArray[np.float64]) -> float:
+    """Return how long a search takes."""
+    begun = time.perf_counter()
+    search(X)
+    return time.perf_counter() - begun
 
 
 def nearest_released(original_X: ArrayLike, released_X: ArrayLike, ctx: Context) -> NDArray[np.int64]:

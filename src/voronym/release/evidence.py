@@ -31,7 +31,7 @@ class Evidence:
     coordinates : Coordinates, optional
         Their keys as numbers; None where a key is of a kind that has none, such as text.
     masked : Masked
-        What the method made and has to say.
+        What the method made and has to say; without rows where it made groups, since the release has them.
     order : array, shape (n,)
         Released row r came from original row ``order[r]``.
     published_loss : float, optional

@@ -336,7 +336,8 @@ class RunChoices(Options):
         "4GB", "The memory of all workers together, such as 8GB.", purpose=PARTS, value="SIZE",
     )  # fmt: skip
     work: str | None = option(
-        None, "The work folder. All workers must reach it.", check=path, purpose=PARTS, value="FOLDER",
+        None, "The work folder, or an address such as s3://bucket/work. All workers must reach it.",
+        check=path, purpose=PARTS, value="FOLDER",
         accepts="str | Path | None", usual="beside the output",
     )  # fmt: skip
     resume: bool = option(

@@ -12,6 +12,7 @@ from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
 from voronym.request.checks import EVERY
 from voronym.request.public_steps import uncounted_steps
+from voronym.table.places.store import Store
 
 if TYPE_CHECKING:
     from voronym.request.choices import ReleaseChoices
@@ -336,6 +337,27 @@ def check_parts(choices: ReleaseChoices, *, database: bool = False) -> None:
             "a policy counts the cells of files, and a query has none: write what it yields to Parquet files "
             "first, and name these"
         )
+
+
+def check_work(work: str | None, engine: str, workers: int | None) -> None:
+    """Refuse a store in which workers cannot leave files for each other."""
+    address = None if work is None else Store().address(work)
+    if address is None:
+        return
+    kind = address.split("://", 1)[0]
+    if kind not in STORES:
+        raise InputError(
+            f"a work folder is a folder of this machine, or in a store that gives a file its name once "
+            f"({', '.join(f'{name}://' for name in STORES)}); {kind}:// is none"
+        )
+    if kind == "memory" and (engine != "local" or workers != 1):
+        raise InputError(
+            "memory:// is the memory of one process: take one worker on this machine, or another store"
+        )
+
+
+STORES = ("s3", "s3a", "gs", "gcs", "memory")
+"""Stores that refuse to give a file a name that is taken."""
 
 
 def check_recipe(recipe: Recipe) -> None:

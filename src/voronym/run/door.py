@@ -250,7 +250,8 @@ def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any
     target = Path(private) / "release" if private is not None else Path(output)  # type: ignore[arg-type]
     try:
         home = target.absolute().parent if output is None or place_of(output) is None else None
-        with as_files(data, request.run.work or home, how["reading"]) as files:
+        work = request.run.work
+        with as_files(data, home if work is None or place_of(work) else work, how["reading"]) as files:
             from voronym.run.parts.door import release_parts  # not waited for by a table in memory
 
             release = release_parts(files, target, request, **how)

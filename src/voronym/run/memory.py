@@ -164,10 +164,11 @@ def make_release(
     doubts += checks.after(table, made, masked, losses, recipe)
     changes = key_changes(original.frame, masked.frame, original.schema, np.arange(table.n))
     exposed = [Exposed.of(item, table.keys, recipe.required_k) for item in (original, released)]
+    groups = isinstance(masked, Grouped) and masked.partition is not None
     evidence = Evidence(
         original,
         coordinates,
-        masked,
+        replace(masked, frame=masked.frame.head(0)) if groups else masked,  # `released` has these rows
         order,
         loss,
         clock.seconds,

@@ -77,12 +77,13 @@ def equivalence_classes(frame: Frame, keys: Sequence[str]) -> Classes:
     grouped = (
         pl.DataFrame(columns)
         .with_row_index("row")
-        .select(pl.col("row").min().over([c.name for c in columns]).cast(pl.Int64))
+        .select(pl.col("row").min().over([c.name for c in columns]))
     )
     # Each class is named by its first row; numbering these in ascending order is the order of appearance.
-    first, labels, sizes = np.unique(grouped["row"].to_numpy(), return_inverse=True, return_counts=True)
-    del first
-    return Classes(labels.reshape(-1).astype(np.int64), sizes.astype(np.int64))
+    first = grouped["row"].to_numpy()
+    numbers = np.cumsum(first == np.arange(n)) - 1
+    labels = numbers[first]
+    return Classes(labels, np.bincount(labels))
 
 
 def check_columns(frame: Frame, names: Sequence[str], role: str) -> None:

@@ -203,7 +203,7 @@ class Table(Columns):
         """Return a table of the given rows, in the given order."""
         order = np.asarray(order, np.int64)
         units = None if self.units is None else self.units.rows(order)
-        return self.like(nw.maybe_reset_index(self.frame[order.tolist()]), units=units)
+        return self.like(nw.maybe_reset_index(self.frame[order]), units=units)
 
     def like(self, frame: Frame, source: Source | None = None, *, units: Units | None = None) -> Table:
         """Return a table of this schema from a frame that was made of this one's values.

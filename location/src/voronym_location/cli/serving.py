@@ -87,19 +87,29 @@ def epoch(
             f"{words} {'under k' if figures[name] is None else figures[name]}"
             for name, words in (("people", "people"), ("served", "served"), ("told", "given a new place"))
         )
-        typer.echo(f"epoch {figures['epoch']} is a draft, counts to the next k: {counts}", err=True)
+        typer.echo(
+            f"epoch {figures['epoch']} is a draft, counts to the next k: {counts}, rms {figures['rms']:.0f} m"
+            f"{_apart(figures)}",
+            err=True,
+        )
         return
     typer.echo(
         f"epoch {figures['epoch']} is in force: {figures['people']:,} people, {figures['served']:,} served, "
-        f"{figures['waiting']:,} wait, {figures['groups']:,} groups, rms {figures['rms']:.0f} m, "
-        f"{figures['seconds']:.1f} s",
+        f"{figures['waiting']:,} wait, {figures['groups']:,} groups, rms {figures['rms']:.0f} m"
+        f"{_apart(figures)}, {figures['seconds']:.1f} s",
         err=True,
     )
 
 
+def _apart(figures: dict[str, Any]) -> str:
+    """Return how far attributes are from the true ones, as words."""
+    return "".join(f", {name} off by {value:g}" for name, value in figures.get("attributes", {}).items())
+
+
 def import_directory(
     file: Annotated[
-        Path, typer.Argument(help="CSV with address, latitude, longitude and, if wanted, email.")
+        Path,
+        typer.Argument(help="CSV with address, latitude, longitude and, if wanted, email and attributes."),
     ],
     config: Config = None,
     folder: Folder = None,
@@ -108,12 +118,13 @@ def import_directory(
     from voronym_location.directory import read_rows
 
     with _service(config, folder) as service:
+        read_as = service.settings.rows, service.attributes
         try:
             with file.open(encoding="utf-8-sig", newline="") as lines:
-                for _ in read_rows(lines, service.settings.rows):  # a file with a mistake changes nothing
+                for _ in read_rows(lines, *read_as):  # a file with a mistake changes nothing
                     pass
             with file.open(encoding="utf-8-sig", newline="") as lines:
-                done = service.import_directory(read_rows(lines, service.settings.rows))
+                done = service.import_directory(read_rows(lines, *read_as))
         except OSError as error:
             raise InputError(f"cannot read the directory {file.name!r}: {error.strerror}") from None
     typer.echo(f"{done['rows']:,} rows, {done['people']:,} new people", err=True)

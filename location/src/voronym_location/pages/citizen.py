@@ -86,6 +86,7 @@ def _seen(desk: Desk, token: str) -> dict[str, Any]:
             "off": off,
             "moving": result.moving,
             "seen": (f"{seen[0]:.6f}", f"{seen[1]:.6f}"),
+            "attributes": result.attributes,
             "pseudonym": result.pseudonym,
             "until": desk.time(result.expires),
             "over": datetime.fromisoformat(result.expires).timestamp() <= desk.service.clock(),

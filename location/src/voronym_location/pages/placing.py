@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -51,11 +52,12 @@ def routes(desk: Desk) -> APIRouter:
         view = _state(form, outline)
         wanted, chosen = form.get("do", ""), form.get("chosen") == "1"
         text = form.get("text", "").strip()
+        told = {name: form.get(f"attribute-{name}", "") for name in service.attributes.names}
         try:
             if wanted == "use" and not chosen:  # a pin that nobody put is nobody's home
                 raise BadRequest("put the pin on your house first: type the address, or click the map")
             if wanted == "use":
-                service.submit_home(token, view.latitude, view.longitude)
+                service.submit_home(token, view.latitude, view.longitude, told)
                 return desk.to("/me")
             if wanted == "find":
                 result = coordinates(text) or service.find_address(token, text)
@@ -65,7 +67,7 @@ def routes(desk: Desk) -> APIRouter:
             close = service.suggest_addresses(token, text) if wanted == "find" else []
             return _page(
                 desk, request, outline, view, chosen=chosen, text=text, wrong=sentence(error), close=close,
-                status=400,
+                told=told, status=400,
             )  # fmt: skip
         after = _moved(form, view, outline, wanted)
         clicked = wanted not in STEPS and after != view
@@ -135,10 +137,12 @@ def _page(
     said: str = "",
     wrong: str = "",
     close: Sequence[str] = (),
+    told: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> Response:
     token = desk.token(request)
-    account = desk.service.whoami(token)
+    account, known = desk.service.whoami(token), desk.service.home(token)
+    before = (known or {}).get("attributes", {}) if told is None else told
     shown = f"{view.latitude:.5f}, {view.longitude:.5f}" if chosen else "not put yet"
     picture = chart.draw(
         outline, view, home=view.place, put=chosen, title="Map of the town",
@@ -150,7 +154,10 @@ def _page(
         here="home",
         account=account,
         status=status,
-        moving=desk.service.home(token) is not None,
+        moving=known is not None,
+        attributes=[
+            item | {"value": before.get(item["name"], "")} for item in desk.service.attributes.plain()
+        ],
         latitude=f"{view.latitude:.6f}",
         longitude=f"{view.longitude:.6f}",
         span=f"{view.span:.0f}",

@@ -102,6 +102,7 @@ home = Table(
     Column("latitude", Double),  # these three are absent where they are sealed
     Column("longitude", Double),
     Column("household", BigInteger),
+    Column("attributes", Text),  # JSON of what is grouped together with it; absent where sealed, or none
     Column("sealed", LargeBinary),  # see `voronym_location.sealing`
     Column("version", BigInteger, nullable=False),  # another one after each move; never the same again
     Column("submitted", Double, nullable=False),
@@ -127,6 +128,7 @@ cohort = Table(
     Column("ended", BigInteger),
     Column("latitude", Double, nullable=False),
     Column("longitude", Double, nullable=False),
+    Column("attributes", Text),  # JSON of what its people tell beside the place
 )  # fmt: skip
 
 member = Table(

@@ -32,10 +32,11 @@ from voronym.release.write import refuse_ledger
 from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
-from voronym.request.rules import check_parts
+from voronym.request.rules import check_parts, check_work
 from voronym.result import Folder
 from voronym.run import checks
 from voronym.run.parts import spill
+from voronym.run.parts.afar import fetch, is_afar, path_of, sent
 from voronym.run.parts.database import is_database
 from voronym.run.parts.engine import Engine
 from voronym.run.parts.folders import check_place, folders
@@ -107,21 +108,23 @@ def release_parts(
     added: tuple[Added, ...] = ()
     if recipe is None:
         request, added = completed(request, files, reading)
-    if run.work is not None:
-        check_place(Path(run.work))
     name = engine_of(request, recipe)
+    check_work(run.work, name, run.workers)
+    work = None if run.work is None else path_of(run.work)
+    if work is not None and not is_afar(work):
+        check_place(work)
     ctx = Context(progress=progress)
     with watched(run, name) as watch, together():
         if there is None:
             final = target.absolute().parent.resolve() / target.name
         else:
             final = passing_till_the_end() / "release"
-        place = final.parent if run.work is None else Path(run.work).absolute()
+        place = final.parent if work is None else work.absolute()
         made = folders(place, final, resume=run.resume)
         job = job_of(
             files,
             made.work,
-            made.release,
+            made.work / "release" if is_afar(made.work) else made.release,
             request,
             target=final,
             recipe=recipe,
@@ -130,11 +133,16 @@ def release_parts(
             style=style,
             report=report,
         )
+        job = sent(job, files)
         _enter(job, made.before)
         crew = crew_of(name, run.workers, run.memory, job.leaf, run.address)
         lead = Engine(job, crew, ctx, watch)
         try:
             findings = lead.run()
+            if is_afar(made.work):
+                for part in lead.course.sealed:
+                    fetch(job.release / part, made.release)
+                lead.job = job = replace(job, release=made.release)
             out = _told(lead, findings, target, {"engine": name, "leaf": job.leaf, "rounds": job.wanted})
             if out.recipe.policy is not None:
                 out.checklist = _judged(job, out, added)
@@ -144,7 +152,7 @@ def release_parts(
                 out._dossier = dossier_of(lead, out)
         finally:
             crew.close()
-        _refuse_changed(job)
+        _refuse_changed(job, files)
         if there is None:
             place_folder(job.release, final, overwrite=overwrite, sealed=lead.course.sealed)
         else:
@@ -262,11 +270,11 @@ def _check_address(place: Place, address: str, table: str, request: Request, *, 
     place.check(address, table, overwrite=overwrite)
 
 
-def _refuse_changed(job: Job) -> None:
+def _refuse_changed(job: Job, files: Sequence[Path]) -> None:
     """Refuse a release if its files changed after the run began."""
-    for path, name, stamp in zip(job.files, job.names, job.stamps, strict=True):
+    for file, name, stamp in zip(files, job.names, job.stamps, strict=True):
         try:
-            about = Path(path).stat()
+            about = file.stat()
             same = (about.st_size, about.st_mtime_ns) == tuple(stamp)
         except OSError:
             same = False

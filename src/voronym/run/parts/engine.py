@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from voronym.request.recipe import Recipe
 from voronym.request.rules import check_ledger
 from voronym.run import checks
 from voronym.run.parts import counting
+from voronym.run.parts.afar import path_of
 from voronym.run.parts.job import FILE, LEAF, needed
 from voronym.run.parts.learn import Stratum, arrays_of, merge_counts, whole_counts
 from voronym.run.parts.leaves import travels
@@ -49,7 +50,7 @@ class Engine(Stages):
         job = self.job
         self.expect(job.wanted)
         if not job.decided("dataset"):
-            files, names = [Path(file) for file in job.files], list(job.names)
+            files, names = [path_of(file) for file in job.files], list(job.names)
             absent: list[str] = []
             result: list[Any] = []
             if not is_parquet(files[0]):
@@ -282,6 +283,8 @@ class Engine(Stages):
         """Write, read back and count."""
         job = self.job
         files, buckets = int(job.recall("files")), int(job.recall("buckets"))
+        if not job.decided("order"):
+            job.decide("order", secrets.randbits(128))
         written = self.perform("write", files)
         self.course.bytes_written = sum(answer["bytes"] for answer in written)
         self.course.guarded = sum(answer["guarded"] for answer in written)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from voronym.core.atomic import at_the_end, claim
 from voronym.core.locks import is_ours
 from voronym.errors import InputError, ReadError, WriteError, hint
-from voronym.run.parts import spill
+from voronym.run.parts import afar, spill
 from voronym.run.parts.runners import LostError
 from voronym.run.parts.store import OtherVersionError
 
@@ -51,7 +51,7 @@ def folders(place: Path, target: Path, *, resume: bool) -> Folders:
         Whether to go on with what is there, and to leave it when interrupted.
     """
     locked = claim(target)
-    if _made(place):
+    if not afar.is_afar(place) and _made(place):
         at_the_end(lambda _: _tidy(place))
     here = _left(place, target, resume=resume, locked=locked)
     if here is None:
@@ -79,6 +79,9 @@ def _tidy(place: Path) -> None:
 
 def _remove(work: Path) -> None:
     """Remove a work folder; a killed removal leaves the job, so that the next run can finish it."""
+    if afar.is_afar(work):
+        afar.remove(work)
+        return
     with contextlib.suppress(OSError):
         for path in work.iterdir():
             if path.name != spill.JOB:
@@ -90,8 +93,10 @@ def check_ours(work: Path) -> None:
     """Refuse a work folder that is not the one that was made, or that others may write to.
 
     Workers that run as another user than the one who leads the run, such as those of a container, are let in
-    where that is the superuser.
+    where that is the superuser. Who reads and writes in a store is for its own rules to say.
     """
+    if afar.is_afar(work):
+        return
     with contextlib.suppress(OSError):
         about = work.lstat()
         private = stat.S_ISDIR(about.st_mode) and (os.name != "posix" or not about.st_mode & 0o077)
@@ -137,17 +142,21 @@ def check_place(place: Path) -> None:
 
 def _left(place: Path, target: Path, *, resume: bool, locked: bool) -> Folders | None:
     """Find the remains of an earlier run to this target; remove those that are not resumed."""
-    name = re.compile(re.escape(f".{target.name}.work") + r"(-\w{8,})?")
-    there = [path for path in place.iterdir() if name.fullmatch(path.name)]
-    known = {path: _job(path, target, resume=resume, locked=locked) for path in there if is_ours(path)}
-    ours = sorted(
-        (path for path, job in known.items() if job is not None), key=lambda path: path.stat().st_mtime
-    )
+    name, away = re.compile(re.escape(f".{target.name}.work") + r"(-\w{8,})*"), afar.is_afar(place)
+    there = [path for path in afar.listed(place) if name.fullmatch(path.name)]
+    if away and not resume:  # of a run on another machine it is not known whether it is dead
+        there = [path for path in there if f".work-{afar.machine()}-" in path.name]
+    known = {
+        path: _job(path, target, resume=resume, locked=locked) for path in there if away or is_ours(path)
+    }
+    ours = sorted((path for path, job in known.items() if job is not None), key=_age)
     strange = [path for path in there if path not in known]
     out = None
     if resume and ours:
         job = known[ours[-1]]
-        if job is not None and is_ours(job.release) and _is_waiting(job.release, target):
+        if job is not None and away:
+            out = Folders(ours.pop(), _private(target.parent, f".{target.name}.new-"), job)
+        elif job is not None and is_ours(job.release) and _is_waiting(job.release, target):
             out = Folders(ours.pop(), job.release, job)
     elif resume and strange:
         raise InputError(NOT_OURS.format(strange[0].name))
@@ -156,11 +165,15 @@ def _left(place: Path, target: Path, *, resume: bool, locked: bool) -> Folders |
             _remove(path)
         for path, job in known.items():
             if job is None:  # of another target; or nothing was written down before it was killed
-                _tidy(path)
+                _remove(path) if away else _tidy(path)
         for path in target.parent.iterdir():
             if _is_waiting(path, target) and _may_go(path) and (out is None or path != out.release):
                 shutil.rmtree(path, ignore_errors=True)
     return out
+
+
+def _age(work: Path) -> float:
+    return (work / spill.JOB).stat().st_mtime if afar.is_afar(work) else work.stat().st_mtime
 
 
 def _is_waiting(path: Path, target: Path) -> bool:
@@ -190,6 +203,8 @@ def _job(work: Path, target: Path, *, resume: bool, locked: bool) -> Job | None:
 
 def _private_pair(place: Path, target: Path) -> Folders:
     release = _private(target.parent, f".{target.name}.new-")
+    if afar.is_afar(place):
+        return Folders(afar.folder_in(place, target.name), release)
     try:
         return Folders(_private(place, f".{target.name}.work-"), release)
     except BaseException:

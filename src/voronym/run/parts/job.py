@@ -19,6 +19,7 @@ from voronym.errors import VoronymError, hint, speaking
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.run.parts import spill, store
+from voronym.run.parts.afar import is_afar, path_of
 from voronym.run.parts.coding import Coding
 from voronym.run.parts.source import Dataset
 from voronym.run.parts.texts import Layout
@@ -58,7 +59,7 @@ class Job:
     Parameters
     ----------
     work : Path
-        The work folder, which every worker reaches by this name.
+        The work folder, which every worker reaches by this name; also one in an object store.
     release : Path
         Where the files of the release are made, before they get their place.
     target : Path, optional
@@ -237,6 +238,8 @@ def recalled(path: Path) -> Any:
 
 
 def _stamp(path: Path) -> tuple[str, int, int]:
+    if is_afar(path):  # a folder with a name of its own, and in it nothing is written twice
+        return str(path), 0, 0
     about = path.stat()
     return str(path), about.st_ino, about.st_mtime_ns
 
@@ -250,7 +253,7 @@ def _coding(path: str, inode: int, time: int, importance: tuple[tuple[str, float
 @lru_cache(maxsize=24)
 def _recalled(path: str, *stamp: int) -> Any:
     del stamp  # another job may have made a file of this name meanwhile
-    return spill.recall(Path(path))
+    return spill.recall(path_of(path))
 
 
 def stage(name: str) -> Callable[[Stage], Stage]:
@@ -277,7 +280,7 @@ def perform(work: str, name: str, number: int) -> Any:
     import voronym.run.parts.writing  # noqa: F401 - the stages, which register themselves
     from voronym.run.parts.folders import check_ours
 
-    folder = Path(work)
+    folder = path_of(work)
     check_ours(folder)
     path = answer_path(folder, name, number)
     if path.exists():

@@ -25,7 +25,9 @@ from voronym.privacy.unasked import unasked
 from voronym.request.choices import ColumnChoices, RunChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
+from voronym.request.rules import check_work
 from voronym.run.parts import counting, spill
+from voronym.run.parts.afar import passing, sent
 from voronym.run.parts.door import crew_of, job_of
 from voronym.run.parts.engine import Engine, buckets_of
 from voronym.run.parts.job import LEAF, Job, stage
@@ -119,8 +121,10 @@ def measure_parts(
         keys=tuple(keys), confidential=tuple(confidential), drop_undeclared=True,
         person=columns.get("person"), household=columns.get("household"),
     )  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="voronym-", dir=run.work) as folder:
-        job = job_of(find(source), Path(folder), Path(folder), Request(roles), reading=reading)
+    check_work(run.work, engine, run.workers)
+    with passing(run.work) as folder:
+        files = find(source)
+        job = sent(job_of(files, folder, folder, Request(roles), reading=reading), files)
         job.decide("job", job)
         ctx = Context(seed=seed, progress=progress)
         crew = crew_of(engine, run.workers, run.memory, LEAF, run.address)

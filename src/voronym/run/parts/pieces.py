@@ -20,6 +20,7 @@ from voronym.errors import SchemaError, VoronymError
 from voronym.request.recipe import Recipe
 from voronym.run import checks
 from voronym.run.parts import spill
+from voronym.run.parts.afar import here, path_of
 from voronym.run.parts.books import booking_of
 from voronym.run.parts.coding import HOME, PERSON, closed
 from voronym.run.parts.database import export, is_database
@@ -47,13 +48,16 @@ def convert(job: Job, number: int) -> tuple[list[str], Written | None]:
     """
     name = job.names[number]
     if is_database(Path(job.files[number])):
-        with spill.whole(job.path("text", number, "parquet")) as temporary:
+        with (
+            here(path_of(job.files[number])) as file,
+            spill.whole(job.path("text", number, "parquet")) as temporary,
+        ):
             columns = export(
-                Path(job.files[number]),
+                file,
                 job.reading.get("query"),
                 lambda columns: _kept_names(job, columns),
                 temporary,
-                job.work / "text-spare",
+                temporary.with_name("text-spare"),
             )
         return columns, None
     try:

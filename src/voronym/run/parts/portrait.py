@@ -18,10 +18,8 @@ from voronym.evaluate.pair import numbers, plain
 from voronym.run.parts import spill
 from voronym.run.parts.job import Job, stage
 from voronym.run.parts.pieces import read_piece
-from voronym.run.parts.writing import file_of, kept_names
-from voronym.table.read import read
+from voronym.run.parts.writing import file_of, read_back
 from voronym.table.schema import Schema
-from voronym.table.source import read_again
 from voronym.table.table import Table
 
 BESIDE = 50_000
@@ -36,14 +34,9 @@ Edges = tuple[list[float] | None, list[float] | None]
 
 def released(job: Job, number: int) -> Table | None:
     """Read a written file, as a reader sees it; None if it is missing."""
-    path = file_of(job, number)
-    if not path.exists():
+    if not file_of(job, number).exists():
         return None
-    layout = job.layout
-    if layout.text:
-        frame = read_again(read(path, **layout.reading()), kept_names(job), ())
-    else:
-        frame = pl.read_parquet(path, hive_partitioning=False, glob=False)
+    frame = read_back(job, number, ())
     return Table.of(frame, job.recipe.schema, only=frame.columns)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from voronym.errors import InputError, MissingExtraError, ReadError, SchemaError
+from voronym.run.parts.afar import readable
 from voronym.run.parts.database import is_database
 from voronym.table.frame import listing
 from voronym.table.read import read
@@ -196,7 +197,7 @@ def survey(files: Sequence[Path], names: Sequence[str] | None = None) -> Dataset
     }
     for file, name, given in zip(files, called, folders, strict=True):
         try:
-            with pq.ParquetFile(file) as opened:
+            with pq.ParquetFile(readable(file)) as opened:
                 meta = opened.metadata
                 rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
                 here = dict(pl.from_arrow(opened.schema_arrow.empty_table()).schema)  # type: ignore[union-attr]
@@ -290,7 +291,7 @@ def load(part: Part, columns: Sequence[str], types: dict[str, Any], rows: int | 
     fixed = dict(part.fixed)
     stored = [name for name in columns if name not in fixed]
     try:
-        with arrow().parquet.ParquetFile(part.path) as opened:
+        with arrow().parquet.ParquetFile(readable(part.path)) as opened:
             within = sum(opened.metadata.row_group(group).num_rows for group in part.groups)
             if within > part.rows:
                 table = _divided(opened, part, stored, part.rows if rows is None else min(rows, part.rows))

@@ -1,12 +1,14 @@
 """Files in the work folder: rows by destination, one batch each, so that a reader reads only its own.
 
 Every file is whole or not there: it is made under another name and then linked to its own, so that of two
-workers who were given the same task the first one counts. Only the owner may read it.
+workers who were given the same task the first one counts. Only the owner may read it. Where workers share no
+disk, the folder is in an object store (`afar`), which gives a file its name once, too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import json
 import os
@@ -20,7 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.errors import WriteError, hint
-from voronym.run.parts import store
+from voronym.run.parts import afar, store
 from voronym.run.parts.source import arrow
 
 Ints = NDArray[np.int64]
@@ -32,12 +34,15 @@ JOB = "job.json"
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Yield a temporary path that becomes ``path`` when complete, unless that exists already."""
+    if afar.is_afar(path):
+        with afar.written(path) as temporary:
+            yield temporary
+        return
     temporary = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         temporary.touch(0o600)
         yield temporary
-        with contextlib.suppress(FileExistsError):
-            os.link(temporary, path)
+        _named(temporary, path)
     except OSError as error:
         raise WriteError(
             f"the work folder cannot take more: {error.strerror or type(error).__name__}; free some space, "
@@ -45,6 +50,19 @@ def whole(path: Path) -> Iterator[Path]:
         ) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _named(temporary: Path, path: Path) -> None:
+    """Give a file its name, unless that is there already."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+            raise
+        if not path.exists():  # a disk without links
+            temporary.replace(path)
 
 
 def spill(path: Path, frame: pl.DataFrame, to: Ints, destinations: int) -> Ints:
@@ -73,12 +91,18 @@ def gather(paths: Sequence[Path], first: int, last: int) -> list[pl.DataFrame]:
     pa = arrow()
     out: list[pl.DataFrame] = []
     for path in paths:
-        with pa.OSFile(str(path), "rb") as file, pa.ipc.open_file(file) as reader:
+        with _opened(path) as file, pa.ipc.open_file(file) as reader:
             held = json.loads(reader.schema.metadata[b"to"])
             for batch, to in enumerate(held):
                 if first <= to < last:
                     out.append(pl.from_arrow(reader.get_batch(batch)))  # type: ignore[arg-type]
     return out
+
+
+def _opened(path: Path) -> Any:
+    pa = arrow()
+    source = afar.readable(path)
+    return pa.OSFile(source, "rb") if isinstance(source, str) else pa.PythonFile(source, "r")
 
 
 @functools.cache

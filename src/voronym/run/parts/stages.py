@@ -10,9 +10,10 @@ from typing import Any
 from voronym.core.clock import now
 from voronym.core.context import Context
 from voronym.run.parts import spill
+from voronym.run.parts.afar import held, is_afar
 from voronym.run.parts.job import Job, answer_path
 from voronym.run.parts.outcome import spoken
-from voronym.run.parts.runners import Runner
+from voronym.run.parts.runners import RUNNERS, Runner
 from voronym.run.parts.watching import Watch
 from voronym.steps.effect import Effect
 
@@ -62,9 +63,10 @@ class Stages:
         weight = WEIGHTS.get(name.split("@")[0], 1.0)
         answers: dict[int, Any] = {}
         left = []
+        done = {path.name for path in work.glob(f"{name}-*.done")}
         for number in range(tasks):
             path = answer_path(work, name, number)
-            if path.exists():
+            if path.name in done:
                 answers[number] = spill.recall(path)
             else:
                 left.append(number)
@@ -80,7 +82,7 @@ class Stages:
             )
 
         wait()
-        for number, answer in self.runner.run(str(work), name, left, wait):
+        for number, answer in self._crew(name, tasks).run(str(work), name, left, wait):
             answers[number] = answer
             if isinstance(answer, dict) and "error" in answer:
                 held = [part for part in answers.values() if part["spread"] > 0.0]
@@ -94,6 +96,13 @@ class Stages:
         self.course.seconds[name] = now() - started
         self.watch.end(name, self.course.seconds[name])
         return [answers[number] for number in range(tasks)]
+
+    def _crew(self, name: str, tasks: int) -> Runner:
+        """Return the runner of a stage: this process for single tasks that read files of its machine."""
+        files = name == "look" or self.job.ledger is not None
+        if not (files and tasks == 1 and is_afar(self.job.work)):
+            return self.runner
+        return RUNNERS["local"](workers=1, memory=self.runner.memory)
 
     def _picture(self, name: str, done: int, tasks: int) -> str:
         """Describe the present work in a few words."""
@@ -117,11 +126,7 @@ class Stages:
     def _held(self) -> int:
         """Return the bytes of rows in the work folder, looked at every other second."""
         if now() > self._looked + 2.0:
-            self._looked, held = now(), 0
-            for path in self.job.work.glob("*.arrow"):
-                with contextlib.suppress(OSError):
-                    held += path.stat().st_size
-            self._there = held
+            self._looked, self._there = now(), held(self.job.work)
         return self._there
 
     def forget(self, name: str, tasks: int) -> None:

@@ -25,6 +25,7 @@ import polars as pl
 
 from voronym.core.formats import program_version
 from voronym.errors import ReadError, hint
+from voronym.run.parts import afar
 
 T = TypeVar("T", bound=type)
 CLASSES: dict[str, type] = {}
@@ -177,6 +178,7 @@ _KINDS: dict[str, Kind] = {
     "counter": (Counter, _pairs, lambda rows: Counter({_value(key): _value(part) for key, part in rows})),
     "mapping": (Mapping, _pairs, lambda rows: {_value(key): _value(part) for key, part in rows}),
     "path": (Path, str, Path),
+    "address": (afar.Afar, str, afar.path_of),
     "datetime": (dt.datetime, lambda value: value.isoformat(), dt.datetime.fromisoformat),
     "date": (dt.date, lambda value: value.isoformat(), dt.date.fromisoformat),
     "time": (dt.time, lambda value: value.isoformat(), dt.time.fromisoformat),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from voronym.errors import GuaranteeError
 from voronym.privacy import Finding, measure_within
 from voronym.privacy.base import beyond_sizes
 from voronym.run.parts import counting, spill
+from voronym.run.parts.afar import here
 from voronym.run.parts.coding import HOME, PERSON, closed
 from voronym.run.parts.job import Job, stage
 from voronym.run.parts.learn import judged_counts
@@ -30,6 +32,15 @@ from voronym.table.units import Units
 def file_of(job: Job, number: int) -> Path:
     """Return the name of a file of the release."""
     return job.release / f"part-{number:05d}.{job.format}"
+
+
+def read_back(job: Job, number: int, keys: Sequence[str]) -> pl.DataFrame:
+    """Return a file of the release as its readers see it; text cells of keys as texts."""
+    layout = job.layout
+    with here(file_of(job, number)) as path:
+        if layout.text:
+            return read_again(read(path, **layout.reading()), kept_names(job), keys)
+        return pl.read_parquet(path, hive_partitioning=False, glob=False)
 
 
 def kept_names(job: Job) -> list[str]:
@@ -93,7 +104,8 @@ def write(job: Job, number: int) -> dict[str, int]:
         _, files = job.recall("later")
         changed = spill.gather([job.path("later", 0)], files.index(number), files.index(number) + 1)
         frame = frame.with_columns(changed[0].get_columns())
-    frame = frame[np.random.default_rng().permutation(len(frame))]
+    # Drawn once for the run: of two workers with the same task, each may write one of the two files below.
+    frame = frame[np.random.default_rng([job.recall("order"), number]).permutation(len(frame))]
     units = [name for name in (PERSON, HOME) if name in frame.columns]
     if units:  # who is behind the rows of the file, for the count alone
         beside = frame.select(units)
@@ -119,7 +131,8 @@ def sort(job: Job, number: int) -> dict[str, Any]:
     also += sorted({name for name in weighed if isinstance(name, str)} - {*also})
     columns = [*schema.keys, *(name for name in also if name not in schema.keys)]
     layout = job.layout
-    frame, names = layout.read(path, kept_names(job), columns)
+    with here(path) as file:
+        frame, names = layout.read(file, kept_names(job), columns)
     if job.path("units", number).exists():
         beside = spill.gather([job.path("units", number)], 0, 1)[0]
         frame = frame.with_columns(beside.get_columns())
@@ -156,13 +169,8 @@ def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], l
     numbers = [number for number in range(int(job.recall("files"))) if file_of(job, number).exists()]
     paths = [file_of(job, number) for number in numbers]
     sealed = {path.name: digest_of(path) for path in paths}
-    layout = job.layout
-    if layout.text:  # as one who reads the file would see it
-        texts = [read(path, **layout.reading()) for path in paths]
-        frames = [read_again(text, kept_names(job), recipe.schema.keys) for text in texts]
-        frame = pl.concat(frames, how="vertical_relaxed")
-    else:
-        frame = pl.concat([pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths])
+    frames = [read_back(job, number, recipe.schema.keys) for number in numbers]
+    frame = pl.concat(frames, how="vertical_relaxed")
     schema = job.released_schema
     kept = [name for name in frame.columns if name in schema and schema[name].role != "identifier"]
     table = Table.of(frame.select(kept), schema, only=kept)
@@ -173,6 +181,6 @@ def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], l
         known = {what: closed(units[name]) for what, name in UNITS.items() if name in units.columns}
         table = table.like(table.frame, units=Units(**known))
     findings = tuple(measure_within(model, table, recipe.strata) for model in recipe.required)
-    if layout.text and any(not finding.holds for finding in beyond_sizes(findings)):
+    if job.layout.text and any(not finding.holds for finding in beyond_sizes(findings)):
         raise GuaranteeError(ALIKE.format(name=", ".join(recipe.schema.confidential)))
     return findings, Counter(table.heads.tolist()), frame.columns, sealed

@@ -1,0 +1,104 @@
+"""Homes and attributes as points of one space: the coordinates of ``anonymize --location``, in metres."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voronym.keyspaces import Coordinates, Weighed
+from voronym.table.encoders import Location
+from voronym.table.schema import Schema
+from voronym.table.table import Table
+from voronym_location.attributes import Attributes
+from voronym_location.globe import RADIUS
+from voronym_location.population import Floats, Ints, Objects, Population
+
+if TYPE_CHECKING:
+    from voronym_location.epochs import Standing
+
+PLACE = ("latitude", "longitude")
+
+
+class Joint:
+    """People and living groups in one space, in which each attribute varies as much as homes do.
+
+    Parameters
+    ----------
+    people : Population
+        With attributes.
+    standing : Standing
+        The groups, with what they publish.
+    attributes : Attributes
+        As declared.
+    """
+
+    def __init__(self, people: Population, standing: Standing, attributes: Attributes) -> None:
+        self.attributes, self.n, self.values = attributes, len(people), people.attributes
+        told = standing.attributes.reshape(len(standing), len(attributes))
+        both = np.concatenate([people.attributes, told])
+        columns: dict[str, Any] = {
+            "latitude": np.concatenate([people.latitude, standing.centroids[:, 0]]),
+            "longitude": np.concatenate([people.longitude, standing.centroids[:, 1]]),
+        }
+        for item, column in zip(attributes, both.T, strict=True):
+            columns[item.name] = column.astype(np.float64 if item.kind == "numeric" else np.str_)
+        table = pl.DataFrame(columns)
+        schema = Schema.build(
+            table, keys=list(columns), locations=[PLACE], kinds={item.name: item.kind for item in attributes},  # type: ignore[misc]
+            orders={item.name: item.values for item in attributes if item.kind == "ordinal"},
+        )  # fmt: skip
+        self.keys = Coordinates(Table.of(table, schema))
+        weighed = Weighed(self.keys, {item.name: item.importance for item in attributes})
+        scale = next(part.scale for part in self.keys.codec.encoders if isinstance(part, Location))
+        self.points: Floats = weighed.records.X * (RADIUS / scale if scale > 0.0 else 1.0)
+
+    @property
+    def people(self) -> Floats:
+        """Everybody's point, in metres."""
+        return self.points[: self.n]
+
+    @property
+    def groups(self) -> Floats:
+        """The points of the living groups."""
+        return self.points[self.n :]
+
+    def publish(self, labels: Ints, m: int) -> Objects:
+        """Return what each of m new groups publishes: a mean on a grid, or the most frequent value.
+
+        The grid of a number is as coarse as that of a place, see `voronym_location.snapping.FINE`.
+        """
+        from voronym_location.snapping import widths
+
+        rows = np.flatnonzero(labels >= 0)
+        own, sizes = labels[rows], np.maximum(np.bincount(labels[rows], minlength=m), 1)
+        means = np.stack([np.bincount(own, column, m) / sizes for column in self.keys.X[rows].T], axis=1)
+        decoded = self.keys.codec.decode(means)
+        out = np.empty((m, len(self.attributes)), object)
+        for at, item in enumerate(self.attributes):
+            out[:, at] = decoded[item.name].to_list()
+            if item.kind == "numeric":
+                numbers = self.values[rows, at].astype(np.float64)
+                mean = np.bincount(own, numbers, m) / sizes
+                spread = np.sqrt(np.bincount(own, np.square(numbers - mean[own]), m) / sizes)
+                width = widths(spread, item.step)
+                out[:, at] = _plain(np.clip(np.rint(mean / width) * width, item.low, item.high))
+        return out
+
+    def apart(self, rows: Ints, published: Objects) -> dict[str, float]:
+        """Return how far what people publish is from what is true: rms of numbers, share of other values."""
+        out = {}
+        for at, item in enumerate(self.attributes):
+            true, told = self.values[rows, at], published[:, at]
+            if item.kind == "numeric":
+                gaps = np.square(true.astype(np.float64) - told.astype(np.float64))
+                out[item.name] = round(float(np.sqrt(gaps.mean())), 2) if len(rows) else 0.0
+            else:
+                out[item.name] = round(float((true != told).mean()), 3) if len(rows) else 0.0
+        return out
+
+
+def _plain(numbers: Floats) -> list[float | int]:
+    """Return numbers as JSON has them: whole ones without a point."""
+    return [int(value) if value.is_integer() else round(value, 9) for value in numbers.tolist()]

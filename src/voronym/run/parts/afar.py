@@ -1,0 +1,193 @@
+"""Work folders in an object store, for workers that share no disk.
+
+A path in a store is a `upath.UPath`, which has the manners of a `Path`. Here is what the two do not share:
+how a file gets its name once, how it is read in pieces, and how a library that wants a file gets one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import secrets
+import socket
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from uuid import uuid4
+
+from voronym.errors import MissingExtraError, ReadError, WriteError, hint
+from voronym.table.places.store import Store, store_of
+
+if TYPE_CHECKING:
+    from voronym.run.parts.job import Job
+
+SMALL = 32 * 2**20
+"""Bytes of a file that is fetched whole: fewer requests than reading it in pieces."""
+
+
+@runtime_checkable
+class Afar(Protocol):
+    """A path in a store."""
+
+    fs: Any
+    path: str
+
+
+def path_of(text: object) -> Path:
+    """Return the path that a text names, on this machine or in a store."""
+    address = Store().address(str(text))
+    if address is None:
+        return Path(str(text))
+    store_of(address)  # says which library is missing
+    try:
+        from upath import UPath
+    except ImportError:
+        raise MissingExtraError(
+            f"a work folder in a store needs universal-pathlib: pip install 'voronym[remote]' ({address})"
+        ) from None
+    return cast("Path", UPath(address, use_listings_cache=False))
+
+
+def is_afar(path: object) -> bool:
+    """Whether a path is in a store."""
+    return isinstance(path, Afar)
+
+
+def folder_in(place: Path, name: str) -> Path:
+    """Return a folder in a store; its name cannot be guessed, and tells whether this machine made it."""
+    return place / f".{name}.work-{machine()}-{secrets.token_hex(8)}"
+
+
+def listed(place: Path) -> list[Path]:
+    """Return what is in a folder; nothing in a store that has no such folder yet."""
+    if not isinstance(place, Afar):
+        return list(place.iterdir())
+    try:
+        return list(place.iterdir()) if place.exists() else []
+    except Exception as error:
+        raise WriteError(f"the store of the work folder does not answer ({type(error).__name__})") from None
+
+
+def machine() -> str:
+    """Return a short name of this machine that says nothing about it."""
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def put(temporary: Path, path: Path) -> None:
+    """Give a file its name in a store, unless that is there already."""
+    there = cast("Afar", path)
+    if not path.exists():
+        with contextlib.suppress(FileExistsError):
+            there.fs.put_file(str(temporary), there.path, mode="create")
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """Yield a temporary path of this machine whose file becomes ``path`` in its store."""
+    with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
+        temporary = Path(folder) / uuid4().hex
+        temporary.touch(0o600)
+        yield temporary
+        try:
+            put(temporary, path)
+        except Exception as error:  # each store has errors of its own
+            raise WriteError(
+                f"the store of the work folder does not take a file ({type(error).__name__}): see whether it "
+                f"answers, or name another place with {hint('work')}. Nothing was released"
+            ) from None
+
+
+def readable(path: object) -> Any:
+    """Return what Arrow reads: the name of a file, or a file in a store."""
+    here = path_of(path) if isinstance(path, str) else path
+    if not isinstance(here, Afar):
+        return str(here)
+    try:
+        if here.fs.size(here.path) <= SMALL:
+            import io
+
+            return io.BytesIO(here.fs.cat_file(here.path))
+        return here.fs.open(here.path, "rb")
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise ReadError(f"the store of the work folder does not answer ({type(error).__name__})") from None
+
+
+@contextlib.contextmanager
+def here(path: Path) -> Iterator[Path]:
+    """Yield a path of this machine: that of the file itself, or of a copy that is removed afterwards."""
+    if not isinstance(path, Afar):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
+        fetch(path, Path(folder))
+        yield Path(folder) / path.name
+
+
+def fetch(path: Path, folder: Path) -> None:
+    """Copy a file from its store into a folder of this machine."""
+    there = cast("Afar", path)
+    try:
+        there.fs.get_file(there.path, str(folder / path.name))
+    except Exception as error:
+        raise ReadError(f"the store of the work folder does not answer ({type(error).__name__})") from None
+
+
+def held(work: Path) -> int:
+    """Return the bytes of rows in a work folder."""
+    if isinstance(work, Afar):
+        with contextlib.suppress(Exception):  # asked for the picture of progress alone
+            listed = work.fs.ls(work.path, detail=True)
+            return sum(item["size"] or 0 for item in listed if item["name"].endswith(".arrow"))
+        return 0
+    size = 0
+    for path in work.glob("*.arrow"):
+        with contextlib.suppress(OSError):
+            size += path.stat().st_size
+    return size
+
+
+def remove(work: Path) -> None:
+    """Remove a work folder from its store."""
+    there = cast("Afar", work)
+    with contextlib.suppress(Exception):  # gone, or out of reach
+        there.fs.rm(there.path, recursive=True)
+
+
+@contextlib.contextmanager
+def passing(place: str | None) -> Iterator[Path]:
+    """Yield a private work folder at a place that is removed at the end of the block."""
+    there = None if place is None else path_of(place)
+    if there is None or not is_afar(there):
+        with tempfile.TemporaryDirectory(prefix="voronym-", dir=there) as folder:
+            yield Path(folder)
+        return
+    work = folder_in(there, "passing")
+    try:
+        yield work
+    finally:
+        remove(work)
+
+
+def sent(job: Job, files: Sequence[Path]) -> Job:
+    """Return a job whose workers find its files: where they are, or copied to the store of its work folder.
+
+    Folders like ``year=2024`` keep their names. What is there already is not sent again.
+    """
+    if not is_afar(job.work):
+        return job
+    places = []
+    for number, file in enumerate(files):
+        named = (piece for piece in file.absolute().parent.parts if "=" in piece)
+        places.append(job.work.joinpath("input", f"{number:06d}", *named, file.name))
+        try:
+            put(file, places[-1])
+        except Exception as error:  # each store has errors of its own
+            raise WriteError(
+                f"the store of the work folder does not take {file.name!r} ({type(error).__name__}); nothing "
+                "was released"
+            ) from None
+    return replace(job, files=tuple(map(str, places)))
