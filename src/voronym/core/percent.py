@@ -12,7 +12,7 @@ def percent(share: float | None, *, whole: bool = False) -> str:
 
     Examples
     --------
-    >>> percent(0.65), percent(0.07312), percent(0.424, fine=True), percent(0.0), percent(1.0)
+    >>> percent(0.65), percent(0.07312), percent(0.424), percent(0.424, whole=True), percent(1.0)
     ('65 %', '7.3 %', '42.4 %', '42 %', '100 %')
     >>> percent(0.997), percent(0.9997), percent(0.0003), percent(0.00003), percent(None)
     ('99.7 %', '> 99.9 %', '0.03 %', '< 0.01 %', '–')

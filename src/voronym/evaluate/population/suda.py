@@ -162,9 +162,9 @@ def suda(
     >>> found.scores.tolist(), found.by_size
     ([0.0, 2.0, 0.0, 0.0, 0.0], {1: 1})
     >>> print(found)
-    unique in at most 2 columns: 1 of 5 records (20.00%)
+    unique in at most 2 columns: 1 of 5 records (20 %)
     minimal uniques of 1 column: 1
-    share of the total score with each column: job 100%, sex 0%, town 0%
+    share of the total score with each column: job 100 %, sex 0 %, town 0 %
     """
     ctx = Context(progress=progress)
     made = find_uniques(load(table), keys, size, sampling_fraction, ctx)
