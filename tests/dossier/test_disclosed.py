@@ -75,7 +75,7 @@ def test_the_pages_say_whose_value_is_certain(release):
     page, public = render(release), render(release, audience="public")
     assert f"{certain} people" in section(page, "known")
     head = text(page[: page.index("<nav")])
-    assert f"Of {certain} people" in head
+    assert f"For {certain} people" in head
     assert "certain ill" in head
     output = section(page, "intruder")
     assert "Knows only that a person is in the table" in output

@@ -21,8 +21,8 @@ longer is cut into several experiments. Marks of the quick and the full run have
 ``what``, so that they stand in one row; one of them may have rows that the other has not. Every mark whose
 verdict is not "same" has its ``why``. ``voronym papers toy --full --item toys --store
 papers/src/voronym_papers/results`` runs one experiment and keeps what it found (`stored`); without
-``--full`` it keeps the quick figures. ``python -m pytest tests/papers/test_overview.py`` says what the documentation's
-table lacks, `make papers-table` writes it again.
+``--full`` it keeps the quick figures. ``python -m pytest tests/papers/test_overview.py`` says what the
+documentation's table lacks, `make papers-table` writes it again.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ CLOSE = 2.0
 """Points, or percent, by which the mean of random draws may be off and still count as the same."""
 
 EXCEPTIONALLY = 5.0
-"""Percent of draws up to which something is taken to happen exceptionally, whatever range a run wrote down."""
+"""Percent of draws up to which an event counts as exceptional, whatever range a run wrote down."""
 
 
 def close(published: float | None, unit: str) -> float:
