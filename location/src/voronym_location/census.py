@@ -80,9 +80,9 @@ def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = 
         .order_by(home.c.person)
     )  # fmt: skip
     columns = _columns(connection, query, "qOOOOOq?OOOOOO?")
-    told, latitude, longitude, household, attributes = _opened(seal, asked, columns[0], *columns[1:6])
-    person, *_, version, vouched, known = (column[told] for column in columns[:9])
-    *state, published = (column[told] for column in columns[9:])
+    complete, latitude, longitude, household, attributes = _opened(seal, asked, columns[0], *columns[1:6])
+    person, *_, version, vouched, known = (column[complete] for column in columns[:9])
+    *state, published = (column[complete] for column in columns[9:])
     same = np.asarray(known == version, bool)  # neither new nor moved since
     group, since, seen, counted = (
         np.where(same, column, missing).astype(np.int64)
@@ -112,12 +112,12 @@ def _opened(
         for column, value in zip(out, seal.open(int(person[row]), {"sealed": place[4][row]}), strict=True):
             column[row] = value
     rows = [asked.row(text) for text in out[3]] if asked else [()] * len(person)
-    told = np.array([row is not None for row in rows], bool)
-    attributes = np.empty((int(told.sum()), len(asked)), object)
+    complete = np.array([row is not None for row in rows], bool)
+    attributes = np.empty((int(complete.sum()), len(asked)), object)
     for at, values in enumerate(row for row in rows if row is not None):
         attributes[at] = values
-    latitude, longitude, household = (column[told] for column in out[:3])
-    return told, latitude.astype(float), longitude.astype(float), household.astype(np.int64), attributes
+    latitude, longitude, household = (column[complete] for column in out[:3])
+    return complete, latitude.astype(float), longitude.astype(float), household.astype(np.int64), attributes
 
 
 def _standing(connection: Connection, last: Row[Any] | None, asked: Attributes) -> Standing:
@@ -125,13 +125,13 @@ def _standing(connection: Connection, last: Row[Any] | None, asked: Attributes) 
         return Standing.empty()
     columns = (cohort.c.id, cohort.c.latitude, cohort.c.longitude, cohort.c.born, cohort.c.attributes)
     query = select(*columns).where(cohort.c.ended.is_(None), cohort.c.born <= last.number)
-    numbers, latitude, longitude, born, told = _columns(connection, query, "qddqO")
-    if any(tuple(json.loads(text or "{}")) != asked.names for text in told):
+    numbers, latitude, longitude, born, texts = _columns(connection, query, "qddqO")
+    if any(tuple(json.loads(text or "{}")) != asked.names for text in texts):
         raise InputError(
             "the attributes in the settings are not those that living groups tell: set them back, or end all "
             "groups by voronym location after-restore; everybody then tells them, and waits for a new group"
         )
-    attributes = np.array([list(json.loads(text).values()) for text in told], object) if asked else None
+    attributes = np.array([list(json.loads(text).values()) for text in texts], object) if asked else None
     return Standing.of(
         last.number, numbers, np.stack([latitude, longitude], axis=1), born,
         top=last.top, designed=last.designed, rms=last.rms,

@@ -35,7 +35,7 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int, *, lin
         Whether it is refused, too, that somebody gets a second place: an intruder who links pseudonyms would
         intersect the two groups.
     """
-    lived, lives = _told(before), _told(epoch.standing)
+    lived, lives = _published(before), _published(epoch.standing)
     people = pl.DataFrame(
         {
             "was": population.group,
@@ -75,7 +75,7 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int, *, lin
         _refuse(f"{len(small)} groups have fewer than k={k} addresses of active people who count")
 
 
-def _told(standing: Standing) -> dict[int, tuple[object, ...]]:
+def _published(standing: Standing) -> dict[int, tuple[object, ...]]:
     """Return what the people of each group tell: its place and its attributes."""
     both = zip(standing.centroids.tolist(), standing.attributes.tolist(), strict=True)
     return dict(zip(standing.groups.tolist(), ((*place, *rest) for place, rest in both), strict=True))

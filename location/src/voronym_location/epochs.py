@@ -70,9 +70,9 @@ class Standing:
         numbers = np.asarray(groups, np.int64).reshape(-1)
         order = np.argsort(numbers, kind="stable")
         places = np.asarray(centroids, np.float64).reshape(len(numbers), 2)
-        told = np.asarray(more.pop("attributes", no_attributes(len(numbers))), object)
+        attributes = np.asarray(more.pop("attributes", no_attributes(len(numbers))), object)
         columns = numbers[order], places[order], np.asarray(born, np.int64)[order]
-        return cls(epoch, *columns, **more, attributes=told[order])
+        return cls(epoch, *columns, **more, attributes=attributes[order])
 
     def rows(self, where: NDArray[np.bool_]) -> Standing:
         """Return the same with some of the groups."""

@@ -36,8 +36,8 @@ class Joint:
 
     def __init__(self, people: Population, standing: Standing, attributes: Attributes) -> None:
         self.attributes, self.n, self.values = attributes, len(people), people.attributes
-        told = standing.attributes.reshape(len(standing), len(attributes))
-        both = np.concatenate([people.attributes, told])
+        groups = standing.attributes.reshape(len(standing), len(attributes))
+        both = np.concatenate([people.attributes, groups])
         columns: dict[str, Any] = {
             "latitude": np.concatenate([people.latitude, standing.centroids[:, 0]]),
             "longitude": np.concatenate([people.longitude, standing.centroids[:, 1]]),
@@ -90,12 +90,12 @@ class Joint:
         """Return how far what people publish is from what is true: rms of numbers, share of other values."""
         out = {}
         for at, item in enumerate(self.attributes):
-            true, told = self.values[rows, at], published[:, at]
+            true, shown = self.values[rows, at], published[:, at]
             if item.kind == "numeric":
-                gaps = np.square(true.astype(np.float64) - told.astype(np.float64))
+                gaps = np.square(true.astype(np.float64) - shown.astype(np.float64))
                 out[item.name] = round(float(np.sqrt(gaps.mean())), 2) if len(rows) else 0.0
             else:
-                out[item.name] = round(float((true != told).mean()), 3) if len(rows) else 0.0
+                out[item.name] = round(float((true != shown).mean()), 3) if len(rows) else 0.0
         return out
 
 

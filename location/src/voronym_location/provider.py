@@ -75,8 +75,8 @@ class Provider:
     def answer(self, statement: Mapping[str, Any]) -> dict[str, Any]:
         """Answer somebody who shows a statement, and record what a provider can."""
         place = self.check(statement)
-        told = json.loads(str(statement["signed"])).get("attributes", {})
-        self.learned[str(statement.get("pseudonym", ""))[:100]] = (*place, *told.values())
+        attributes = json.loads(str(statement["signed"])).get("attributes", {})
+        self.learned[str(statement.get("pseudonym", ""))[:100]] = (*place, *attributes.values())
         name, far = self.nearest(place)
         return {"pharmacy": name, "metres": round(far)}
 

@@ -53,8 +53,8 @@ class Statement:
 
     def plain(self) -> dict[str, Any]:
         """Return it as sent."""
-        told = {name: value for name, value in vars(self).items() if name != "attributes" or value}
-        return {"status": "served", **told}
+        fields = {name: value for name, value in vars(self).items() if name != "attributes" or value}
+        return {"status": "served", **fields}
 
 
 @dataclass(frozen=True)
