@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st

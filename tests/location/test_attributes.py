@@ -63,7 +63,7 @@ def entries(n: int, *, first: int = 0) -> list[Entry]:
     ]
 
 
-def statements_of(server: Any, emails: list[str]) -> dict[str, tuple[str, Any]]:
+def handed_out(server: Any, emails: list[str]) -> dict[str, tuple[str, Any]]:
     """Return the pseudonym and all that is signed of everybody who is served."""
     answers = {email: server.statement(quick_token(server, email)) for email in emails}
     return {
@@ -83,7 +83,7 @@ def test_an_intruder_who_knows_place_and_attributes_of_everybody_finds_k(tmp_pat
         for turn in range(4):
             assert server.run_epoch()["attributes"].keys() == ASKED.keys()
             audit.look()
-            handed = statements_of(server, people)
+            handed = handed_out(server, people)
             assert len(handed) > 100
             active = {email: email for email in people}  # everybody lives at an address of their own
             smallest.append(checker.observe(active, handed)[0])

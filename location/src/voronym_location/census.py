@@ -61,7 +61,7 @@ class Census:
 def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = None) -> Census:
     """Read the active people; sealed homes are opened with the keys of the settings.
 
-    People without a value of a declared attribute wait, and count for nobody.
+    Who has not told an attribute that is declared now waits, and counts for nobody.
     """
     asked = Attributes.of(settings.attributes)
     seal = Seal.read(settings.home_keys) if seal is None else seal
@@ -105,7 +105,7 @@ def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = 
 def _opened(
     seal: Seal, asked: Attributes, person: Ints, *place: Any
 ) -> tuple[Flags, Floats, Floats, Ints, Objects]:
-    """Return which people gave all attributes, and their latitudes, longitudes, households and attributes."""
+    """Return who told all attributes, and their latitudes, longitudes, households and attributes."""
     closed = np.array([sealed is not None for sealed in place[4]], bool)
     out = [np.where(closed, 0, column) for column in place[:4]]
     for row in np.flatnonzero(closed).tolist():

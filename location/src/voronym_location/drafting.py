@@ -96,7 +96,7 @@ def draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
     fresh = made.standing.born == now
     cohorts = zip(
         made.standing.groups[fresh].tolist(), made.standing.born[fresh].tolist(),
-        *made.standing.centroids[fresh].T.tolist(), _attribute_texts(census, made.standing.attributes[fresh]),
+        *made.standing.centroids[fresh].T.tolist(), _published(census, made.standing.attributes[fresh]),
         strict=True,
     )  # fmt: skip
     labels = np.unique(people.household, return_inverse=True)[1].reshape(-1)
@@ -117,7 +117,7 @@ def draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
             ctx.tell(start / len(rows), whole=True)
 
 
-def _attribute_texts(census: Census, attributes: Objects) -> list[str | None]:
+def _published(census: Census, attributes: Objects) -> list[str | None]:
     """Return what new groups tell beside their place, as JSON."""
     names = census.attributes.names
     return [json.dumps(dict(zip(names, row, strict=True))) if names else None for row in attributes.tolist()]

@@ -36,8 +36,8 @@ class Joint:
 
     def __init__(self, people: Population, standing: Standing, attributes: Attributes) -> None:
         self.attributes, self.n, self.values = attributes, len(people), people.attributes
-        published = standing.attributes.reshape(len(standing), len(attributes))
-        both = np.concatenate([people.attributes, published])
+        groups = standing.attributes.reshape(len(standing), len(attributes))
+        both = np.concatenate([people.attributes, groups])
         columns: dict[str, Any] = {
             "latitude": np.concatenate([people.latitude, standing.centroids[:, 0]]),
             "longitude": np.concatenate([people.longitude, standing.centroids[:, 1]]),

@@ -148,7 +148,7 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
                 np.array([(row.latitude, row.longitude) for row in fresh]).reshape(-1, 2),
             ]
         ),
-        attributes=_attributes_of(before, lives, fresh, len(census.attributes)),
+        attributes=_published(before, lives, fresh, len(census.attributes)),
         born=np.concatenate([before.born[lives], np.full(len(numbers), now)]),
         **kept["standing"],
     )
@@ -159,7 +159,7 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
     return replace(census, people=people), made
 
 
-def _attributes_of(before: Standing, lives: NDArray[np.bool_], fresh: Sequence[Any], many: int) -> Objects:
+def _published(before: Standing, lives: NDArray[np.bool_], fresh: Sequence[Any], many: int) -> Objects:
     """Return the attributes of living and of drafted groups."""
     new = np.array([list(json.loads(row.attributes or "{}").values()) for row in fresh], object)
     old = before.attributes[lives].reshape(int(lives.sum()), many)

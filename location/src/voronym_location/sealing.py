@@ -26,7 +26,7 @@ __all__ = ["Place", "Seal"]
 FORM = struct.Struct(">ddq")
 NONCE = 12
 PAD = 256
-"""Bytes: attributes are padded with blanks to a multiple, so that their length reveals nothing."""
+"""Attributes are filled up with blanks to a multiple of these bytes: their length says nothing of them."""
 
 
 class Place(NamedTuple):

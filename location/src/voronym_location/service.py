@@ -142,19 +142,19 @@ class Service(Operations):
         self, shown: str, latitude: float, longitude: float, attributes: Mapping[str, Any] | None = None
     ) -> None:
         """Record where one lives, or moved to, with the declared attributes; the next epoch uses it."""
-        place, values = directory.check_place(latitude, longitude), self.attributes.write(attributes)
+        place, facts = directory.check_place(latitude, longitude), self.attributes.write(attributes)
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
             near = directory.household(connection, *place, self.settings.reach, self.settings.snap)
-            homes.put(connection, self.seal, who.id, Place(*place, near, values), self.clock())
+            homes.put(connection, self.seal, who.id, Place(*place, near, facts), self.clock())
 
     def submit_address(self, shown: str, text: str, attributes: Mapping[str, Any] | None = None) -> None:
         """Record where one lives by an address of the directory, with the declared attributes."""
-        values = self.attributes.write(attributes)
+        facts = self.attributes.write(attributes)
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
             near, latitude, longitude = directory.resolve(connection, str(text))
-            homes.put(connection, self.seal, who.id, Place(latitude, longitude, near, values), self.clock())
+            homes.put(connection, self.seal, who.id, Place(latitude, longitude, near, facts), self.clock())
 
     def find_address(self, shown: str, text: str) -> tuple[float, float]:
         """Return the place of an address of the directory, without recording it."""
@@ -176,9 +176,9 @@ class Service(Operations):
         if row is None:
             return None
         place = self.seal.open(who.id, row._mapping)
-        attributes = {"attributes": json.loads(place.attributes)} if place.attributes else {}
+        facts = {"attributes": json.loads(place.attributes)} if place.attributes else {}
         return {
-            "latitude": place.latitude, "longitude": place.longitude, **attributes,
+            "latitude": place.latitude, "longitude": place.longitude, **facts,
             "submitted": clock_text(row.submitted),
         }  # fmt: skip
 
@@ -228,7 +228,7 @@ class Service(Operations):
                 due = clock_text(row.published + self.settings.period)
             if row.cohort is None:
                 condition = (
-                    f", if you gave {', '.join(self.attributes.names)} with it" if self.attributes else ""
+                    f", if you told {', '.join(self.attributes.names)} with it" if self.attributes else ""
                 )
                 return Waiting(f"the next epoch will use your home{condition}", due)
             if row.earlier and self.settings.epochs.get("linked"):

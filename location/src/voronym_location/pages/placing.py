@@ -52,12 +52,12 @@ def routes(desk: Desk) -> APIRouter:
         view = _state(form, outline)
         wanted, chosen = form.get("do", ""), form.get("chosen") == "1"
         text = form.get("text", "").strip()
-        attributes = {name: form.get(f"attribute-{name}", "") for name in service.attributes.names}
+        facts = {name: form.get(f"attribute-{name}", "") for name in service.attributes.names}
         try:
             if wanted == "use" and not chosen:  # a pin that nobody put is nobody's home
                 raise BadRequest("put the pin on your house first: type the address, or click the map")
             if wanted == "use":
-                service.submit_home(token, view.latitude, view.longitude, attributes)
+                service.submit_home(token, view.latitude, view.longitude, facts)
                 return desk.to("/me")
             if wanted == "find":
                 result = coordinates(text) or service.find_address(token, text)
@@ -67,7 +67,7 @@ def routes(desk: Desk) -> APIRouter:
             close = service.suggest_addresses(token, text) if wanted == "find" else []
             return _page(
                 desk, request, outline, view, chosen=chosen, text=text, wrong=sentence(error), close=close,
-                attributes=attributes, status=400,
+                facts=facts, status=400,
             )  # fmt: skip
         after = _moved(form, view, outline, wanted)
         clicked = wanted not in STEPS and after != view
@@ -137,12 +137,12 @@ def _page(
     said: str = "",
     wrong: str = "",
     close: Sequence[str] = (),
-    attributes: Mapping[str, Any] | None = None,
+    facts: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> Response:
     token = desk.token(request)
     account, known = desk.service.whoami(token), desk.service.home(token)
-    before = (known or {}).get("attributes", {}) if attributes is None else attributes
+    before = (known or {}).get("attributes", {}) if facts is None else facts
     shown = f"{view.latitude:.5f}, {view.longitude:.5f}" if chosen else "not put yet"
     picture = chart.draw(
         outline, view, home=view.place, put=chosen, title="Map of the town",
