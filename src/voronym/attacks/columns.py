@@ -162,8 +162,8 @@ class Told:
     """The intruder's predictions of the true keys of every released row, in units of their errors.
 
     ``weights_keys`` predict by the published keys alone. ``tells`` has, for each column that betrays a key,
-    the share of what masking hid that it explains, and ``keys`` which key; ``spread`` and ``spread_keys`` turn
-    errors into independent ones of size 1, with all columns and with the keys alone.
+    the share of what masking hid that it explains, and ``keys`` which key; ``spread`` and ``spread_keys``
+    turn errors into independent ones of size 1, with all columns and with the keys alone.
     """
 
     predicted: Floats
