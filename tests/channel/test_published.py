@@ -3,8 +3,8 @@
 import json
 
 import numpy as np
-import pytest
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
