@@ -196,7 +196,7 @@ def test_what_differs_is_said(tmp_path):
         "which is no sensitive column",
         "something new: not known here",
         "asks for k = 2",
-        "suppression limit of 100%",
+        "suppression limit of 100 %",
     ):
         assert part in message
     made.write(tmp_path / "one")
