@@ -219,10 +219,34 @@ def test_attributes_are_kept_like_homes(tmp_path: Path, database: str, sealed: b
         assert audit.rows("select count(*) from home") == [(60,)]
 
 
+def test_a_value_that_few_members_have_is_not_given_out() -> None:
+    """The only baker of a group of ten professions is not named: the town's most frequent value is."""
+    asked = Attributes.of({"work": {"kind": "nominal", "values": ["baker", *map(str, range(9)), "clerk"]}})
+    work = np.array([*asked[0].values[:10], *["clerk"] * 7, "baker", "baker", "baker"], object)[:, None]
+    here = np.linspace(0.0, 0.01, 20)
+    people = Population.of(np.arange(20), here, here, attributes=work)
+    joint = Joint(people, Standing.empty(), asked)
+    labels = np.repeat([0, 1], 10)
+    assert joint.publish(labels, 2, 9)[:, 0].tolist() == ["clerk", "clerk"]
+    assert joint.publish(labels[::-1].copy(), 2, 9)[:, 0].tolist() == ["clerk", "clerk"]
+    assert joint.apart(np.arange(20), work, 9) == {}  # a figure of two groups is a figure of people
+    assert joint.apart(np.arange(20), np.roll(work, 1, axis=0), 5) == {"work": 0.5}  # 12 of 20, in quarters
+
+
 def test_attributes_cannot_be_changed_under_living_groups(tmp_path: Path) -> None:
     with service(tmp_path, attributes=ASKED) as server:
         server.import_directory(entries(60))
         server.run_epoch()
+    gone = {"sex": {"kind": "nominal", "values": ["f", "x"]}}  # all men would vanish at once
+    narrow = {"born": {"kind": "numeric", "low": 1950, "high": 2026}}
+    other = {"sex": {"kind": "numeric", "low": 0, "high": 9}}
+    unsaid = {"schooling": {"kind": "ordinal", "values": ["school", "university"]}}  # no group tells "none"
+    for change in (gone, narrow, other, unsaid):
+        with (
+            service(tmp_path, attributes=ASKED | change) as server,
+            pytest.raises(InputError, match="after-restore"),
+        ):
+            server.run_epoch()
     fewer = {"born": ASKED["born"]}
     with service(tmp_path, attributes=fewer, epochs={"budget": 1.0}) as server:
         with pytest.raises(InputError, match="after-restore"):

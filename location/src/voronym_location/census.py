@@ -61,7 +61,7 @@ class Census:
 def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = None) -> Census:
     """Read the active people; sealed homes are opened with the keys of the settings.
 
-    Who has not told an attribute that is declared now waits, and counts for nobody.
+    People who have not given an attribute that is declared now wait, and count for nobody.
     """
     asked = Attributes.of(settings.attributes)
     seal = Seal.read(settings.home_keys) if seal is None else seal
@@ -80,7 +80,8 @@ def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = 
         .order_by(home.c.person)
     )  # fmt: skip
     columns = _columns(connection, query, "qOOOOOq?OOOOOO?")
-    complete, latitude, longitude, household, attributes = _opened(seal, asked, columns[0], *columns[1:6])
+    opened = _opened(seal, asked, len(before) > 0, columns[0], *columns[1:6])
+    complete, latitude, longitude, household, attributes = opened
     person, *_, version, vouched, known = (column[complete] for column in columns[:9])
     *state, published = (column[complete] for column in columns[9:])
     same = np.asarray(known == version, bool)  # neither new nor moved since
@@ -102,16 +103,31 @@ def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = 
     )  # fmt: skip
 
 
+CHANGED = (
+    "the attributes in the settings are not those that living groups tell: set them back, or end all "
+    "groups by voronym location after-restore; everybody then tells them, and waits for a new group"
+)
+
+
 def _opened(
-    seal: Seal, asked: Attributes, person: Ints, *place: Any
+    seal: Seal, asked: Attributes, living: bool, person: Ints, *place: Any
 ) -> tuple[Flags, Floats, Floats, Ints, Objects]:
-    """Return who told all attributes, and their latitudes, longitudes, households and attributes."""
+    """Return which people gave all attributes, and their latitudes, longitudes, households and attributes.
+
+    While groups live, nobody drops out because the settings no longer declare their value: whose pseudonym
+    ends at that moment would be known to have had it.
+    """
     closed = np.array([sealed is not None for sealed in place[4]], bool)
     out = [np.where(closed, 0, column) for column in place[:4]]
     for row in np.flatnonzero(closed).tolist():
         for column, value in zip(out, seal.open(int(person[row]), {"sealed": place[4][row]}), strict=True):
             column[row] = value
     rows = [asked.row(text) for text in out[3]] if asked else [()] * len(person)
+    if living and any(
+        row is None and set(asked.names) <= set(json.loads(text or "{}"))
+        for row, text in zip(rows, out[3], strict=True)
+    ):
+        raise InputError(CHANGED)
     complete = np.array([row is not None for row in rows], bool)
     attributes = np.empty((int(complete.sum()), len(asked)), object)
     for at, values in enumerate(row for row in rows if row is not None):
@@ -126,11 +142,8 @@ def _standing(connection: Connection, last: Row[Any] | None, asked: Attributes) 
     columns = (cohort.c.id, cohort.c.latitude, cohort.c.longitude, cohort.c.born, cohort.c.attributes)
     query = select(*columns).where(cohort.c.ended.is_(None), cohort.c.born <= last.number)
     numbers, latitude, longitude, born, texts = _columns(connection, query, "qddqO")
-    if any(tuple(json.loads(text or "{}")) != asked.names for text in texts):
-        raise InputError(
-            "the attributes in the settings are not those that living groups tell: set them back, or end all "
-            "groups by voronym location after-restore; everybody then tells them, and waits for a new group"
-        )
+    if any(tuple(json.loads(text or "{}")) != asked.names or asked.row(text) is None for text in texts):
+        raise InputError(CHANGED)
     attributes = np.array([list(json.loads(text).values()) for text in texts], object) if asked else None
     return Standing.of(
         last.number, numbers, np.stack([latitude, longitude], axis=1), born,

@@ -93,7 +93,7 @@ class Crowd:
         """Return the attributes that each of m new groups tells beside its place."""
         if self.joint is None:
             return np.empty((m, len(self.attributes)), object)
-        return self.joint.publish(labels, m)
+        return self.joint.publish(labels, m, self.settings.k)
 
     def apart(self) -> dict[str, float]:
         """Return how far the attributes that people tell are from theirs."""
@@ -101,7 +101,7 @@ class Crowd:
         if self.joint is None:
             return {}
         at = np.searchsorted(self.standing.groups, self.group[rows])
-        return self.joint.apart(rows, self.standing.attributes[at])
+        return self.joint.apart(rows, self.standing.attributes[at], self.settings.k)
 
     @property
     def sizes(self) -> Ints:

@@ -64,10 +64,12 @@ class Joint:
         """The points of the living groups."""
         return self.points[self.n :]
 
-    def publish(self, labels: Ints, m: int) -> Objects:
+    def publish(self, labels: Ints, m: int, k: int) -> Objects:
         """Return what each of m new groups publishes: a mean on a grid, or the most frequent value.
 
-        The grid of a number is as coarse as that of a place, see `voronym_location.snapping.FINE`.
+        The grid of a number is as coarse as that of a place, see `voronym_location.snapping.FINE`. A value of
+        a list without an order is published if a third of k members have it, and at least two: a rarer one
+        would point at a single member. Such a group publishes the most frequent value of all people.
         """
         from voronym_location.snapping import widths
 
@@ -78,7 +80,9 @@ class Joint:
         out = np.empty((m, len(self.attributes)), object)
         for at, item in enumerate(self.attributes):
             out[:, at] = decoded[item.name].to_list()
-            if item.kind == "numeric":
+            if item.kind == "nominal":
+                out[:, at] = _modes(item.values, self.values[rows, at], own, m, max(2, -(-k // 3)))
+            elif item.kind == "numeric":
                 numbers = self.values[rows, at].astype(np.float64)
                 mean = np.bincount(own, numbers, m) / sizes
                 spread = np.sqrt(np.bincount(own, np.square(numbers - mean[own]), m) / sizes)
@@ -86,19 +90,36 @@ class Joint:
                 out[:, at] = _plain(np.clip(np.rint(mean / width) * width, item.low, item.high))
         return out
 
-    def apart(self, rows: Ints, published: Objects) -> dict[str, float]:
-        """Return how far what people publish is from what is true: rms of numbers, share of other values."""
-        out = {}
+    def apart(self, rows: Ints, published: Objects, k: int) -> dict[str, float]:
+        """Return how far what people publish is from what is true: rms of numbers, share of other values.
+
+        Both are so coarse that the difference of two epochs tells nothing about one person: two digits of a
+        number, shares of k people. Below 3 k people there is no figure.
+        """
+        out: dict[str, float] = {}
+        if len(rows) < 3 * k:
+            return out
+        grain = max(0.05, k / len(rows))
         for at, item in enumerate(self.attributes):
             true, shown = self.values[rows, at], published[:, at]
             if item.kind == "numeric":
                 gaps = np.square(true.astype(np.float64) - shown.astype(np.float64))
-                out[item.name] = round(float(np.sqrt(gaps.mean())), 2) if len(rows) else 0.0
+                out[item.name] = float(f"{np.sqrt(gaps.mean()):.2g}")
             else:
-                out[item.name] = round(float((true != shown).mean()), 3) if len(rows) else 0.0
+                out[item.name] = round(round(float((true != shown).mean()) / grain) * grain, 3)
         return out
 
 
 def _plain(numbers: Floats) -> list[float | int]:
     """Return numbers as JSON has them: whole ones without a point."""
     return [int(value) if value.is_integer() else round(value, 9) for value in numbers.tolist()]
+
+
+def _modes(names: tuple[str, ...], given: Objects, own: Ints, m: int, least: int) -> list[str]:
+    """Return the most frequent value of each group; that of all people if fewer than ``least`` have it."""
+    place = {name: at for at, name in enumerate(names)}
+    codes = np.array([place[value] for value in given], np.int64)
+    counts = np.bincount(own * len(names) + codes, minlength=m * len(names)).reshape(m, len(names))
+    best = counts.argmax(axis=1)
+    common = int(counts.sum(axis=0).argmax())
+    return [names[at] for at in np.where(counts.max(axis=1) < least, common, best).tolist()]

@@ -26,7 +26,7 @@ __all__ = ["Place", "Seal"]
 FORM = struct.Struct(">ddq")
 NONCE = 12
 PAD = 256
-"""Attributes are filled up with blanks to a multiple of these bytes: their length says nothing of them."""
+"""Sealed attributes are padded with blanks to a multiple of these bytes: short texts have one length."""
 
 
 class Place(NamedTuple):
