@@ -235,12 +235,14 @@ def test_a_value_that_few_members_have_is_not_given_out() -> None:
 
 def test_attributes_cannot_be_changed_under_living_groups(tmp_path: Path) -> None:
     with service(tmp_path, attributes=ASKED) as server:
-        server.import_directory(entries(60))
+        first, *others = entries(60)
+        alone = json.dumps(json.loads(first.attributes) | {"sex": "x"})
+        server.import_directory([replace(first, attributes=alone), *others])
         server.run_epoch()
     gone = {"sex": {"kind": "nominal", "values": ["f", "x"]}}  # all men would vanish at once
     narrow = {"born": {"kind": "numeric", "low": 1950, "high": 2026}}
     other = {"sex": {"kind": "numeric", "low": 0, "high": 9}}
-    unsaid = {"schooling": {"kind": "ordinal", "values": ["school", "university"]}}  # no group tells "none"
+    unsaid = {"sex": {"kind": "nominal", "values": ["f", "m"]}}  # one person has the other, and no group
     for change in (gone, narrow, other, unsaid):
         with (
             service(tmp_path, attributes=ASKED | change) as server,
