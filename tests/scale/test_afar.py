@@ -27,6 +27,14 @@ ASKED: dict[str, Any] = {**ROLES, "k": 4, "leaf": 300, "workers": 1}
 WORK = "memory://work/here"
 
 
+@pytest.fixture(autouse=True)
+def _empty_store() -> None:
+    """Begin with an empty store: all tests of a process share it."""
+    memory = fsspec.filesystem("memory")
+    memory.store.clear()
+    memory.pseudo_dirs[:] = [""]
+
+
 def there() -> list[str]:
     """Return what is in the store."""
     return list(fsspec.filesystem("memory").find("/"))
