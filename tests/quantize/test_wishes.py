@@ -68,7 +68,7 @@ def test_before_the_first_assignment_there_is_nothing_to_finish_with():
 
 def test_a_design_ends_at_its_deadline(processor_clock):
     X, C, sizes = instance(10_000, 100)
-    pcl(X[:1000], 10)  # compiled
+    pcl(X, sizes=sizes, init=C, restarts=2)  # compiled: the same loops, with the same arguments
     before = processor_clock()
     result = pcl(X, sizes=sizes, init=C, tolerance=0.0, restarts=50, time_limit=1.0)
     assert processor_clock() - before < 2.1
