@@ -337,7 +337,7 @@ NOISE = {"keys": ["a"], "confidential": ["w"], "method": "channel", "options": {
     [
         (
             {"enforce": "swap", "options": {"max_distortion": 0.5}},
-            "'channel' makes no groups and has no use for enforce: leave it out",
+            "'channel' makes no groups and does not use enforce: leave it out",
         ),
         ({"max_distortion": 0.5}, "unexpected keyword argument 'max_distortion'"),
         ({"sensitive": ["ill"]}, "'sensitive'; it is called 'confidential' here"),

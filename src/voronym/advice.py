@@ -351,7 +351,9 @@ def _told(
     release = item.release
     typed = words_of({**words, **item.choices})
     return Alternative(
-        title=title if item is not plain or title == "the policy alone" else f"{title}: the plain run does",
+        title=title
+        if item is not plain or title == "the policy alone"
+        else f"{title}: the plain run already does this",
         favours=favours,
         choices=item.choices,
         command=shlex.join(["voronym", "anonymize", source, "-o", "release.csv", *typed]),

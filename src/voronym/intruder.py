@@ -108,7 +108,7 @@ def attack(
     if not 0.0 < confidence < 1.0:
         raise InputError(f"confidence is a probability between 0 and 1, not {confidence!r}")
     if targets < 10:
-        raise InputError(f"targets must be 10 or more, not {targets}: fewer people tell nothing")
+        raise InputError(f"targets must be 10 or more, not {targets}: fewer people prove nothing")
     ctx = Context(seed=seed, progress=progress)
     beside: dict[str, Any] = {
         "control": None if control is None else _polars(_open(control)),

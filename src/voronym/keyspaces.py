@@ -298,8 +298,8 @@ def importance_of(table: Table, choices: ReleaseChoices, *, zero: bool = True) -
     naught = [name for name, times in given.items() if times == 0.0 and not zero]
     if naught:
         raise InputError(
-            f"importance of {naught[0]!r} must be a number, above 0, not 0; drop a key that is not to count "
-            f"({hint('identifiers', [naught[0]])})"
+            f"importance of {naught[0]!r} must be a number, above 0, not 0; drop a key that should not "
+            f"count ({hint('identifiers', [naught[0]])})"
         )
     return given
 
@@ -310,8 +310,8 @@ def weights_of(table: Table, name: str | None) -> NDArray[np.float64] | None:
         return None
     if name not in table.columns:
         raise InputError(
-            f"weights: there is no column {name!r} in what is released{meant(name, table.columns)}; keep it, "
-            "as confidential or other, so that readers can weigh, too"
+            f"weights: there is no column {name!r} in what is released{meant(name, table.columns)}; keep "
+            "it, as confidential or other, so that readers can use the weights"
         )
     if name in table.keys:
         raise InputError(f"weights: {name!r} is a key, and keys are masked: make it other")

@@ -188,9 +188,7 @@ def check_points(X: ArrayLike) -> NDArray[np.float64]:
     try:
         points = np.ascontiguousarray(X, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(
-            "X must be numeric, with as many values in every row; encode other columns first"
-        ) from None
+        raise InputError("X must be numeric, with rows of equal length; encode other columns first") from None
     if points.ndim == 1:
         points = np.ascontiguousarray(points[:, None])
     if points.ndim != 2:

@@ -190,4 +190,4 @@ def _check_one(method: Method, space: Space, X: Points, k: int) -> None:
     if run() != part:
         raise AssertionError(f"{where}: the same seed gave another partition")
     if any(not 0 <= share <= 1 for share in shares) or any(a > b for a, b in pairwise(shares)):
-        raise AssertionError(f"{where}: progress was told outside 0..1, or went back")
+        raise AssertionError(f"{where}: progress was reported outside 0..1, or went back")

@@ -182,7 +182,7 @@ def test_numbers_on_the_map_are_those_of_the_table(homes):
     words = ["--column", "x,y", "--map", "plan.svg"]
     message = call("allocate", "homes.csv", "places.csv", "-o", "plan.csv", "--capacity", "room", *words)
     assert "240 records to 2 places" in message
-    assert "the least there is." in message
+    assert "the least possible." in message
     drawn = ElementTree.parse("plan.svg").getroot()  # noqa: S314 - our own
     places = {int(item.text): float(item.get("x")) for item in drawn.findall("{*}text")}
     assert set(places) == {1, 2} == set(pl.read_csv("plan.csv")["place"])

@@ -56,7 +56,7 @@ def test_two_months(files):
     assert checked[1]["known"] == 84
     below = checked[1]["recognised_below"]
     assert below > 0
-    # It says first what the stronger intruder finds, and the choice; and does not end well.
+    # It says first what the stronger intruder finds, and the choice; and does not finish well.
     output = CliRunner().invoke(app, ["ledger", "check", str(files / "l")])
     assert output.exit_code == 3
     first = " ".join(output.output.split())

@@ -69,7 +69,7 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
         (["--method", "channel", "1"], 2, "'1' is not understood"),
         (["--method", "channel", "-x", "1"], 2, "there is no option -x"),
         (["--flatten", "zip"], 2, "It is one of --method records"),
-        (["--method", "channel", "--ends", "exact"], 2, "makes no groups and has no use for ends"),
+        (["--method", "channel", "--ends", "exact"], 2, "makes no groups and does not use ends"),
         (["--population", "p.csv"], 2, "population must be a file with a table of the whole population"),
         (["--enforce", "magic"], 2, "no way to enforce models is called 'magic'; there are: auto, blind"),
         (["--weights", "age=2"], 2, "--importance age=2"),

@@ -90,7 +90,7 @@ def test_its_options_are_checked_by_name_and_value():
         released(options={"often": 1})
     with pytest.raises(InputError, match="share must be a number, 0 to 1, not 2"):
         released(options={"share": 2})
-    with pytest.raises(InputError, match="'swap' compares no records in a space"):
+    with pytest.raises(InputError, match="'swap' does not compare records in a space"):
         released(space="mixed")
 
 

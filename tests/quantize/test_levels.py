@@ -97,7 +97,7 @@ def test_what_it_refuses():
         with pytest.raises(vr.InputError, match=text):
             design_levels(X, cells)
     result = design_levels(X, (3, 4))
-    with pytest.raises(vr.InputError, match="2 levels, and none is number 3"):
+    with pytest.raises(vr.InputError, match="2 levels; there is no level 3"):
         result.assign(X, level=3)
     with pytest.raises(vr.InputError, match="3 cells on top, and 2"):
         LevelQuantizer(result.top, result.below[:2])

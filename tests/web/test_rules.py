@@ -234,5 +234,5 @@ def test_a_recipe_of_a_gpu_says_so_until_the_form_says_otherwise(survey: pl.Data
     table = Table.of(survey, schema)
     with mock.patch("voronym._cuda.device.missing", return_value="there is none"), speaking("page"):
         sentence = _wrong(table, "device", "cuda")
-    assert "there is none. With “Groups are made on” cpu it works without one" in sentence
+    assert "there is none. With “Groups are made on” cpu the run needs no GPU" in sentence
     assert not _wrong(table, "device", "cpu")

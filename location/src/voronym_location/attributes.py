@@ -70,7 +70,7 @@ class Attribute:
         allowed = {"low", "high", "step"} if kind == "numeric" else {"values"}
         useless = sorted(set(given) - allowed - {"kind", "importance"})
         if useless:
-            raise _wrong(name, f"is {kind}, and {useless[0]!r} is for others: take it out")
+            raise _wrong(name, f"is {kind}, and {useless[0]!r} is for other kinds: take it out")
         numbers = {item: given[item] for item in ("low", "high", "step", "importance") if item in given}
         if not all(_is_number(value) for value in numbers.values()):
             raise _wrong(name, "has a setting that must be a number and is none")

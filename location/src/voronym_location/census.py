@@ -104,8 +104,8 @@ def take(connection: Connection, settings: ServiceSettings, seal: Seal | None = 
 
 
 CHANGED = (
-    "the attributes in the settings are not those that living groups tell: set them back, or end all "
-    "groups by voronym location after-restore; everybody then tells them, and waits for a new group"
+    "the attributes in the settings differ from those that living groups publish: set them back, or end all "
+    "groups by voronym location after-restore; everybody then gives them again, and waits for a new group"
 )
 
 

@@ -49,7 +49,7 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int, *, lin
     )
     served = people.filter(pl.col("now") >= 0)
     if len(lives) < len(epoch.standing.groups):
-        _refuse("a group is there twice")
+        _refuse("a group occurs twice")
     if any(place != lives[item] for item, place in lived.items() if item in lives):
         _refuse("the place of a living group moved, or an attribute that it tells changed")
     if any(entry <= before.top for entry in lives.keys() - lived.keys()):

@@ -92,5 +92,5 @@ def _number(value: object) -> float:
 def _rows(value: object, width: int, many: int | None = None) -> list[tuple[float, ...]]:
     whole = isinstance(value, list) and len(value) > 0 and (many is None or len(value) == many)
     if not whole or not all(isinstance(row, list) and len(row) == width for row in value):  # type: ignore[attr-defined]
-        raise Refused("the model’s cells and places are not as many, or have other columns")
+        raise Refused("the model’s cells and places differ in number, or have other columns")
     return [tuple(_number(item) for item in row) for row in value]  # type: ignore[attr-defined]

@@ -52,7 +52,7 @@ class Metrics:
 def _epoch(in_force: dict[str, Any] | None) -> Iterator[str]:
     for name, words in (
         ("epoch", "number of the epoch in force"),
-        ("people", "people the epoch in force knows; absent where they are few"),
+        ("people", "people known to the epoch in force; absent if they are few"),
         ("served", "of these, people with a statement"),
         ("waiting", "of these, people who wait"),
         ("groups", "groups that live"),

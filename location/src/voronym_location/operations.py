@@ -131,7 +131,7 @@ class Operations:
         """
         file = self.settings.home_keys
         if file is None:
-            raise InputError("the setting 'home_key' names no file: where shall the key of homes be?")
+            raise InputError("the setting 'home_key' names no file: name the file for the key of homes")
         new = Seal() if plain else self.seal.renewed()
         if not plain:
             new.write(file)

@@ -104,10 +104,10 @@ class Population:
         if self.attributes.shape == (0, 0):
             object.__setattr__(self, "attributes", no_attributes(n))
         if len(self.attributes) != n:
-            raise InputError(f"there are {n} people, and attributes is not one row for each")
+            raise InputError(f"there are {n} people, but attributes has another number of rows")
         for name in ("latitude", "longitude", "group", "since", "household", "counts", "young", "published"):
             if getattr(self, name).shape != (n,):
-                raise InputError(f"there are {n} people, and {name} is not one value for each")
+                raise InputError(f"there are {n} people, but  {name}has another number of values")
         if len(np.unique(self.person)) < n:
             raise InputError(f"{n - len(np.unique(self.person))} person numbers occur more than once")
         off = ~(np.abs(self.latitude) <= 90.0) | ~(np.abs(self.longitude) <= 180.0)

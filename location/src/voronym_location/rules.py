@@ -37,16 +37,20 @@ class Settings(Options):
     )
     grid: float = option(10.0, "width of the finest grid that places are on, metres", check=number(0.0))
     grouping: str = option(
-        "pairs", "how a whole town is grouped: by a search over pairs of groups, or by PCL, the paper's",
+        "pairs", "the method that groups a whole town: a search over pairs of groups, or PCL, the method of "
+        "the paper",
         check=one_of("pairs", "pcl"),
     )  # fmt: skip
     young: int = option(
-        14, "epochs for which newcomers are young: a third of k in a group may be so, at most", check=whole(0)
+        14,
+        "epochs for which newcomers count as young; at most a third of k in a group may be young",
+        check=whole(0),
     )
     linked: bool = option(
-        False, "whether nobody gets a second place, so that k holds for whoever links pseudonyms, too"
+        False,
+        "whether nobody gets a second place, so that k also holds against an intruder who links pseudonyms",
     )
-    seed: int = option(0, "of the random choices of the search", check=whole(0))
+    seed: int = option(0, "seed of the random choices of the search", check=whole(0))
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -95,7 +95,9 @@ class Mark:
 
     def __post_init__(self) -> None:
         if self.alone and (self.published is not None or self.claim):
-            raise ValueError(f"{self.exhibit}, {self.what}: ours alone has nothing published beside it")
+            raise ValueError(
+                f"{self.exhibit}, {self.what}: a figure of ours alone has no published figure to compare with"
+            )
 
     @property
     def kind(self) -> Kind:

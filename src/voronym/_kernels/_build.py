@@ -180,7 +180,7 @@ def _returned(kind: Any) -> Any:
     names = {types.boolean: "b1", types.float64: "f8", types.uint64: "u8"}
     if kind in names or isinstance(kind, types.Integer):
         return names.get(kind, "i8")
-    raise TypeError(f"a loop returns {kind}, which has no way back")
+    raise TypeError(f"a loop returns {kind}, which cannot be passed back to Python")
 
 
 def _entry(context: Any, library: Any, described: Any, name: str) -> Any:

@@ -105,7 +105,7 @@ def opened(path: Path) -> Iterator[Archive]:
             zipped = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
             raise ReadError(
-                f"{path.name!r} is no project of ARX, which is a zip with XML in it, nor a text file"
+                f"{path.name!r} is neither a project of ARX (a zip archive with XML) nor a text file"
             ) from None
         with zipped:
             yield Archive(path, zipped)

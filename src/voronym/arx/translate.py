@@ -65,7 +65,7 @@ REASONS = (
         "differential privacy",
         "ARX's differential privacy samples records, which has no counterpart here: see the model dp",
     ),
-    ("inclusion", "a research subset: release a file with these records alone"),
+    ("inclusion", "a research subset: release a file that holds only these records"),
     ("subset", "a research subset: release a file with these records alone"),
     ("risk", "a limit on an average risk: choose k, and look at the risk in the report"),
     ("uniqueness", "a limit on unique records: with k of 2 or more there are none"),
@@ -215,16 +215,14 @@ def _column(attribute: Attribute, left: list[str]) -> Column:
     """Translate a column; the format of an ordinal column is its order, if there is one."""
     role = ROLES.get(attribute.role, "identifier")
     if attribute.role not in ROLES:
-        left.append(
-            f"column {attribute.name!r} has no type that is known here: it is dropped, as an identifier"
-        )
+        left.append(f"column {attribute.name!r} has an unknown type: it is dropped, as an identifier")
     if attribute.datatype == "Ordinal":
         levels = tuple(dict.fromkeys(text.strip() for text in attribute.format.splitlines() if text.strip()))
         if len(levels) > 1:
             return Column(attribute.name, role, "ordinal", levels, note="declared")
         left.append(
-            f"column {attribute.name!r} is ordinal, and the project does not say in which order: it is "
-            f"nominal here; say it ({hint('orders')}), or write it into the recipe"
+            f"column {attribute.name!r} is ordinal, but the project gives no order: it is nominal here; "
+            f"give the order ({hint('orders')}), or write the order into the recipe"
         )
     return Column(attribute.name, role, KINDS.get(attribute.datatype, "nominal"), note="declared")
 
@@ -281,14 +279,14 @@ def _criteria(project: Project, made: Imported) -> None:
             made.models.append(model)
         if model is not None and "disclosure" in text:
             made.left.append(
-                f"{text}: δ was turned from bits into nats; here a class that lacks a value breaks it, too, "
-                "which ARX allows"
+                f"{text}: δ was turned from bits into nats; unlike in ARX, a class that lacks a value "
+                "breaks it"
             )
         if model is not None and text.startswith("grassberger"):
             made.left.append(f"{text}: the entropy of the counts is asked for, not Grassberger's estimate")
     if least is None or least < 2:
         made.left.append(
-            "no k-anonymity of 2 or more is asked for: the recipe asks for k = 2, the least there is"
+            "no k-anonymity of 2 or more is asked for: the recipe asks for k = 2, the smallest possible"
         )
     made.k = max(2, least or 0)
     made.taken.append(", ".join([f"k-anonymity={made.k}", *map(str, made.models)]))
@@ -331,6 +329,6 @@ def _settings(project: Project, made: Imported) -> None:
         made.taken.append(f"a suppression limit of {percent(limit)}")
     if project.metric:
         made.left.append(
-            f"ARX's measure of quality, {project.metric}: the certainty penalty is made small here, which is "
-            "ARX's Loss with suppressed records counted in full"
+            f"ARX's measure of quality, {project.metric}: voronym minimises the certainty penalty, which "
+            "is ARX's Loss with suppressed records counted in full"
         )

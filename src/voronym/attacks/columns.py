@@ -149,8 +149,8 @@ def _sentence(success: float, control: float, alone: float, values: Told) -> str
         )
     named = ", ".join(f"{name!r} → {values.keys[name]!r}" for name in values.tells)
     return Sentence(
-        "Found: {result}, {alone} by the keys alone. What betrays them, by revealing a key: {columns}. Make "
-        "that a key, or drop it.",
+        "Found: {result}, {alone} by the keys alone. These columns reveal a key: {columns}. Make them "
+        "keys, or drop them.",
         result=result,
         alone=percent(alone),
         columns=named,

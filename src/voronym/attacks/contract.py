@@ -155,4 +155,4 @@ def _check_cancel(attack: Attack) -> None:
         attack.run(_scene(attack, 1), ctx)
     except (Cancelled, Inapplicable):
         return
-    raise AssertionError(f"{attack.name}: it does not hear that somebody cancelled")
+    raise AssertionError(f"{attack.name}: it goes on after a request to cancel")

@@ -55,11 +55,11 @@ def ends(scene: Scene, ctx: Context) -> Found:
         right += here
         exposed[name] = float(np.mean(here))
     if not right:
-        raise Inapplicable("nobody is alone with a value of a key that is published as ranges")
+        raise Inapplicable("no key that is published as ranges has a value that only one person has")
 
     def says(success: float, control: float) -> str:
         if success <= control + 0.05:
-            return Sentence("Where ranges end tells hardly more than that they hold a value.")
+            return Sentence("The ends of ranges reveal hardly more than the ranges themselves.")
         named = ", ".join(repr(name) for name, rate in exposed.items() if rate > control)
         return Sentence(
             "Ends of ranges are values of single people, and lead to their groups: {columns}. Round them.",

@@ -41,19 +41,23 @@ def extremes(scene: Scene, ctx: Context) -> Found:
         who += [person for _, people in here for person in people]
         exposed[name] = float(np.mean(result))
     if not credit:
-        raise Inapplicable("no published column of numbers has ends that belong to single people")
+        raise Inapplicable(
+            "no published numeric column has a largest or smallest value that only one person has"
+        )
     strong = [name for name, value in sorted(exposed.items(), key=lambda item: -item[1]) if value > 0.5]
 
     def says(success: float, control: float) -> str:
         del control
         if not strong:
             return Sentence(
-                "Of rows at the ends of a column, {success} belong to the people known to be there.",
+                "Of the rows with the largest and smallest values of a column, {success} belong to the "
+                "people known to have them.",
                 success=percent(success, whole=True),
             )
         named = ", ".join(map(repr, strong))
         return Sentence(
-            "The largest and smallest values of {columns} are published: their rows name their people.",
+            "The largest and smallest values of {columns} are published: they identify the people who have "
+            "them.",
             columns=named,
         )
 

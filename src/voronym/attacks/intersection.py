@@ -38,7 +38,7 @@ def intersection(scene: Scene, ctx: Context) -> Found:
     targets = scene.sample(ctx.rng)
     joint = [name for name in scene.beside if all(name in release.columns for release in scene.earlier)]
     if not joint:
-        raise Inapplicable("the earlier releases have no column beside the keys in common with this one")
+        raise Inapplicable("the earlier releases have no column in common with this one except the keys")
     now = _Groups(scene, scene.released, joint, X, Y, targets, ctx.part(0.0, 0.5))
     before = []
     for release in scene.earlier:
@@ -131,7 +131,7 @@ def _typed(scene: Scene, frame: pl.DataFrame) -> pl.DataFrame:
 @attack(
     "differencing",
     level=4,
-    knows=f"{_EARLIER}, and who is new in this one",
+    knows=f"{_EARLIER}, and which people are new in this one",
     needs=("original", "links", "confidential", "earlier"),
     cost="seconds",
     instead="from this release alone",
@@ -142,7 +142,7 @@ def differencing(scene: Scene, ctx: Context) -> Found:
     earlier = scene.earlier[-1]
     joint = [name for name in scene.beside if name in earlier.columns]
     if not joint:
-        raise Inapplicable("the earlier release has no column beside the keys in common with this one")
+        raise Inapplicable("the earlier release has no column in common with this one except the keys")
     pairs = [common(scene.released[name], earlier[name].alias(name)) for name in joint]
     now, before = (pl.DataFrame([pair[side] for pair in pairs]).rows() for side in (0, 1))
     left = Counter(before)
@@ -167,7 +167,7 @@ def differencing(scene: Scene, ctx: Context) -> Found:
     def says(success: float, control: float) -> str:
         return Sentence(
             "{new} records are new since the earlier release: the confidential values of {success} of the "
-            "people who are new are found among them, {control} without it.",
+            "new people are found among them, {control} without it.",
             new=f"{len(new):,}",
             success=percent(success, whole=True),
             control=percent(control, whole=True),

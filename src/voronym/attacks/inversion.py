@@ -22,7 +22,7 @@ _ROUNDS = 500
     knows="the published file and the published matrices",
     needs=("original", "links", "matrices"),
     cost="instant",
-    instead="by believing what is published",
+    instead="by taking published values for true",
 )
 def inversion(scene: Scene, ctx: Context) -> Found:
     """Correct each published value by the matrix: the likeliest true one, given how often each occurs.
@@ -67,7 +67,7 @@ def recovered(counts: Floats, rows: Floats) -> Floats:
     """
     total = counts.sum()
     if total == 0:
-        raise Inapplicable("no published value is among the letters of the matrix")
+        raise Inapplicable("the matrix lists none of the published values")
     shares = np.full(len(rows), 1.0 / len(rows))
     for _ in range(_ROUNDS):
         expected = shares @ rows
@@ -88,5 +88,5 @@ def _letters(frame: pl.DataFrame, matrix: Matrix) -> Ints:
     result = [number.get(tuple(str(v) for v in row), rest) for row in texts.iter_rows()]
     out = np.array(result, np.int64)
     if (out < 0).any():
-        raise Inapplicable("a table has values that the matrix does not name")
+        raise Inapplicable("a table has values that the matrix does not list")
     return out

@@ -24,7 +24,7 @@ DIFFER = "ask that groups differ in {columns}: {option}"
 REMEDIES = {
     "extremes": ("top- and bottom-code {columns} by a step, such as {option}", ""),
     "leftovers": ("write the file in another format, such as Parquet, and search it again", ""),
-    "matrix-inversion": ("let the channel tell less, with a smaller {option}", hint("max_risk")),
+    "matrix-inversion": ("limit the channel more, with a smaller {option}", hint("max_risk")),
     "range-ends": (
         "publish rounded ends, which is the default, instead of {option}", hint("ends", "exact")
     ),
@@ -39,7 +39,7 @@ REMEDIES = {
     "linkage": (LARGER, ""),
     "linkage-assignment": (LARGER, ""),
     "linkage-exact": (LARGER, ""),
-    "linkage-columns": ("give {columns} the role key, or leave out what people are found by", ""),
+    "linkage-columns": ("give {columns} the role key, or leave out the columns that identify people", ""),
     "membership": (
         "ask for a larger k, or for differential privacy: {option}", hint("models", "dp=1")
     ),
@@ -75,9 +75,8 @@ def plain(message: str, **given: str) -> str:
 
 PRESENCE_SAYS = (
     "An intruder who holds a person’s whole record can tell whether that person is in the file: of two "
-    "people, one of "
-    "whom is in it, they name the right one in {success} of the cases (a coin: in half of them). That is no "
-    "news where the file is known to hold everybody; it matters where being in the file is a secret."
+    "people, one of whom is in it, they name the right one in {success} of the cases (a coin: in half of "
+    "them). This matters if being in the file is a secret, not if the file is known to hold everybody."
 )
 """The sentences about the attack `membership`."""
 

@@ -42,7 +42,7 @@ def leftovers(scene: Scene, ctx: Context) -> Found:
     The control looks for values that nobody has, made of the same letters and digits.
     """
     if scene.file is None or not scene.file.is_file():
-        raise Inapplicable("the published file is not there")
+        raise Inapplicable("the published file does not exist")
     content = unpacked(scene.file)
     words = {word for part in content for word in _WORD.findall(part)}
     people = scene.people.select(scene.keys)

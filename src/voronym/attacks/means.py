@@ -23,7 +23,7 @@ CLOSE = 0.01
     knows="the keys of all other people in a group (k - 1 of them)",
     needs=("original", "links", "numeric"),
     cost="instant",
-    instead="by the one best guess about everybody",
+    instead="by the best single guess for everybody",
 )
 def means(scene: Scene, ctx: Context) -> Found:
     """Subtract the others of a group from its published mean, and read off the last one's key."""

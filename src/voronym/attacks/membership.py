@@ -100,10 +100,10 @@ def membership(scene: Scene, ctx: Context) -> Found:
 
 def _sentence(whole: Verdict, keys: Verdict, people: int) -> str:
     return Sentence(
-        "Of two people, one of them in the table, an intruder who knows both records names the right one in "
-        "{whole} of the cases, by the keys alone in {keys}; where 1 in 100 others is taken for a member, "
-        "{hits} of the members are recognised ({low} to {high}), by the keys alone {by_keys}. {people} "
-        "people were looked at.",
+        "Of two people, one of them in the table, an intruder who knows both records names the right one "
+        "in {whole} of the cases, by the keys alone in {keys}; if 1 in 100 outsiders is taken for a "
+        "member, {hits} of the members are recognised ({low} to {high}), by the keys alone {by_keys}. "
+        "{people} people were looked at.",
         whole=percent(whole.auc.value, whole=True),
         keys=percent(keys.auc.value, whole=True),
         hits=percent(whole.hits.value, whole=True),
@@ -292,7 +292,9 @@ def _halves(scene: Scene, ctx: Context) -> Trials:
     chosen = drawn[: max(1, int(np.searchsorted(rows_of, 2 * scene.targets, "right")))]
     rows = np.flatnonzero(np.isin(unit, chosen))
     if len(chosen) < 2 * LEAST:
-        raise Inapplicable(f"it halves the people, and {len(chosen)} are too few: it takes {2 * LEAST}")
+        raise Inapplicable(
+            f"the attack splits the people into halves, and {len(chosen)} are too few: it takes {2 * LEAST}"
+        )
     whose = np.unique(unit[rows], return_inverse=True)[1].reshape(-1)
     people = table.rows(rows)
     frame = pl.DataFrame([plain(people.frame[name]) for name in people.columns])

@@ -57,7 +57,7 @@ def _sentence(beliefs: Posteriors, confidence: float) -> Found:
     n = len(beliefs.truth)
     if beliefs.certain:
         clause = Sentence(
-            "certain about {column} of {people} of {all} people whom their group leaves open",
+            "certain about {column} of {people} of {all} people whose group does not decide it",
             column=repr(beliefs.column),
             people=str(beliefs.certain),
             all=str(n),
@@ -70,7 +70,9 @@ def _sentence(beliefs: Posteriors, confidence: float) -> Found:
         )
     else:
         clause = Sentence("no surer about {column} than the groups’ counts say", column=repr(beliefs.column))
-    begun = "" if beliefs.fair else Sentence("; walks began at the true one, which makes it look likelier")
+    begun = (
+        "" if beliefs.fair else Sentence("; the search began at the true world, which makes it look likelier")
+    )
     tried = Sentence("all") if beliefs.exhaustive else Sentence("drawn:")
     says = Sentence(
         "An intruder who has the program is {clause} ({consistent} of {tried} {worlds} worlds give this "

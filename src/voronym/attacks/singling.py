@@ -70,7 +70,7 @@ def singling(scene: Scene, ctx: Context) -> Found:
     unique = int((scene.classes.sizes == 1).sum())
 
     def says(success: float, control: float) -> str:
-        alone = Sentence("no released row is alone with its keys")
+        alone = Sentence("no released row is unique on the keys")
         if unique:
             alone = Sentence("{rows} released rows are unique on the keys", rows=f"{unique:,}")
         return Sentence(

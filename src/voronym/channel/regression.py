@@ -99,7 +99,7 @@ def regression_bound(
     """
     weights, g = np.asarray(p, float), np.asarray(means, float)
     if weights.shape != g.shape or len(g) != len(check_points(points)):
-        raise InputError("points, probabilities and means are as many as X has values")
+        raise InputError("give one point, one probability and one mean for each value of X")
     if not variance > 0.0:
         raise InputError(f"the variance of W is above 0, not {variance}")
     weights = weights / weights.sum()

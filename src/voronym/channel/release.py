@@ -165,7 +165,7 @@ class ChannelOptions(Options):
     )
     budget: float = option(
         BUDGET,
-        "the μ of the noise on the counts that rules are made from: what the published rules may tell",
+        "the μ of the noise on the counts behind the rules: it limits what the published rules reveal",
         check=number(above=0.0),
     )
     invariant: bool = option(
@@ -196,7 +196,7 @@ class ChannelOptions(Options):
 @table_method(
     "channel",
     guarantee="least risk for the distortion, counted for nominal keys, under a normal model for numbers; "
-    "measured afterwards, and refused where clearly above max_risk; no k",
+    "measured afterwards, and refused if clearly above max_risk; promises no k",
     cost="O(n d^2); an interior point method on the combinations of nominal keys",
     reference="Rebollo-Monedero, Forné, Domingo-Ferrer, From t-Closeness-Like Privacy to Postrandomization "
     "via Information Theory",
@@ -309,9 +309,10 @@ def _above(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
     if meets(limited, value):
         return ()
     return (
-        f"by the exact counts it is {limited:.3g} where {name}={value:g} was asked for: the limit is tested "
-        "through noise, which lets a rule above it pass in 1 of 100 releases at most. To run again because "
-        "of that would tell something about the exact counts; to ask for less from the start does not",
+        f"by the exact counts it is {limited:.3g} where {name}={value:g} was asked for: the limit is "
+        "tested through noise, which lets a rule above it pass in 1 of 100 releases at most. Do not run "
+        "again because of this: that would reveal something about the exact counts. Ask for a lower limit "
+        "from the start instead",
     )
 
 
@@ -337,8 +338,8 @@ def _more(revealed: Revealed) -> str:
 
 def _why(revealed: Revealed) -> str:
     if len(revealed.keys) == 1:
-        return "The key tells it in a way that is not linear, which noise for normal data does not hide."
+        return "The relation is not linear, and noise for normal data does not hide it."
     return (
-        "The keys tell it together, or in a way that is not linear; noise for normal data, and rules for "
-        "some of the keys each, do not hide that."
+        "The keys reveal it together, or the relation is not linear; noise for normal data, and separate "
+        "rules for some of the keys, do not hide that."
     )

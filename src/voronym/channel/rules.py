@@ -97,8 +97,8 @@ class Rule:
         how = "Added noise to" if noise else "Drew new values at random for"
         model = "if the data were normal with these covariances" if noise else "as counted in this table"
         return (
-            f"{how} {', '.join(self.columns)}: {100 * self.distortion:.1f} % of the variance is lost. What "
-            f"is left of these keys tells {self.risk:.3g} nats about the confidential columns instead of "
+            f"{how} {', '.join(self.columns)}: {100 * self.distortion:.1f} % of the variance is lost. The "
+            f"masked keys reveal {self.risk:.3g} nats about the confidential columns instead of "
             f"{self.information:.3g}, {model} with noise."
         )
 

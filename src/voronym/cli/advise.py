@@ -53,7 +53,7 @@ def advise(
 
     common.show_progress(progress)
     if "policy" not in typed:
-        raise InputError("name the policy: --policy NAME or FILE. `voronym policies` lists those there are")
+        raise InputError("name the policy: --policy NAME or FILE. `voronym policies` lists them")
     if output is not None and output.suffix != ".html":
         raise InputError(f"the alternatives are drawn on a page: {output} must end in .html")
     common.check_outputs([output], source=source, overwrite=overwrite)

@@ -128,7 +128,7 @@ def _lines(plan: Allocation, ways: Mapping[str, float], globe: bool) -> Iterator
         )
     near = f", to within {scale * plan.gap:.2g}{unit}" if plan.gap > 1e-9 * abs(plan.cost) else ""
     words = "Sum of squared distances" if globe else "Total cost"
-    yield f"{words} {scale * plan.cost:,.6g}{unit}, the least there is{near}."
+    yield f"{words} {scale * plan.cost:,.6g}{unit}, the least possible{near}."
     for name, value in ways.items():
         yield f"{name.replace('_', ' ')}: {value:,.6g}"
     if len(plan.divided):

@@ -72,9 +72,7 @@ def check(
     from voronym.policy.policy import Policy
 
     if "policy" not in typed:
-        raise InputError(
-            "name the policy: --policy NAME or --policy FILE. `voronym policies` lists those there are"
-        )
+        raise InputError("name the policy: --policy NAME or --policy FILE. `voronym policies` lists them")
     policy = Policy.load(typed["policy"])
     outputs = list(output or ())
     odd = [path for path in outputs if path.suffix not in SUFFIXES]

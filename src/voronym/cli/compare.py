@@ -216,7 +216,7 @@ def _information(row: Row) -> tuple[str, ...]:
 
 def _explain_loss(result: Comparison, out: Console) -> None:
     """Explain what the loss is a share of."""
-    whose = ". People were grouped, and lost is what their rows lose" if result.counted == "people" else ""
+    whose = ". People were grouped; the loss is that of their rows" if result.counted == "people" else ""
     out.print(
         "loss: percent of the keys' variance that the groups lose; published: the loss after centres are "
         f"rounded to possible values{whose}.",
@@ -231,9 +231,9 @@ def _explain(result: Comparison, out: Console) -> None:
         return
     name, most = outcome.levels.column, outcome.unchanged
     out.print(
-        f"tells: nats about {name} in the groups of this table, of {most.entropy:.3f} that could be learned; "
-        f"the keys unchanged tell {most.plug_in:.3f}. Small groups tell much by chance: corrected, and its "
-        f"interval, are for the population. {name}: {outcome.levels.how}.",
+        f"tells: nats about {name} in the groups of this table, of {most.entropy:.3f} that could be "
+        f"learned; the keys unchanged tell {most.plug_in:.3f}. Small groups seem to tell much by chance; "
+        f"corrected and its interval estimate the population. {name}: {outcome.levels.how}.",
         soft_wrap=True,
     )
     for note in outcome.notes:

@@ -110,19 +110,19 @@ def _show(result: Frontier) -> None:
         )  # fmt: skip
     out.print(table)
     out.print(
-        "Nats. No rule on this table is below the proven line, random or not; rules on this table come down "
-        "to the reached one. Normal data: the least for normal data with these covariances, a reference.",
+        "Nats. proven: no rule on this table, random or not, tells less. reached: the least that a known "
+        "rule tells. normal data: the least for normal data with these covariances, for comparison.",
         soft_wrap=True,
     )
     if result.point is not None:
         point = result.point
         out.print(
             f"The release loses {100 * point.distortion:.2f} %"
-            + ("" if point.aligned else " (the variance that is gone: rows are not known to correspond)")
+            + ("" if point.aligned else " (the lost variance, because it is not known which rows correspond)")
             + f" and tells {point.risk:.3f} nats; at that loss "
             f"the least is between {point.proven:.3f} and {min(point.reached, point.risk):.3f}, "
             + (f"so {point.excess:.3f} less is known to be possible." if point.excess > 0.0005
-               else "and no rule known tells less."),
+               else "and no known rule tells less."),
             soft_wrap=True,
         )  # fmt: skip
     for note in known.notes:

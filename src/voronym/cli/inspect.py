@@ -89,6 +89,6 @@ def _completed(frame: Any, given: dict[str, Any]) -> Any:
     from voronym.request.request import Request
 
     if "policy" not in given:
-        raise InputError("facts are tables that a policy needs, and none is named: give --policy, too")
+        raise InputError("facts are tables for a policy, and no policy is named: give --policy, too")
     policy = Policy.load(given["policy"])
     return complete(Request.of(given), frame, policy, Facts.of(policy, given.get("facts")))

@@ -249,5 +249,5 @@ def _tell(result: list[tuple[str, Standing]], *, unrecognised: bool) -> None:
         "known: people who were in an earlier release. recognised: the smallest number of people with the "
         "same groups in all releases, for an intruder who recognises rows. others: the smallest number of "
         "people in the same releases, and in the same groups since these were formed. left: people of the "
-        "release before who left as fewer than k of their group."
+        "previous release who are gone now, fewer than k from their group."
     )

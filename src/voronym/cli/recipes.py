@@ -64,7 +64,7 @@ def columns(recipe: Recipe | None, options: dict[str, Any], present: Sequence[st
     given = [name for name, value in options.items() if value]
     if given:
         raise InputError(
-            f"the recipe says what the columns are, and so do options about {', '.join(given)}: use one"
+            f"the recipe describes the columns, and so do options about {', '.join(given)}: use one of them"
         )
     schema = recipe.schema
     absent = [name for name in schema.keys if name not in present]

@@ -38,7 +38,7 @@ def check_format(name: str, number: object, newest: int, oldest: int = 1) -> Non
     """
     reads = str(newest) if oldest == newest else f"{oldest} to {newest}"
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise InputError(f"{name} has no number of a format (1 or more), but {number!r:.20}")
+        raise InputError(f"{name} needs a format number of 1 or more, not {number!r:.20}")
     if number > newest:
         raise InputError(
             f"{name} was made by a newer voronym (format {number}, this one reads {reads}): upgrade voronym"

@@ -117,7 +117,7 @@ def _wait_for(handle: int, folder: Path) -> None:
         except BlockingIOError:
             if time.monotonic() > end:
                 raise WriteError(
-                    f"another run is giving files their names in {folder.name!r}, and does not end: nothing "
+                    f"another run is renaming its files in {folder.name!r}, and does not finish: nothing "
                     "was written. Run it again when that one has ended"
                 ) from None
             time.sleep(0.01)
@@ -169,6 +169,6 @@ def claimed(target: Path) -> int | None:
 
 
 FOREIGN = (
-    "{!r} beside the output was made by somebody else, who could have put anything there: have it removed, "
+    "{!r} next to the output belongs to another user, who could have put anything there: have it removed, "
     "or name another output"
 )

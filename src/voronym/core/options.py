@@ -101,9 +101,8 @@ def other_word(unknown: Sequence[str], known: Collection[str]) -> str:
     if "weights" not in unknown or "importance" not in known:
         return ""
     return (
-        f". Here how much a column counts is importance ({hint('importance', {'age': 2})}); weights are "
-        "how many people a "
-        "record stands for, and only groups in the default space use them"
+        f". The influence of a column is its importance ({hint('importance', {'age': 2})}); weights say "
+        "how many people a record stands for, and only groups in the default space use them"
     )
 
 

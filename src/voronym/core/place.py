@@ -11,7 +11,7 @@ from pathlib import Path
 
 from voronym.errors import WriteError
 
-CHANGED = "{!r} is not what was counted any more: somebody else wrote there. Nothing was released"
+CHANGED = "{!r} changed after it was counted: somebody else wrote there. Nothing was released"
 
 
 def digest_of(path: Path) -> str:

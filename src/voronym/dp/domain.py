@@ -65,7 +65,8 @@ class Range:
             values = table.numbers(self.name).astype(np.float64)
             if not np.isfinite(values).all():
                 raise InputError(
-                    f"{self.name!r} holds infinite values, which no bounds hold: mend or leave out these rows"
+                    f"{self.name!r} has infinite values, which are outside all bounds: correct or leave "
+                    "out these rows"
                 )
         outside = int(((values < self.low) | (values > self.high)).sum())
         return np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0), outside
@@ -171,8 +172,8 @@ def _of(table: Table, column: Column, given: Any, leaves: Sequence[str] | None) 
         return Range(name, low, high, "degrees of the Earth", shown=(f"{low:g}", f"{high:g}"))
     if given is None:
         raise InputError(
-            f"the bounds of {name!r} are not declared, and bounds that are looked up in the data give away "
-            f"who has the largest value: say what anybody could have, "
+            f"the bounds of {name!r} are not declared, and bounds taken from the data would reveal "
+            "somebody's value: declare the range that anybody could have, "
             f"{hint('bounds', {name: 'LOW..HIGH'})}"
         )
     ends = [_end(table, name, end) for end in _pair(name, given)]
@@ -195,8 +196,8 @@ def _listed(table: Table, column: Column, given: Any, leaves: Sequence[str] | No
         given, origin = ("False", "True"), "true or false, by its type"
     if given is None:
         raise InputError(
-            f"the values that {name!r} may have are not declared, and a domain that is looked up in the data "
-            f"gives away who has a rare value: {hint('bounds', {name: 'a|b'})}, or its hierarchy"
+            f"the values that {name!r} may have are not declared, and a domain taken from the data would "
+            f"reveal that somebody has a rare value: {hint('bounds', {name: 'a|b'})}, or its hierarchy"
         )
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence) or not len(given):
         raise InputError(f"bounds of {name!r}, which is {column.kind}, must be a list of all its values")

@@ -16,7 +16,7 @@ RISKS = ("linkage", "mutual-information")
 def crowd_of(table: Table) -> Crowd:
     """Return the units compared: the rows or, if declared, the people behind them."""
     if table.units is not None and (table.confidential or table.units.household is not None):
-        raise InputError("people are compared by linkage alone, and households not at all: leave those out")
+        raise InputError("only linkage counts people, and nothing here counts households: leave them out")
     return Crowd.of(table, Context(), ReleaseChoices())
 
 

@@ -158,8 +158,8 @@ def _with_release(result: Frontier, table: Table, release: Any, aligned: bool) -
         raise InputError(f"the release lacks the column {lacking[0]!r}, so its point is not known")
     if aligned and len(masked) != len(table.frame):
         raise InputError(
-            f"the release has {len(masked):,} records and the original {len(table.frame):,}: rows that "
-            "correspond are as many"
+            f"the release has {len(masked):,} records and the original {len(table.frame):,}: corresponding "
+            "rows must be equally many"
         )
     pair = make_pair(table.frame, masked.select([*keys, name]), table.schema)
     try:

@@ -123,7 +123,7 @@ class Risk(Plain):
         else:
             first = [
                 f"k = {self.k} {self.counted}, in {self.n_classes:,} classes",
-                f"classes with one of the {self.counted} alone: {self.unique:,} "
+                f"classes with only one of the {self.counted}: {self.unique:,} "
                 f"({percent(self.unique / self.n_classes)})",
             ]
         at_risk = f"{percent(self.share_at_risk)}, each counted once in every class"

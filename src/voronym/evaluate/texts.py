@@ -52,7 +52,7 @@ def _counts(texts: pl.Series, name: str) -> pl.DataFrame:
 def note_on(counts: dict[str, int], rows: int) -> str:
     """Return the counts in a sentence."""
     result = ", ".join(f"{name!r} in {count} of {rows} cells" for name, count in counts.items())
-    return f"columns that are not keys are written otherwise than in the original: {result}"
+    return f"columns that are not keys are written differently than in the original: {result}"
 
 
 def without_guards(released: nw.DataFrame[Any], original: nw.DataFrame[Any]) -> nw.DataFrame[Any]:

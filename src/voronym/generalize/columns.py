@@ -273,7 +273,7 @@ class Set(RangeColumn):
 
     def says(self) -> str:
         """Describe how the column is published."""
-        rare = f"; those of too few people together as {OTHERS!r}" if OTHERS in self.names else ""
+        rare = f"; categories of too few people become {OTHERS!r}" if OTHERS in self.names else ""
         return f"published as the list of the group’s categories{rare}"
 
 
@@ -325,8 +325,8 @@ def range_columns(
 def _tree(column: Column, values: Values, tree: Hierarchy | None) -> RangeColumn:
     if tree is None and column.kind not in ("nominal", "text", "ordinal"):
         raise InputError(
-            f"key {column.name!r} is a {column.kind} column, and to publish it by a hierarchy there must be "
-            f"one: give it ({hint('hierarchies', {column.name: 'FILE'})}), or publish intervals "
+            f"key {column.name!r} is a {column.kind} column, and publishing it by a hierarchy needs one: "
+            f"give it ({hint('hierarchies', {column.name: 'FILE'})}), or publish intervals "
             f"({hint('publish', {column.name: 'interval'})})"
         )
     return Tree.of(column.name, values, tree)

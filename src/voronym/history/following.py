@@ -89,7 +89,7 @@ def follow(
     sentence = (
         f"{made.kept:,} groups were kept from earlier releases and publish what they published then; "
         f"{made.formed:,} were formed, of new people alone or of people of {made.dissolved:,} groups that "
-        "fell below k; what these had published stands for the keys of the latter"
+        "fell below k; for people from those groups, what their old group published replaces their keys"
     )
     if not booking.entries:
         sentence = f"{made.formed:,} groups were formed, to be kept in later releases"

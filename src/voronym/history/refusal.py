@@ -49,10 +49,10 @@ class Refusal:
         standing, bare = self.standing, self.bare
         if not bare.below:
             return (
-                f"{standing.below:,} of {standing.people:,} people would be told apart because values beside "
-                f"the keys are others than in an earlier release, or are not, for fewer than k={standing.k} "
-                "people of a group: whoever knows whose values changed finds their rows. Nothing was "
-                f"released. {hint('changed', 'publish')} releases them all the same"
+                f"{standing.below:,} of {standing.people:,} people would be told apart because values "
+                "outside the keys changed since an earlier release, or did not, for fewer than "
+                f"k={standing.k} people of a group: anybody who knows whose values changed finds their "
+                f"rows. Nothing was released. {hint('changed', 'publish')} releases them all the same"
             )
         out = (
             f". {self.left_before:,} of the people were left out of an earlier release: "
@@ -64,10 +64,10 @@ class Refusal:
             share = (self.few + self.late) / self.many
             return (
                 f"{self.few:,} of {standing.people:,} people were not in the release before, and would be "
-                f"fewer than k={standing.k} of their groups: the difference of the releases would be theirs. "
-                "Nothing was released. Let them wait for others "
-                f"({hint('waiting', float(np.ceil(100 * share) / 100))}), or "
-                f"build on the groups of the earlier releases ({hint('keep_groups')}){out}"
+                f"fewer than k={standing.k} of their groups: the difference of the two releases would show "
+                "their values. Nothing was released. Let them wait for others "
+                f"({hint('waiting', float(np.ceil(100 * share) / 100))}), or build on the groups of the "
+                f"earlier releases ({hint('keep_groups')}){out}"
             )
         return (
             f"{bare.below:,} of {bare.people:,} people would be in groups that, together with those of "

@@ -110,8 +110,8 @@ class Choices:
                 many, total = many + int(enough.sum()), total + len(mine)
                 if total > MOST:
                     raise InputError(
-                        f"more than {MOST:,} ways to leave values out: take fewer keys, or recode them to "
-                        "fewer values first"
+                        f"more than {MOST:,} patterns of gaps are possible: take fewer keys, or recode "
+                        "them to fewer values first"
                     )
                 todo.append((mask | 1 << c, c + 1, mine, own))
         return cls._sorted(codes, counts, price, k, np.concatenate(rows), np.concatenate(classes),

@@ -37,7 +37,7 @@ class DifferentialOptions(Options):
 
     grouping: str = option(
         "auto",
-        "how groups are made that one person hardly changes: order, individual, tree; auto takes the tree",
+        "the way to make groups that one person hardly changes: order, individual, tree; auto takes the tree",
         check=entry_of("insensitive grouping", "auto"),
     )
     bounds: Mapping[str, Any] | None = option(None, "public bounds by column", check=by_column)
@@ -45,7 +45,7 @@ class DifferentialOptions(Options):
         None, "hierarchies, whose values are public", check=by_column
     )
     importance: Mapping[str, float] | None = option(
-        None, "how much columns count where groups are cut; public numbers", check=by_column
+        None, "the weight of each column when groups are cut; public numbers", check=by_column
     )
 
 

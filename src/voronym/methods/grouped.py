@@ -325,7 +325,7 @@ def _weightless(choices: ReleaseChoices, method: Method) -> list[str]:
     if choices.weights is None:
         return []
     if choices.space != DEFAULT_SPACE:
-        return [f"in the space {choices.space!r} all records count alike; the weights are published, no more"]
+        return [f"in the space {choices.space!r} all records count alike; the weights are only published"]
     if not method.weighted:
         return [f"method {method.name!r} groups records as if all counted alike; centres are weighted means"]
     return []

@@ -37,8 +37,8 @@ COLUMNS = 20
 FATE = "its own value, or missing"
 """How a key is published."""
 WILDCARD = (
-    "If a gap matched everything, as other tools count, {:,} gaps would do: found by a greedy search, for "
-    "comparison; records with gaps in unusual places would then stand alone."
+    "If a gap matched everything, as other tools count, {:,} gaps would be enough (found by a greedy "
+    "search, for comparison). Records with unusual gaps would then be unique."
 )
 NEARLY = 0.5
 """Share of a key's blanked values above which the data holder is advised to recode it first."""
@@ -201,11 +201,11 @@ class LocalSuppression(Options):
 
     exact: bool = option(
         False, "Solve the integer programme of the whole table, too, as far as the time limit allows (ten "
-        "minutes without one): fewer gaps, and a better proof of how few will do.", check=yes_or_no,
+            "minutes without one): fewer gaps, and a better proof of how many are needed.", check=yes_or_no,
     )  # fmt: skip
     wildcard: bool = option(
-        False, "Also count the gaps that would do if a gap matched everything, as other tools count. The "
-        "release is the same.", check=yes_or_no,
+        False, "Also count the gaps that are needed if a gap matches everything, as other tools count. The "
+            "release is the same.", check=yes_or_no,
     )  # fmt: skip
 
 

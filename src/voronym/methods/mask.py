@@ -285,8 +285,8 @@ def _perturbed(table: Table, ctx: Context, choices: ReleaseChoices, options: Opt
     source = np.argsort(pair[first], kind="stable")[at]
     keys = {name: nw.maybe_reset_index(drawn.frame[name][source]) for name in table.keys}
     log = (
-        f"{len(first):,} different records of {table.units.counted} were masked, and equal ones of each "
-        "alike.",
+        f"{len(first):,} different records of {table.units.counted} were masked; equal records of the same "
+        "one got the same values.",
         *drawn.log,
     )
     return Masked(

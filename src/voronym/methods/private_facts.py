@@ -12,8 +12,8 @@ from voronym.privacy import DifferentialPrivacy
 from voronym.privacy.differential import REPLACE
 
 KEPT_ALONE = (
-    "Only the keys by themselves are private. Other columns stand beside them as they were: whoever "
-    "recognises a row by these learns in which group the person is. scope=all covers them, too."
+    "Only the keys are private. Other columns are published unchanged next to them: anybody who recognises "
+    "a row by these learns the person's group. scope=all covers them, too."
 )
 
 

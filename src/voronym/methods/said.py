@@ -44,13 +44,13 @@ def unit_sentences(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, .
         sentences.append(f"There are {homes:,} households; {how}.")
         if bare is not None and len(bare):
             sentences.append(
-                f"{len(bare):,} households of sizes that fewer than k have got no pseudonym, and their "
-                "members were grouped one by one."
+                f"{len(bare):,} households, whose size fewer than k households have, got no pseudonym; "
+                "their members were grouped one by one."
             )
     if table.schema.pseudonyms:
         sentences.append(
-            "Fresh random pseudonyms tell which rows belong together, and with them how many there are and "
-            "all their other values: whoever knows some of these may find the rest."
+            "Fresh random pseudonyms show which rows belong together, how many there are, and all their "
+            "other values: anybody who knows some of these may find the rest."
         )
     return tuple(sentences)
 
@@ -62,13 +62,19 @@ def against(way: str, part: Partition, obeyed: bool) -> tuple[str, ...]:
     if way == "blind":
         return (
             "The groups are made against an intruder who knows the method: by keys alone, of "
-            f"{part.sizes.min()} records or more. Confidential values decided only where two groups of one "
-            "size that were partners by their keys became one.",
+            f"{part.sizes.min()} records or more. Confidential values decided only whether two groups of "
+            "equal size, paired by their keys, became one.",
         )
-    random = ", with chance that no recipe repeats, so one who knows the method, too, is less sure"
+    random = (
+        ", with random choices that no recipe repeats, so an intruder who also knows the method is less sure"
+    )
     wary = hint("intruder", "method")
     return (
         "The groups are made against an intruder who knows the keys"
-        + (random if way in WARY else worded(f"; one who knows the method may learn more (see {wary})"))
+        + (
+            random
+            if way in WARY
+            else worded(f"; an intruder who knows the method may learn more (see {wary})")
+        )
         + ".",
     )

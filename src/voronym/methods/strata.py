@@ -25,8 +25,8 @@ def check_strata(table: Table, strata: Sequence[str]) -> None:
     for name in strata:
         if name not in table.keys:
             raise InputError(
-                f"strata: {name!r} is no key, and a group that stays in its stratum tells which one it is: "
-                f"make it a key ({hint('keys', [name])})"
+                f"strata: {name!r} is no key, and a group inside one stratum reveals it: make it a key "
+                f"({hint('keys', [name])})"
             )
 
 

@@ -74,8 +74,8 @@ def publish_weights(
         frame.with_columns(made),
         name,
         (
-            f"The weights {name!r} were averaged in each group{why}: those of each group add up to what they "
-            "did, and so do weighted totals of the keys.",
+            f"The weights {name!r} were averaged in each group{why}: the sum of the weights of each group "
+            "stays the same, and so do weighted totals of the keys.",
         ),
         (),
     )

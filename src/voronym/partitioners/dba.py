@@ -50,7 +50,7 @@ class Sparsest(Options):
     """Options of DBA-2."""
 
     p: int = option(
-        0, "groups to be made around the sparsest records, densities being those at the start", check=whole(0)
+        0, "number of groups made around the sparsest records, by the densities at the start", check=whole(0)
     )
 
 

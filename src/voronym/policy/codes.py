@@ -24,16 +24,18 @@ if TYPE_CHECKING:
 class Digits(ColumnDemand):
     """Codes of places are cut to their first digits, which enough people must share."""
 
-    digits: int = option(3, "how many first characters may be published", check=whole(1))
-    people: int | None = option(None, "more people than that must live under them", check=whole(1))
+    digits: int = option(3, "the number of leading characters that may be published", check=whole(1))
+    people: int | None = option(None, "more people than this must share these characters", check=whole(1))
     facts: str = option("", "the name of the table that tells how many people live there", check=text)
-    instead: str = option("000", "what stands for codes under which too few people live", check=text)
+    instead: str = option("000", "the text that replaces codes of too few people", check=text)
 
     def check(self) -> None:
         """Refuse a number of people without the table behind it."""
         super().check()
         if (self.people is None) != (not self.facts):
-            raise InputError("people and facts go together: how many, and the table that tells")
+            raise InputError(
+                "give people and facts together: the number of people, and the table that holds such numbers"
+            )
 
     def shown(self, cell: Cell) -> str:
         """Return the visible characters of a code in a cell."""

@@ -53,7 +53,7 @@ class ColumnDemand(Demand):
         if self.column:
             if self.column not in seen:
                 raise InputError(
-                    f"line {self.line} of the policy: the table has no column {self.column!r}, of which "
+                    f"line {self.line} of the policy: the table has no column {self.column!r}, for which "
                     f"{self.name!r} is demanded"
                 )
             return [seen[self.column]]

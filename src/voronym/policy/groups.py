@@ -151,7 +151,7 @@ class Guarantee(Demand):
                 return self.item(
                     "open",
                     "not measured",
-                    evidence="it was not asked of the run over many files",
+                    evidence="it was not requested for the run over many files",
                     change=hint("models", self.model),
                 )
             if finding is None:

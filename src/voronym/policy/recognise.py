@@ -189,7 +189,7 @@ def check_word(what: str) -> str:
     """Refuse a word that no column can be."""
     if what not in (*WHAT, NOTHING):
         raise InputError(
-            f"{what!r} is nothing that a column can hold; there are: {', '.join(WHAT)}, {NOTHING}"
+            f"{what!r} is no content that voronym knows; there are: {', '.join(WHAT)}, {NOTHING}"
         )
     return what
 

@@ -245,7 +245,7 @@ def _first(density: Density, cells: int, bounds: Frame, seed: int | np.random.Ge
     grid = np.stack([x.ravel(), y.ravel()], axis=1)
     weights = np.asarray(density(grid), float)
     if not weights.sum() > 0 or np.count_nonzero(weights) < cells:
-        raise InputError("the density is 0 in most of the frame: there are not as many places as cells")
+        raise InputError("the density is 0 in most of the frame: there are fewer places than cells")
     chosen = check_seed(seed).choice(len(grid), cells, replace=False, p=weights / weights.sum())
     return np.asarray(grid[chosen])
 

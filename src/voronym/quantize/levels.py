@@ -60,9 +60,9 @@ class LevelQuantizer:
         if len(self.below) != self.top.n_cells:
             raise InputError(f"there are {self.top.n_cells} cells on top, and {len(self.below)} divided ones")
         if any(item.space != self.space or item.d != self.top.d for item in self.below):
-            raise InputError("all levels are in one space, with as many coordinates")
+            raise InputError("all levels must be in one space, with equally many coordinates")
         if len({len(_counts(entry)) for entry in self.below}) != 1:
-            raise InputError("every cell has as many levels below it")
+            raise InputError("every cell must have the same number of levels below it")
 
     @property
     def space(self) -> Space:
@@ -94,7 +94,7 @@ class LevelQuantizer:
         levels = len(self.cells)
         depth = levels if level is None else whole(1)("level", level)
         if depth > levels:
-            raise InputError(f"there are {levels} levels, and none is number {depth}")
+            raise InputError(f"there are {levels} levels; there is no level {depth}")
         points = check_points(X)
         labels = self.top.assign(points)
         if depth == 1:

@@ -209,7 +209,7 @@ def _limits(
         raise InputError("give probabilities or bounds, not both")
     if bounds is not None:
         if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-            raise InputError("bounds are a pair: the least and the most that cells bear")
+            raise InputError("bounds are a pair: the smallest and the largest load of a cell")
         low, high = (numbers(side, "bounds must be numbers") for side in bounds)
         if low.ndim == 0 and high.ndim == 0 and cells is not None:
             low, high = np.full(check_cells(cells, n), low), np.full(cells, high)
@@ -225,7 +225,7 @@ def _limits(
     elif cells is not None:
         low = high = np.full(check_cells(cells, n), total / cells)
     else:
-        raise InputError("say how many cells there are to be, or their probabilities or bounds")
+        raise InputError("give the number of cells, or their probabilities or bounds")
     if cells is not None and len(low) != cells:
         raise InputError(f"cells is {cells}, but there are loads for {len(low)}")
     return low, high

@@ -49,7 +49,7 @@ class PairsOptions(Options):
 
     sweeps: float = option(600.0, "visits per group, without a time limit", check=number(above=0.0))
     candidates: int = option(
-        16, "nearest groups that a group may deal with, among those of its block", check=whole(1)
+        16, "number of nearest groups in its block that a group may exchange records with", check=whole(1)
     )
 
 

@@ -133,7 +133,7 @@ class Release(ReleaseFigures):
             or kept.private.relation != private.neighbours
         ):
             raise GuaranteeError(
-                f"{private} is asked for, and the table was not made so. Nothing was released"
+                f"{private} is asked for, but the table was not made that way. Nothing was released"
             )
         self.findings = (*self.findings, private.kept())
 

@@ -90,7 +90,7 @@ def _never_ranged(recipe: Recipe, names: Iterable[str]) -> list[str]:
 
 PRIVATE = {
     "suppress": "the choice of records to leave out depends on the others, which ε does not count",
-    "keep_groups": "kept groups tell again each time which people stay, and ε does not count that",
+    "keep_groups": "kept groups reveal in every release which people stay, and ε does not count that",
     "seed": "anybody who has the seed could subtract the noise; noise is drawn from the system",
     "space": "records are compared by their public bounds, and spaces look at the data",
     "metrics": "records are compared by their public bounds, and metrics look at the data",
@@ -107,8 +107,8 @@ RULES: list[Rule] = [
     Rule(
         ("method", "models"),
         lambda recipe: recipe.private is not None and recipe.method != "dp",
-        lambda recipe: f"method {recipe.method!r} looks at single people, and dp publishes what nobody can "
-        f"change alone: leave out the method; {hint('grouping')} chooses how groups are made",
+        lambda recipe: f"method {recipe.method!r} depends on single people, which dp does not allow: leave "
+        f"out the method; {hint('grouping')} chooses how groups are made",
     ),
     Rule(
         ("method", "models"),
@@ -130,13 +130,13 @@ RULES: list[Rule] = [
     Rule(
         ("bounds", "models"),
         lambda recipe: recipe.bounds is not None and recipe.private is None,
-        lambda _: "bounds are what differential privacy needs: give the model, too "
+        lambda _: "bounds are for differential privacy only: give the model, too "
         f"({hint('models', 'dp=1.0')}), or leave them out",
     ),
     Rule(
         ("models", *PRIVATE),
         lambda recipe: recipe.private is not None and bool(_uncounted(recipe)),
-        lambda recipe: f"{_uncounted(recipe)[0]} cannot be had with dp: {PRIVATE[_uncounted(recipe)[0]]}. "
+        lambda recipe: f"{_uncounted(recipe)[0]} does not go with dp: {PRIVATE[_uncounted(recipe)[0]]}. "
         f"Leave out {', '.join(_uncounted(recipe))}",
     ),
     Rule(
@@ -147,9 +147,9 @@ RULES: list[Rule] = [
     Rule(
         ("models", "steps"),
         lambda recipe: recipe.private is not None and bool(uncounted_steps(recipe)),
-        lambda recipe: f"step '{uncounted_steps(recipe)[0]}' cannot be had with dp: it looks at other rows, "
-        "and ε does not count that. Give the numbers yourself (top age=90, recode cuts=20,40, "
-        "pram matrix=FILE), or do it after, to published columns alone",
+        lambda recipe: f"step '{uncounted_steps(recipe)[0]}' does not go with dp: it looks at other rows, "
+        "and ε does not count that. Give the numbers yourself (top age=90, recode cuts=20,40, pram "
+        "matrix=FILE), or do it after, to published columns alone",
     ),
     Rule(
         ("models", "strata"),
@@ -174,7 +174,7 @@ RULES: list[Rule] = [
     Rule(
         ("models",),
         lambda recipe: recipe.private is not None and len(recipe.models) > 1,
-        lambda recipe: "dp cannot be had with other models: groups that are changed until these hold depend "
+        lambda recipe: "dp does not go with other models: groups that are changed until these hold depend "
         "on single people, and that is not counted in ε. Leave out "
         f"{', '.join(text for text in recipe.models if not text.strip().startswith('dp'))}",
     ),
@@ -216,7 +216,7 @@ RULES: list[Rule] = [
         lambda recipe: recipe.space != DEFAULT_SPACE
         and not any(METHODS[name].groups for name in recipe.methods)
         and (recipe.method, recipe.space) not in COMPARED,
-        lambda recipe: f"method {recipe.method!r} compares no records in a space: leave out the space",
+        lambda recipe: f"method {recipe.method!r} does not compare records in a space: leave out the space",
     ),
     Rule(
         ("space", "metrics"),
@@ -226,7 +226,7 @@ RULES: list[Rule] = [
     Rule(
         ("method", *GROUPS),
         lambda recipe: _perturbs(recipe) and bool(_useless(recipe)),
-        lambda recipe: f"method {recipe.method!r} makes no groups and has no use for "
+        lambda recipe: f"method {recipe.method!r} makes no groups and does not use "
         f"{', '.join(_useless(recipe))}: leave it out, or take a method that makes groups, such as 'auto'",
     ),
     Rule(
@@ -264,7 +264,7 @@ RULES: list[Rule] = [
     Rule(
         ("method", "publish_weights"),
         lambda recipe: recipe.publish_weights == "mean" and _perturbs(recipe) and recipe.private is None,
-        lambda recipe: f"method {recipe.method!r} makes no groups, whose mean weight could be published: "
+        lambda recipe: f"method {recipe.method!r} makes no groups, so there is no mean weight to publish: "
         "publish weights as they are, or take a method that makes groups",
     ),
     Rule(
@@ -284,8 +284,8 @@ RULES: list[Rule] = [
     Rule(
         ("enforce", "models"),
         lambda recipe: recipe.enforce != "auto" and recipe.makes_groups and not _obeyed(recipe),
-        lambda _: "enforce says how groups are made to obey models, and none is asked for that they could "
-        f"break: leave it out, or give a model, such as {hint('models', 'l-diversity=2')}",
+        lambda _: "enforce says how groups are made to obey models, and no model is given that groups could "
+            f"break: leave it out, or give a model, such as {hint('models', 'l-diversity=2')}",
     ),
     Rule(
         ("method", "keep_groups"),
@@ -309,7 +309,7 @@ RULES: list[Rule] = [
     Rule(
         ("policy", "facts"),
         lambda recipe: recipe.facts is not None and recipe.policy is None,
-        lambda _: f"facts are tables that a policy needs, and none is named: add {hint('policy')}",
+        lambda _: f"facts are tables for a policy, and no policy is named: add {hint('policy')}",
     ),
     Rule(
         ("method", "pseudonyms"),

@@ -262,8 +262,8 @@ def noise_note(booking: Booking, method: str) -> str:
     if not again:
         return sentence
     return (
-        f"{sentence}. {again:,} rows are of people who were released by {method!r} before: noise "
-        "that is drawn afresh for the same values is averaged away"
+        f"{sentence}. {again:,} rows are of people who were released by {method!r} before: noise that is "
+        "drawn afresh for the same values can be averaged away"
     )
 
 
@@ -276,8 +276,8 @@ def again_drawn(booking: Booking) -> tuple[str, ...]:
     if not rows:
         return ()
     return (
-        f"{rows:,} rows are of people for whom an earlier release drew {', '.join(sorted(drawn))} at random: "
-        f"who takes the mean of all {len(earlier) + 1} releases is nearer to the truth than any of them. "
+        f"{rows:,} rows are of people for whom an earlier release drew {', '.join(sorted(drawn))} at "
+        f"random: the mean of all {len(earlier) + 1} releases is nearer to the truth than any of them. "
         "Publish the column less often, or by rounding",
     )
 
@@ -334,10 +334,10 @@ def _truth(recipe: Recipe, keys: Sequence[str]) -> tuple[str, ...]:
     untrue = [f"{name}, which a step drew at random" for name in drawn]
     untrue += [f"{name}, which groups publish in another way" for name in centres if name not in drawn]
     if untrue:
-        return (f"The keys that are published are true but for: {'; '.join(untrue)}.",)
+        return (f"The published keys are true except for: {'; '.join(untrue)}.",)
     coarse = any(set(column_step.columns) & set(keys) for column_step in recipe.column_steps)
     how = ", though coarser where a step made them so" if coarse else ""
-    return (f"All keys that are published are true{how}.",)
+    return (f"All published keys are true{how}.",)
 
 
 def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:

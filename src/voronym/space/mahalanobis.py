@@ -134,4 +134,4 @@ def _numbers(what: str, values: ArrayLike) -> NDArray[np.float64]:
             raise TypeError
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{what} must be finite numbers, as many in every row") from None
+        raise InputError(f"{what} must be finite numbers, in rows of equal length") from None

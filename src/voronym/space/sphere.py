@@ -97,7 +97,7 @@ def _numbers(values: ArrayLike) -> NDArray[np.float64]:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError("degrees and places must be numbers, as many in every row") from None
+        raise InputError("degrees and places must be numbers, in rows of equal length") from None
 
 
 def _check(X: NDArray[np.float64]) -> None:

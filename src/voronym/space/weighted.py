@@ -88,9 +88,11 @@ def check_weights(weights: ArrayLike, n: int) -> NDArray[np.float64]:
     bad = ~(np.isfinite(result) & (result > 0.0))
     if bad.any():
         raise InputError(
-            f"{int(bad.sum())} of {n} weights are missing, infinite, 0 or less; every record counts for "
-            "something: leave out those that do not"
+            f"{int(bad.sum())} of {n} weights are missing, infinite, 0 or less; leave out records that "
+            "should not count"
         )
     if result.max() > 1e12 * result.min():
-        raise InputError("the largest weight is more than 1e12 times the smallest: no sum would see it")
+        raise InputError(
+            "the largest weight is more than 1e12 times the smallest: sums would lose the smallest"
+        )
     return result

@@ -157,8 +157,8 @@ class ColumnStep(ABC):
                 raise SchemaError(f"step '{self}': there is no column {name!r}{meant(name, known)}")
             if schema[name].role == "identifier":
                 raise SchemaError(
-                    f"step '{self}': {name!r} is dropped, as an identifier or for want of a role, so no "
-                    "release has it"
+                    f"step '{self}': {name!r} is dropped, as an identifier or because it has no role, so "
+                    "no release has it"
                 )
 
     def asks(self) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ class Noise(ColumnStep):
 
     def says(self) -> str:
         """Return what it does."""
-        how = ", together as the columns go" if self.together else ""
+        how = ", with the columns' covariance" if self.together else ""
         return f"{', '.join(self.columns)}: noise of {self.size:g} standard deviations{how}"
 
 

@@ -49,11 +49,11 @@ class Pram(ColumnStep):
 
     chance: float | None = option(None, "the chance, from 0 to 1", check=number(0.0, 1.0, above=0.0))
     matrix: str | None = option(
-        None, "a file of chances: a line of values, then a line for each of them with its own in front",
+        None, "a file of chances: first a line of values, then for each value a line that begins with it",
         check=_path,
     )  # fmt: skip
-    invariant: bool = option(False, "whether a matrix is made to keep shares", check=yes_or_no)
-    by: tuple[str, ...] = list_option("columns in whose values shares are kept apart")
+    invariant: bool = option(False, "whether the matrix is adjusted so that it keeps shares", check=yes_or_no)
+    by: tuple[str, ...] = list_option("columns within whose values shares are kept")
 
     def check(self) -> None:
         """Refuse a chance together with a matrix, neither, and options of a matrix without one."""

@@ -190,16 +190,17 @@ class Recode(ColumnStep):
         if self.hierarchy is not None or hasattr(self, "_given"):
             what = f"recoded to level {self.level} of the hierarchy"
         elif self.level is not None:
-            what = f"the last {f'{self.level} signs' if self.level > 1 else 'sign'} of each code became *"
+            last = f"{self.level} characters" if self.level > 1 else "character"
+            what = f"the last {last} of each code became *"
         else:
             what = f"{len(self.values)} values became {self.to!r}"
         return f"{', '.join(self.columns)}: {what}"
 
 
-def _cut(code: str, signs: int) -> str:
+def _cut(code: str, length: int) -> str:
     """Return a code with stars for its last characters, all of them if it is short.
 
-    Counted from its own end: 7, 36 and 126 become *, 3* and 12* with one sign less. None stays exact.
+    Counted from its own end: 7, 36 and 126 become *, 3* and 12* with one character less. None stays exact.
     """
-    kept = max(len(code) - signs, 0)
+    kept = max(len(code) - length, 0)
     return code[:kept] + "*" * (len(code) - kept)

@@ -32,7 +32,7 @@ class Shuffle(ColumnStep):
     52(5) (2006).
     """
 
-    about: tuple[str, ...] = list_option("columns with which the values go together")
+    about: tuple[str, ...] = list_option("columns whose relation to the values is kept")
 
     def asks(self) -> tuple[str, ...]:
         """Return the columns that it looks at."""

@@ -26,11 +26,11 @@ class Suppress(ColumnStep):
 
     values: tuple[str, ...] = list_option("the values; none for the whole column")
     rare: int | None = option(
-        None, "the values of fewer people than that, instead of naming them", check=whole(2)
+        None, "suppress values of fewer people than this, instead of named values", check=whole(2)
     )
     risk: float | None = option(
         None,
-        "the values of records whose individual risk, by all keys, is above that",
+        "suppress values of records whose individual risk, by all keys, is above this",
         check=number(0.0, 1.0),
     )
     weights: str | None = option(
@@ -53,7 +53,7 @@ class Suppress(ColumnStep):
         super().check_columns(schema)
         if self.risk is not None and (odd := [name for name in self.columns if name not in schema.keys]):
             raise SchemaError(
-                f"step '{self}': risk is that of being found by the keys, and {odd[0]!r} is none of them"
+                f"step '{self}': risk is the risk of being found by the keys, and {odd[0]!r} is no key"
             )
 
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
@@ -100,7 +100,7 @@ class Suppress(ColumnStep):
             new = int((after.missing(name) & ~before.missing(name)).sum())
             old = int(before.missing(name).sum())
             if new and (self.values or self.rare) and new > old and after[name].observed:
-                telling.append(f"{name!r} ({new:,} new beside {old:,} others)")
+                telling.append(f"{name!r} ({new:,} new, {old:,} others)")
         if not telling:
             return None
         return (

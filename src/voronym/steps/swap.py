@@ -33,7 +33,7 @@ class RankSwap(ColumnStep):
     """
 
     percent: float | None = option(
-        None, "how far ranks may be apart, in percent of the records", check=number(0.0, 100.0, above=0.0)
+        None, "largest difference of ranks, in percent of the records", check=number(0.0, 100.0, above=0.0)
     )
 
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
@@ -77,7 +77,8 @@ def swapped(n: int, width: int, rng: np.random.Generator) -> Ints:
     return partner
 
 
-@step("record-swap", guarantee="the column has the same values, and as many of each among those who match",
+@step("record-swap", guarantee="the column has the same values, and equally many of each among records that "
+    "match",
       main="percent", random=True)  # fmt: skip
 @dataclass(frozen=True)
 class RecordSwap(ColumnStep):
@@ -94,7 +95,7 @@ class RecordSwap(ColumnStep):
     percent: float | None = option(
         None, "share of the records that are swapped, in percent", check=number(0.0, 100.0, above=0.0)
     )
-    match: tuple[str, ...] = list_option("columns in which those who swap are equal")
+    match: tuple[str, ...] = list_option("columns in which swapped records are equal")
 
     def asks(self) -> tuple[str, ...]:
         """Return the columns that it looks at."""
@@ -141,5 +142,6 @@ class RecordSwap(ColumnStep):
         """Return what it does."""
         alike = f" among records with equal {', '.join(self.match)}" if self.match else ""
         return (
-            f"{', '.join(self.columns)}: {self.percent:g} % of the records swapped{alike}, lonely ones first"
+            f"{', '.join(self.columns)}: {self.percent:g} % of the records swapped{alike}, those in the "
+            "smallest classes first"
         )

@@ -115,9 +115,8 @@ def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[
         codes = tuple(sign for sign, count in signs.items() if count)
         if codes:
             sentence = (
-                f"key {name!r} has {sum(signs.values())} infinite values, of which there is no mean: let "
-                f"them count as missing ({hint('missing', declared(name, codes))}), or write what they "
-                "stand for"
+                f"key {name!r} has {sum(signs.values())} infinite values, which have no mean: let them "
+                f"count as missing ({hint('missing', declared(name, codes))}), or write what they stand for"
             )
             yield name, codes, sentence
 

@@ -94,8 +94,8 @@ class Table:
         """Read the table, or read it again in another way; its choices begin again."""
         if any(not run.over for run in self.runs):
             raise InputError(
-                "a run of this table is at work or waits, and it is about the table as it was read before: "
-                "wait for it, or cancel it, first"
+                "a run of this table is at work or waits, and uses the table as it was read before: wait "
+                "for it, or cancel it, first"
             )
         async with self._lock:
             await self._stop_sketch()
@@ -294,7 +294,7 @@ class Desk:
     def place(self) -> Path:
         """Make a folder for one table; full desks are refused."""
         if len(self.tables) >= TABLES:
-            raise InputError(f"{TABLES} tables are open, which is as many as fit: forget one of them first")
+            raise InputError(f"{TABLES} tables are open, the most that fit: forget one of them first")
         folder = self.folder / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         return folder
@@ -356,7 +356,7 @@ class Desk:
         self._queue = deque(pair for pair in self._queue if not pair[1].over)
         if self._busy is not None and len(self._queue) >= WAITING:
             raise InputError(
-                f"one run is at work and {WAITING} wait, which is as many as may: cancel one first"
+                f"one run is at work and {WAITING} wait, the most that may wait: cancel one first"
             )
         number = len(table.runs) + 1
         run = Run(number, table.settings, table.folder / f"run-{number}", reading=dict(table.reading))

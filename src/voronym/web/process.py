@@ -26,8 +26,8 @@ class Refused(VoronymError):  # noqa: N818 - the house said no
 
 
 GONE = (
-    "the work ended by itself, most likely because there was not enough memory for it. Nothing was made; "
-    "take a smaller table, or grant more with the option memory of voronym page"
+    "the work stopped, most likely because there was not enough memory. Nothing was made; take a smaller "
+    "table, or grant more with the option memory of voronym page"
 )
 
 Heard = Callable[[dict[str, Any]], None]

@@ -82,8 +82,8 @@ def _show(answers: Answers, k: int) -> None:
     out.print(table)
     out.print(
         f"\nThe provider saw {answers.people} pseudonyms at {answers.points} points, {answers.fewest} or "
-        f"more each (k={k}). Points are\n{answers.off:.0f} m from home (root mean square). The service was "
-        "asked once by each, and never learned for what.",
+        f"more each (k={k}). Points are\n{answers.off:.0f} m from home (root mean square). Each person "
+        "asked the service once; it never learned what for.",
         soft_wrap=True,
     )
 

@@ -42,7 +42,7 @@ def after_restore(config: Config = None, folder: Folder = None) -> None:
 
     with existing(config, folder) as service:
         ended = service.begin_again()
-    typer.echo(f"{ended:,} groups ended: forget again who left since, then run an epoch", err=True)
+    typer.echo(f"{ended:,} groups ended: forget again the people who left since, then run an epoch", err=True)
 
 
 def rotate_key(config: Config = None, folder: Folder = None) -> None:

@@ -175,9 +175,9 @@ def _show(outcome: Simulation) -> None:
     out.print(table)
     epoch, least = max(outcome.fresh.items())
     out.print(
-        f"After {max(map(len, outcome.rows.values()))} epochs. told: people told a new place in an epoch, in "
-        f"the mean. smallest: the least number of active people with the same history, ever. linked: for an "
-        f"intruder who recognises new pseudonyms, by an IP address, say. A grouping of everybody at epoch "
-        f"{epoch} by itself: {least:.0f} m.",
+        f"After {max(map(len, outcome.rows.values()))} epochs. told: people who get a new place in an "
+        "epoch, on average. smallest: the smallest number of active people with the same history in any "
+        "epoch. linked: the same for an intruder who recognises new pseudonyms, by an IP address for "
+        f"example. A grouping of everybody at epoch {epoch} by itself: {least:.0f} m.",
         soft_wrap=True,
     )

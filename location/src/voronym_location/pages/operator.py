@@ -53,10 +53,10 @@ def routes(desk: Desk) -> APIRouter:
                 return _page(desk, request, wrong=sentence(error), status=getattr(error, "status", 409))
             return _page(desk, request, said=done)
 
-    add("preview", service.preview_epoch, "This is what the next epoch would be, as people are now.")
+    add("preview", service.preview_epoch, "This is the next epoch as it would be with the people of now.")
     add("publish", service.publish_preview, "The epoch is in force.")
     add("discard", service.discard_preview, "The draft is gone. Nothing of it was published.")
-    add("pause", service.pause_epochs, "No epoch is made by itself from now on.")
+    add("pause", service.pause_epochs, "No epoch is made automatically from now on.")
     add("resume", lambda token: service.pause_epochs(token, on=False), "Epochs are made on schedule again.")
     return router
 
@@ -81,10 +81,10 @@ def _schedule(desk: Desk, result: Mapping[str, Any], state: Mapping[str, Any]) -
     if state["paused"]:
         return "The schedule is paused. The epoch in force stays until its statements run out."
     if not result["epochs"]:
-        return "The first epoch is made by itself a period after the service was started."
+        return "The first epoch is made automatically, a period after the service was started."
     due = datetime.fromisoformat(result["epochs"][0]["published"]).timestamp() + period
     ending = "a draft that is kept then is replaced." if state["preview"] else "unless you pause it."
-    return f"By itself it is made at {desk.time(clock_text(due))}; {ending}"
+    return f"It is made automatically at {desk.time(clock_text(due))}; {ending}"
 
 
 def _preview(

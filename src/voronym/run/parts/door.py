@@ -331,7 +331,9 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
         course.effects += answers[0]["effects"]
         changes = tuple(answers[0]["changes"])
     if recipe.time_limit is not None and job.rows > job.leaf:
-        course.notes.append("a time limit makes the release depend on the machine: other workers give others")
+        course.notes.append(
+            "a time limit makes the release depend on the machine: with other workers it differs"
+        )
     groups = [answer["groups"] for answer in answers]
     folder = Folder(
         path=target,

@@ -332,7 +332,7 @@ class Engine(Stages):
             alone = int((known.counts[shown] == 1).sum())
             if alone > max(SHARE * len(shown), 1):
                 raise InputError(
-                    f"{alone} of the {len(shown)} values that key {name!r} would publish are somebody's own: "
-                    "make it an identifier, group its values, or allow it: "
+                    f"{alone} of the {len(shown)} values that key {name!r} would publish belong to one "
+                    "person only: make it an identifier, group its values, or allow it: "
                     f"{hint('allow_near_unique', [name])}"
                 )

@@ -24,8 +24,8 @@ OFTEN = 1.0
 FORM = "%(asctime)s %(levelname)s %(message)s"
 HELP = {
     "voronym_up": "1 while the run goes on, 0 when it has ended.",
-    "voronym_failed": "1 where the run ended without a release.",
-    "voronym_workers": "Workers that are there.",
+    "voronym_failed": "1 if the run ended without a release.",
+    "voronym_workers": "Workers that are running.",
     "voronym_workers_lost": "Times that workers died.",
     "voronym_rows": "Rows of the data.",
     "voronym_spilled_bytes": "Bytes that went through the work folder.",

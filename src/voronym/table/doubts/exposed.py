@@ -52,8 +52,8 @@ def check_published(before: Table, after: Table, keys: Sequence[str]) -> Iterato
             continue
         seen = Seen(before[name], before.schema[name], before)
         text = (
-            f"{result} of the {total} values that key {name!r} would publish are somebody's own: one person "
-            f"in the table has them. {ways_out(seen)}"
+            f"{result} of the {total} values that key {name!r} would publish belong to one person only. "
+            f"{ways_out(seen)}"
         )
         if result > SHARE * total and result > 1:
             yield Doubt("near-unique", name, text, "refuse")

@@ -38,8 +38,8 @@ def near_unique(seen: Seen) -> Iterator[Doubt]:
         yield Doubt("near-unique", seen.name, text, public=True)
         return
     text = (
-        f"key {seen.name!r} has {distinct} distinct values in {rows}, and a group would publish one of them: "
-        f"somebody's own. {ways_out(seen)}"
+        f"key {seen.name!r} has {distinct} distinct values in {rows}, and a group would publish one of "
+        f"them, which belongs to one person. {ways_out(seen)}"
     )
     yield Doubt("near-unique", seen.name, text, "refuse")
 

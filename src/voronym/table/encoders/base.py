@@ -69,7 +69,8 @@ class Absence:
         if not self.width:
             if self.share == 0.0 and mask.any():
                 raise SchemaError(
-                    f"{int(mask.sum())} values of {listing(names)} are missing; none was when it was fitted"
+                    f"{int(mask.sum())} values of {listing(names)} are missing; none was missing when it "
+                    "was fitted"
                 )
             return np.empty((len(mask), 0))
         return np.asarray(AWAY * (mask - self.share), dtype=np.float64)[:, None]

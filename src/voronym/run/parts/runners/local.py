@@ -137,9 +137,9 @@ class Local(Runner):
                 lives -= 1
                 if lives == 0:
                     raise LostError(
-                        f"workers died {LIVES} times in the stage {stage!r}, killed from outside or for want "
-                        f"of memory: give {hint('memory')} more, take fewer {hint('workers')} or a smaller "
-                        f"{hint('leaf')}"
+                        f"workers died {LIVES} times in the stage {stage!r}, killed from outside or for "
+                        f"lack of memory: give {hint('memory')} more, take fewer {hint('workers')} or a "
+                        f"smaller {hint('leaf')}"
                     ) from None
 
     def _round(
