@@ -106,7 +106,7 @@ def inner(function: Callable[..., Any], *, inline: bool = False) -> Callable[...
 
 
 def operation(default: Callable[..., Any] | None = None, *, inline: bool = False) -> Callable[..., Any]:
-    """Make a function of a model, its first argument, one that every kind of model may do in its own way.
+    """Declare an operation on a model, its first argument; each kind of model has its own implementation.
 
     Which way is chosen by the model's class when a kernel is compiled. The decorated function is the default,
     for models that have no way of their own (see `implement`); ``inline`` is for all of them. It does what
@@ -122,7 +122,7 @@ def operation(default: Callable[..., Any] | None = None, *, inline: bool = False
 
 
 def implement(what: Any, model: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register how a kind of model does an operation."""
+    """Register the implementation of an operation for one kind of model."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         what.ways[model] = inner(function, inline=what.inline)

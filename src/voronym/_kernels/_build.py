@@ -24,7 +24,7 @@ INTEL = platform.machine().lower() in ("x86_64", "amd64")
 PROCESSOR = "x86-64-v3" if INTEL else "generic"
 FEATURES = "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe"
 ASKED = ["AVX2", "BMI", "BMI2", "F16C", "FMA3", "LZCNT", "MOVBE", "POPCNT"] if INTEL else []
-"""The names that NumPy has for them."""
+"""NumPy's names for these processor features."""
 
 
 def environment() -> dict[str, str]:
@@ -170,7 +170,7 @@ def _form(key: list[Any]) -> str:
 
 
 def _returned(kind: Any) -> Any:
-    """Return how a result is read back: a name, or a list of a tuple's."""
+    """Return how to read a result back: a name, or a list of names for a tuple."""
     from numba.core import types
 
     if kind == types.none:
@@ -184,7 +184,7 @@ def _returned(kind: Any) -> Any:
 
 
 def _entry(context: Any, library: Any, described: Any, name: str) -> Any:
-    """Make the way in: read arguments from slots of eight bytes, write the result to such slots."""
+    """Build the entry function: read arguments from slots of eight bytes, write the result to such slots."""
     from llvmlite import ir
 
     word, nothing = ir.IntType(64), ir.IntType(8).as_pointer()

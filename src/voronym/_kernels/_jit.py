@@ -42,9 +42,9 @@ def _stamp() -> tuple[tuple[str, int, int], ...]:
 _STAMP = _stamp()
 
 OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False, "no_cfunc_wrapper": True}
-"""Kernels own no memory, so nothing is to be counted: counting the references to each array of a tuple took
-twenty times as long as the work in the innermost functions. Nobody calls them from C: a way in from there
-would be a tenth of the time that compiling takes."""
+"""Kernels own no memory, so references are not counted: counting them for each array of a tuple took twenty
+times as long as the work in the innermost functions. Nothing calls kernels from C, and an entry point for C
+would take a tenth of the compile time."""
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]

@@ -28,7 +28,7 @@ FOLDER = CODE = Path(__file__).parent
 NAMES = ("native.so", "native.json")
 
 CONVENTION = "slots of eight bytes, 1"
-"""How loops are called: to be changed with `flatten`, `_Code` or the way in."""
+"""Version of the calling convention: change it with `flatten`, `_Code` or the entry function."""
 
 Key = list[Any]
 
@@ -43,7 +43,7 @@ _SCALARS: dict[type, tuple[str, str]] = {
         for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
     },
 }
-"""Of each kind of number its name and how a slot holds it."""
+"""For each kind of number, its name and its format in a slot."""
 
 
 class _UnknownError(TypeError):
@@ -75,7 +75,7 @@ def flatten(args: Any, key: Key, slots: list[Any]) -> None:
 
 
 def written(key: Key) -> str:
-    """Write a key as a line has it."""
+    """Write a key as text, as in a line of the list."""
     return " ".join(
         f"{part.__module__}:{part.__qualname__}" if isinstance(part, type) else str(part) for part in key
     )
@@ -98,7 +98,7 @@ def _part(word: str) -> Any:
 
 
 def stamp() -> str:
-    """Return a digest of every loop's source: machine code of another one is not called."""
+    """Return a digest of the sources of all loops: machine code with another digest is not called."""
     digest = hashlib.blake2b(CONVENTION.encode(), digest_size=16)
     for file in sorted(FOLDER.glob("[!_]*.py")):
         if file.name == "warm.py":  # it has no loops

@@ -19,11 +19,11 @@ from voronym._kernels.exchange import STAMP, dissolve, start_cell
 from voronym._kernels.random import below, uniform
 
 QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
-"""By how many temperatures a proposal may be worse, each as likely as the others."""
+"""Tolerances of proposals in temperatures: each is equally likely."""
 
 
 class Heat(NamedTuple):
-    """How bold the proposals are."""
+    """The temperature and the kinds of proposals."""
 
     quantiles: NDArray[np.float64]  # `QUANTILES`
     temperature: float

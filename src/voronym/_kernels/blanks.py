@@ -18,7 +18,7 @@ from voronym._kernels.random import below, uniform
 
 Ints = NDArray[np.int64]
 HOME, CLOSE = 0.15, 0.95
-"""Share of the proposals that send a helper home; from where on they close a class."""
+"""Share of the proposals that send a helper home; limit above which proposals close a class."""
 
 
 class Fits(NamedTuple):

@@ -232,7 +232,7 @@ def note(values, cells, begin, end, margin, i, labels, second, gaps):
 
 @kernel
 def scan_matrix(D, mass, to, work, labels, second, gaps, counts):
-    """Do the same for points whose distances to all cells are the rows of a matrix."""
+    """Scan points whose distances to all cells are the rows of a matrix, as `scan` does."""
     c, cells, values = to.c, work.cells, work.values
     enter(1, to, work)
     for i in range(len(D)):
@@ -247,7 +247,7 @@ def scan_matrix(D, mass, to, work, labels, second, gaps, counts):
 
 @inlined
 def write(out, used, unit, cell, value):
-    """Write an arc where there is room; return how many there are, written or not."""
+    """Write an arc if there is room; return the number of arcs, written or not."""
     if used < len(out.unit):
         out.unit[used], out.cell[used], out.value[used] = unit, cell, value
     return used + 1
@@ -323,7 +323,7 @@ def arcs(boxes, root, to, work, keep, labels, out):
 
 @kernel
 def arcs_of_matrix(D, first, to, work, keep, labels, out):
-    """List the same arcs for points whose distances to all cells are the rows of a matrix.
+    """List the arcs, as `arcs` does, for points whose distances to all cells are the rows of a matrix.
 
     The rows are those of the points from ``first`` on.
     """

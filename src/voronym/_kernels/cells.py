@@ -78,7 +78,7 @@ def put(cells, i, p):
 
 @kernel
 def move(cells, i, q):
-    """Move a record to cell q. The model has to learn it: `refresh` or `update` both cells."""
+    """Move a record to cell q; call `refresh` or `update` for both cells afterwards."""
     p = cells.labels[i]
     cells.sizes[p] -= 1
     last = cells.members[cells.start[p] + cells.sizes[p]]
@@ -196,7 +196,7 @@ def update(model, cells, p, out, new):
 
 @operation(inline=True)
 def saving(model, cells, i):
-    """Return a bound on how much the cost of its cell falls if record i leaves, quickly; infinity will do."""
+    """Return a quick upper bound on how much the cost of its cell falls if record i leaves."""
     return math.inf
 
 
@@ -216,7 +216,7 @@ def shift(model, cells, i, q, shared, limit):
 
 @operation(inline=True)
 def swap(model, cells, i, j, shared, limit):
-    """Return the change of the cost if records i and j change places; infinity where it is ``limit`` or more.
+    """Return the change of the cost if records i and j change places; infinity if it is ``limit`` or more.
 
     ``shared`` is what `approach` returned for i and the cell of j.
     """

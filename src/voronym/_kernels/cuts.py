@@ -10,7 +10,7 @@ from voronym._kernels.ranges import LINE, TREE, joined, penalty
 
 @inner
 def merged(columns, c, a, b, item, other):
-    """Return the range of column c that covers two."""
+    """Return the range of column c that covers two ranges."""
     if a < 0:
         return item, other
     if item < 0:

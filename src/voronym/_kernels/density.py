@@ -140,7 +140,7 @@ def densest(around, rest, budget):
 
 @kernel
 def farthest_out(around, rest, sums, budget):
-    """Make groups of the nearest of the record whose group has its mean farthest from that of the remaining.
+    """Make groups, each around the record whose group has the mean farthest from the mean of all remaining.
 
     For ``budget`` steps.
     """

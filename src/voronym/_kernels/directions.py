@@ -48,7 +48,7 @@ def _refresh(model, cells, p):
 
 @inner
 def risen(model, p, out, new, size):
-    """Return by how much the squares change if ``out`` leaves a cell of ``size`` and ``new`` joins."""
+    """Return the change of the squares if ``out`` leaves a cell of ``size`` and ``new`` joins it."""
     total = 0.0
     if out < 0:
         total = size / (size + 1.0) * between(model.points, new, model.centroids, p)

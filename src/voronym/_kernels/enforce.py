@@ -24,10 +24,10 @@ from voronym._kernels.verdict import (
 )
 
 TRIALS = 12
-"""Exchanges with one group, at most, that the rules may refuse before the next group is tried."""
+"""Largest number of exchanges with one group that the rules refuse before the next group is tried."""
 
 MEMBERS = 256
-"""Members of a group, at most, that a record looks at for a swap."""
+"""Largest number of members of a group that a record considers for a swap."""
 
 
 class Watch(NamedTuple):

@@ -150,7 +150,7 @@ def pop(f, size):
 
 @kernel
 def relax(f, size, node, distance, origin, out, into):
-    """Note a shorter way to a node; return the size of the heap."""
+    """Record a shorter path to a node; return the size of the heap."""
     search = f.state[SEARCHES]
     if f.node[SEEN, node] != search:
         f.node[SEEN, node] = search
@@ -254,7 +254,7 @@ def lift(f, visited, distance, limit):
 
 @kernel
 def send(f, source, target):
-    """Move as much as all can bear along the path that was found."""
+    """Move the largest possible amount along the path that was found."""
     m = f.node.shape[1] - 1
     amount = min(-wanting(f, source), wanting(f, target))
     q = target
@@ -351,7 +351,7 @@ def search(f):
 
 @kernel
 def repair(f, limit, budget):
-    """Move surplus to where it lacks, until sizes are right, the budget is spent or a limit is reached.
+    """Move surplus to cells that lack it, until sizes are right, the budget is spent or a limit is reached.
 
     Each round searches once and sends along every path found that does not cross another. Returns DONE,
     PAUSED, CRAMPED, or STUCK: the arcs do not lead on, or costs have risen by the limit.

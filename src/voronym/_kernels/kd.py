@@ -12,7 +12,7 @@ from voronym._kernels.tree import select
 
 @inner
 def widest(rows, marks, start, stop):
-    """Return the column of the largest variance; marked ones count together, as the one after the last."""
+    """Return the column of the largest variance; marked columns count together, as one after the last."""
     d = len(marks)
     best = -1.0
     together = 0.0

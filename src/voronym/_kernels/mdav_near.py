@@ -23,7 +23,7 @@ BLOCK = 512
 DEEPEST = 9
 """More than the levels of any tree."""
 WRONG = 1e-6
-"""More than four times the relative error of a step in single precision."""
+"""Bound on the relative error of single-precision distances: over four times that of a step."""
 
 
 class Query(NamedTuple):
@@ -42,7 +42,7 @@ class Query(NamedTuple):
 
 
 def make_query(size: int, d: int, room: int) -> Query:
-    """Return room for ``size`` records to ask, and for ``room`` answers each."""
+    """Return buffers for ``size`` queries with ``room`` answers each."""
     return Query(
         np.empty((size, d)),
         np.empty((size, d), np.float32),
@@ -99,7 +99,7 @@ def distances_to(points, first, count, single, q, row):
 
 @inner
 def look_out(query, q, sampled, rank, distances, members):
-    """Return the squared distance of the record of a rank in the sample."""
+    """Return the squared distance of the sample record with the given rank."""
     result = min(0, rank)
     last = worst_of(rank)
     size = sampled.shape[1]

@@ -24,7 +24,7 @@ from voronym._kernels.random import below
 LANES = 8
 """Records are padded to a multiple of this."""
 QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096).astype(np.float32)
-"""How many temperatures a move may be worse, each as likely as the others."""
+"""Tolerances of moves in temperatures: each is equally likely."""
 MOST = np.float32(-np.log(0.5 / 4096))
 
 ZERO, ONE, TWO, HALF, QUARTER = (np.float32(item) for item in (0.0, 1.0, 2.0, 0.5, 0.25))

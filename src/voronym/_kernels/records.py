@@ -276,7 +276,7 @@ def _bin(edges, x):
 
 @kernel
 def _score(f, h, total, emd):
-    """Return the divergence; where it is infinite, a large number that falls with every bin that fills."""
+    """Return the divergence; if it is infinite, a large number that falls with every bin that fills."""
     result = divergence(f, h, total, emd)
     if result < np.inf:
         return result

@@ -70,7 +70,7 @@ def _exchange(X, total, size, a, i, b, j):
 
 @inner
 def _replace(X, total, size, a, i, j):
-    """Return the change in cost of group a when j comes for i."""
+    """Return the change in cost of group a when j replaces i."""
     change = 0.0
     for c in range(X.shape[1]):
         d = X[j, c] - X[i, c]
@@ -92,7 +92,7 @@ def _nearest(X, total, size, slots, i, but):
 
 @inner
 def _settle(X, total, size, slot, cost, may, n, slots, k):
-    """Make every group have k people: take from others that have more, or dissolve it."""
+    """Bring every group to k people: take people from larger groups, or dissolve it."""
     while True:
         small = -1
         for q in range(slots):

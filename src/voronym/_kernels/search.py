@@ -200,7 +200,7 @@ def farthest(tree):
 
 @kernel
 def ask(tree, i):
-    """Make record i the point asked about; return its leaf."""
+    """Make record i the query point; return its leaf."""
     leaf = tree.where[i] // ROOM
     for j in range(len(tree.query)):
         tree.query[j] = tree.points[leaf, j, tree.where[i] % ROOM]

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 RECORDS, MANY = 300, 6_500
-"""Records of the tables: from 6,000 on other searches are used."""
+"""Numbers of records of the tables: with 6,000 or more, other searches run."""
 
 NUMBERS = ("age", "weight", "days", "cost")
 MODEL = ("--confidential", "diagnosis", "--model", "l-diversity=2")
@@ -78,7 +78,7 @@ def record() -> None:
 
 
 def warm(more: Mapping[str, str] | None = None) -> float:
-    """Run the commands, with more variables set; return the seconds that they took.
+    """Run the commands with additional environment variables; return the seconds that they took.
 
     Raises
     ------

@@ -28,7 +28,7 @@ from voronym.errors import WriteError
 
 @contextlib.contextmanager
 def together(before: Callable[[], None] | None = None) -> Iterator[None]:
-    """Have all files that are placed within this block get their names at its end.
+    """Give all files that are placed within this block their names at its end.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def together(before: Callable[[], None] | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def at_once() -> Iterator[None]:
-    """Have files that are placed within this block get their names there, whatever is open around it."""
+    """Give files that are placed within this block their names at its end, even inside another block."""
     token = _open.set(None)
     try:
         yield
@@ -85,7 +85,7 @@ def placed(target: Path, *, overwrite: bool = True, private: bool = False) -> It
 
 
 def place_folder(made: Path, target: Path, *, overwrite: bool, sealed: Mapping[str, str]) -> None:
-    """Have a folder that is whole become ``target`` with the files of the block that is open.
+    """Make a finished folder become ``target`` together with the files of the open block.
 
     Parameters
     ----------
@@ -104,14 +104,14 @@ def place_folder(made: Path, target: Path, *, overwrite: bool, sealed: Mapping[s
 
 
 def seal(temporary: Path, digest: str) -> None:
-    """Have a file of the block that is open get its name only if it has this digest then."""
+    """Give a file of the open block its name only if it still has this digest."""
     stage = _open.get()
     if stage is not None:
         stage.sealed[temporary] = digest
 
 
 def sealed(temporary: Path) -> str | None:
-    """Return the digest that a file of the block that is open was sealed with, if it was."""
+    """Return the digest with which a file of the open block was sealed, if any."""
     return _stage().sealed.get(temporary)
 
 
@@ -137,16 +137,16 @@ class Companion(Protocol):
         ...
 
     def after(self) -> None:
-        """Make it final: all files have their names."""
+        """Make the action final: all files have their names."""
         ...
 
     def undo(self) -> None:
-        """Take it back: a file could not be placed."""
+        """Undo the action: a file could not be placed."""
         ...
 
 
 def accompany(companion: Companion) -> None:
-    """Have something come true together with the files of the block that is open."""
+    """Complete an action together with the files of the open block."""
     _stage().companions.append(companion)
 
 
@@ -170,7 +170,7 @@ class _Stage:
         self._made = 0
 
     def make(self, target: Path) -> Path:
-        """Return a path for a file that is to become ``target``."""
+        """Return a temporary path for a file that will become ``target``."""
         home = target.parent
         if home not in self._folders:
             sweep(home)

@@ -1,4 +1,4 @@
-"""The source of randomness for masking: the one place that decides it.
+"""The source of randomness for masking, decided in this module only.
 
 Noise hides somebody as long as nobody else can draw it. So everything that masks at random draws from the
 system, unless somebody gives a seed; who does is warned. Methods that form groups promise nothing by what

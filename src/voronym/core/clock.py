@@ -29,7 +29,7 @@ class _Compiling:
             self.tell(True)
 
     def on_end(self, _: Any = None) -> None:
-        """Let it go on."""
+        """Start the clock again."""
         self._depth -= 1
         if self._depth == 0:
             self._seconds += perf_counter() - self._since

@@ -32,10 +32,10 @@ Block = TypeVar("Block")
 Answer = TypeVar("Answer")
 
 PIECE = 0.1
-"""Seconds that a piece of kernel work should take: short enough for Ctrl-C and a lively progress bar."""
+"""Target seconds of a piece of kernel work: short enough for Ctrl-C and a lively progress bar."""
 
 ALMOST = 0.999
-"""The most that is shown before the work is over."""
+"""The largest share that is shown before the work is over."""
 
 
 class Context:
@@ -127,7 +127,7 @@ class Context:
         return new
 
     def unhurried(self, *, strict: bool = False) -> Context:
-        """Return this context without its deadline, for work that is the same on every machine.
+        """Return this context without its deadline, for work that must be the same on every machine.
 
         It plans by numbers, not by the clock; a search is `over` when the time is up, all the same.
 
@@ -148,7 +148,7 @@ class Context:
         return new
 
     def quiet(self, *, rng: np.random.Generator | None = None) -> Context:
-        """Return this context without progress, for small work that is done many times or in threads.
+        """Return this context without progress, for small pieces of work, repeated or in threads.
 
         It obeys requests to stop. Blocks that draw at random get a generator of their own.
         """
@@ -261,7 +261,7 @@ class Context:
     # -- work in pieces and blocks -------------------------------------------------------------------------
 
     def pieces(self, work: Callable[[int], float], *, budget: int) -> None:
-        """Call ``work(budget)`` until it returns 1.0, the share done; the budget adapts to short pieces.
+        """Call ``work(budget)`` until it returns 1.0, the share done; the budget adapts to keep pieces short.
 
         For work that must be whole. Its state lives in arrays that ``work`` owns, so the result does not
         depend on where it was cut.

@@ -1,4 +1,4 @@
-"""How results show themselves: small tables, as HTML in notebooks and as text elsewhere.
+"""The display of results: small tables, as HTML in notebooks and as text elsewhere.
 
 Everything is escaped: column names come from files that anybody may have written. Colours are translucent
 and text keeps the notebook's own colour, so that tables are legible on light and on dark ground.
@@ -73,7 +73,7 @@ def html_facts(facts: Iterable[tuple[str, object]], *, caption: str = "") -> Mar
 
 
 def chip(text: object, tint: str = "grey") -> Markup:
-    """Return a word on coloured ground."""
+    """Return a word on a coloured background."""
     return _CHIP.format(TINTS[tint], text)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def called(name: str, what: str) -> Callable[..., Any]:
-    """Return a function that calls another one, or makes an object of a class, of a module loaded by then.
+    """Return a function that calls a function or class of a module, which is loaded on the first call.
 
     Examples
     --------

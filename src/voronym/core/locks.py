@@ -51,7 +51,7 @@ def sweep(folder: Path, prefix: str = PREFIX) -> None:
 
 
 def private_folder(home: Path, prefix: str = PREFIX) -> tuple[Path, int | None]:
-    """Make a hidden folder and lock it, before somebody else takes it for left over."""
+    """Make a hidden folder and lock it, before another process removes it as a leftover."""
     while True:
         made = Path(tempfile.mkdtemp(prefix=prefix, dir=home))
         handle = _lock(made)
@@ -96,7 +96,7 @@ def _lock(folder: Path) -> int | None:
 
 @contextlib.contextmanager
 def turn(folders: set[Path]) -> Iterator[None]:
-    """Be the only process that gives names in some folders, as far as their disks have locks."""
+    """Lock some folders, so that no other process gives names there, if their disks have locks."""
     handles: list[int] = []
     try:
         for folder in sorted({folder.resolve() for folder in folders}) if fcntl is not None else ():

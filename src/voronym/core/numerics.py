@@ -22,7 +22,7 @@ def spread(X: Array) -> Array:
 
 
 def error(X: Array, Y: Array, rows: NDArray[np.int64] | None = None) -> Array:
-    """Return the sum of squared differences of the rows of X and their rows of Y in each column, shape (d,).
+    """Return the sum of squared differences between the rows of X and of Y in each column, shape (d,).
 
     Parameters
     ----------

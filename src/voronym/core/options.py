@@ -97,7 +97,7 @@ class Options:
 
 
 def other_word(unknown: Sequence[str], known: Collection[str]) -> str:
-    """Return the option that was probably meant by weights, if they are weights of columns."""
+    """Return a hint about importance if weights were given to columns."""
     if "weights" not in unknown or "importance" not in known:
         return ""
     return (
@@ -240,7 +240,7 @@ share: Check = number(0.0, 1.0)
 
 
 def few(name: str, value: Any) -> float:
-    """Check for a share of the records below a half; a text such as ``1%`` is one, too."""
+    """Check for a share of the records below a half, as a number or a text such as ``1%``."""
     given = value[:-1] if isinstance(value, str) and value.endswith("%") else value
     try:
         share = -1.0 if isinstance(given, bool) else float(given) / (1.0 if given is value else 100.0)
@@ -252,7 +252,7 @@ def few(name: str, value: Any) -> float:
 
 
 def one_of(*choices: str, case: bool = True) -> Check:
-    """Return a check that accepts one of some words; without ``case``, however they are capitalised."""
+    """Return a check that accepts one of some words; without ``case``, capitals do not matter."""
 
     def check(name: str, value: Any) -> str:
         value = value if case or not isinstance(value, str) else value.lower()

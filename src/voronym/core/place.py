@@ -32,7 +32,7 @@ def digests_of(folder: Path) -> dict[str, str]:
 
 @dataclass
 class File:
-    """A finished file on its way."""
+    """A finished file that waits for its name."""
 
     temporary: Path
     target: Path
@@ -88,7 +88,7 @@ class File:
 
 @dataclass
 class Folder:
-    """A finished folder on its way."""
+    """A finished folder that waits for its name."""
 
     temporary: Path
     target: Path

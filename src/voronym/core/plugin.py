@@ -32,7 +32,7 @@ INTERFACE = 1
 """The number of the interface. It grows when plug-ins for an earlier one would fail."""
 
 VERBS = ".verbs"
-"""How the names of entry points end that have verbs of the command line."""
+"""The suffix of the names of entry points that add verbs to the command line."""
 
 NOUNS = frozenset(
     (
@@ -110,7 +110,7 @@ def points() -> tuple[EntryPoint, ...]:
 
 
 def open_registries() -> None:
-    """Let registries ask plug-ins from now on: every room is imported, and plug-ins may import any."""
+    """Let registries ask plug-ins from now on: every room is imported, so plug-ins may import any of them."""
     _state.open = True
 
 
@@ -177,7 +177,7 @@ def record(registry: Removable, name: str) -> None:
 
 
 def _by_the_core() -> bool:
-    """Whether a room of the core registers its own, because a plug-in was the first to import it.
+    """Whether a room of the core registers its own entries while a plug-in imports it.
 
     That must stay when the plug-in is taken out: the room will not be imported a second time.
     """
@@ -217,7 +217,7 @@ def failures() -> Iterator[Plugin]:
 
 
 def warn() -> None:
-    """Warn of plug-ins that could not be loaded: something is asked for that they might have had."""
+    """Warn of plug-ins that failed to load, because a missing entry might be theirs."""
     for plugin in failures():
         warnings.warn(f"{plugin} could not be loaded: {plugin.problem}", stacklevel=3)
 

@@ -11,7 +11,7 @@ RELATIVE = 1e-9
 differences of 1e-9.
 """
 ABSOLUTE = 1e-12
-"""The same for thresholds at and near 0."""
+"""The same tolerance for thresholds at and near 0."""
 
 
 def meets(values: Any, required: Any, *, at_most: bool = True, strict: bool = False) -> Any:

@@ -1,4 +1,4 @@
-"""Things by name: the one kind of registry that methods, spaces, models, metrics and formats have.
+"""Registries of named entries: methods, spaces, models, metrics and formats all use this class.
 
 Those that plug-ins may extend (`voronym.core.plugin.NOUNS`) load them when they are asked for a name that
 they lack, or for all names.
@@ -81,7 +81,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return add
 
     def remove(self, name: str) -> None:
-        """Take an entry out again: for tests and notebooks that try one."""
+        """Remove an entry: for tests and notebooks that try one."""
         del self._entries[name]
 
     def __getitem__(self, name: str) -> T:

@@ -1,10 +1,10 @@
-"""A sentence that knows the message it was made of: reports say it in the reader's language."""
+"""A sentence that keeps its message and values, so that reports can translate it."""
 
 from __future__ import annotations
 
 
 class Sentence(str):
-    """A text, the message with places that it was made of, and what fills them.
+    """A text, together with its message and the values that fill the message's places.
 
     Parameters
     ----------

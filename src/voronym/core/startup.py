@@ -1,4 +1,4 @@
-"""Ctrl-C while the package is imported: the first thing that the command line does.
+"""Handle Ctrl-C while the package is imported: the command line does this first.
 
 Importing the numerical libraries takes a second or two, and an exception that comes out of their middle is a
 page of text. There is nothing to clean up yet: so the process ends at once, with the exit code of Ctrl-C.
@@ -13,7 +13,7 @@ import sys
 
 
 def leave(number: int = signal.SIGINT, _: object = None) -> None:
-    """End the process; nothing has begun."""
+    """End the process before any work has begun."""
     os.write(2, b"stopped: nothing was written\n")
     os._exit(128 + number)
 

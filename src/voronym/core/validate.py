@@ -35,7 +35,7 @@ def _array(value: Any) -> bool:
 
 
 def _names(value: Any) -> bool:
-    """Whether a value is a name or lists names, or numbers of columns, as an index of pandas does."""
+    """Whether a value is a name, or a list of names or column numbers, such as an index of pandas."""
     listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, Iterator))
     return isinstance(value, str) or (listed and all(isinstance(item, (str, Integral)) for item in value))
 
@@ -160,7 +160,7 @@ def _check(name: str, value: Any, sorts: list[tuple[Test, str]], default: object
 
 
 def _kind(value: object) -> str:
-    """Describe a value's type without quoting it: it may be somebody's."""
+    """Describe a value's type without quoting the value, which may belong to a person."""
     for word, sort in (
         ("None", type(None)), ("a text", str), ("True or False", bool), ("a number with a point", float),
         ("a number", Real), ("a list", list), ("a mapping", Mapping),
