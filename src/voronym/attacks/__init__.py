@@ -1,4 +1,4 @@
-"""Intruders, one file each: what somebody who knows more than expected gets out of a release.
+"""Intruders, one file each, and what they can learn from a release.
 
 ``base``       `Attack`, `Outcome` and the registry
 ``scene``      what there is to attack: a release and what its holder lays beside it

@@ -64,7 +64,7 @@ class Secret:
 
     @cached_property
     def constant(self) -> float:
-        """The best guess about anybody, without the release."""
+        """The best single guess for everybody, without the release."""
         return self.best(self.before)
 
 
@@ -224,6 +224,6 @@ class Members:
         return self.order[self.starts[group] : self.starts[group + 1]]
 
     def each(self, groups: Ints, function: Callable[[Ints], float]) -> Floats:
-        """Return the function of the rows of each group, computed once for each."""
+        """Compute a function once for the rows of each group, and return its values."""
         different, back = np.unique(groups, return_inverse=True)
         return np.array([function(self.rows(int(group))) for group in different])[back.reshape(-1)]

@@ -39,7 +39,7 @@ class Inapplicable(InputError):  # noqa: N818 - a word for the reader, not a fai
 
 @dataclass(frozen=True)
 class Outcome(Plain):
-    """What an intruder achieves.
+    """The success of one attack, next to its control.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Outcome(Plain):
 
     @property
     def claims(self) -> bool:
-        """Whether the release gives something away beyond doubt: the interval is above 0."""
+        """Whether the release certainly gives something away: the interval is above 0."""
         return self.interval[0] > 0.0
 
     @property

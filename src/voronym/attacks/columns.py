@@ -24,7 +24,7 @@ from voronym.evaluate.attacks import link
 from voronym.evaluate.pair import numbers
 
 LEAST = 20
-"""People to learn from, at least."""
+"""Smallest number of people to learn from."""
 MOST = 10_000
 _RIDGE = 1e-3
 _TELLS = 0.05  # a column that explains less than this of what masking hid is not named
@@ -118,13 +118,13 @@ class Ranks:
         return best
 
     def match(self, scene: Scene, X: Floats, people: Ints) -> Floats:
-        """Return the success on people whose rows are those that are left."""
+        """Return the success on the people whose rows were not used for learning."""
         values, _ = _values(scene.released[self.column])
         return _side_by_side(self.sign * X[people, self.key], values[scene.links[people]])
 
 
 def _side_by_side(keys: Floats, values: Floats) -> Floats:
-    """Return the chance of each person to be given the own value, both in ascending order.
+    """Return each person's chance to get their own value if people and values are matched in order.
 
     Person i has key and value i. People with equal keys, and rows with equal values, are taken at random.
     """
@@ -159,7 +159,7 @@ def _sentence(success: float, control: float, alone: float, values: Told) -> str
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What the intruder learned: how to predict the true keys of every released row.
+    """A learned prediction of the true keys of every released row.
 
     ``weights_keys`` predict by the published keys alone. ``tells`` has, for each column that betrays a key,
     the share of what masking hid that it explains, and ``keys`` which key; ``spread`` and ``spread_keys``

@@ -13,7 +13,7 @@ from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 RANKS = 5
-"""People at either end of each column."""
+"""Number of people at either end of each column."""
 
 
 @attack(

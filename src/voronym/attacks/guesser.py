@@ -18,7 +18,7 @@ from voronym.evaluate.pair import common
 
 TREES = 24
 MOST = 10_000
-"""Released records to learn from, at most."""
+"""Largest number of released records to learn from."""
 _FOLDS = 2
 
 

@@ -1,4 +1,4 @@
-"""Matrix inversion: a published rule of noise, turned around."""
+"""Matrix inversion: an intruder undoes the noise with the published matrix."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROUNDS = 500
     instead="by taking published values for true",
 )
 def inversion(scene: Scene, ctx: Context) -> Found:
-    """Correct each published value by the matrix: the likeliest true one, given how often each occurs.
+    """Guess the likeliest true value of each published value, from the matrix and the frequencies.
 
     How often the true values occur is estimated from the published counts and the matrix.
     """

@@ -16,7 +16,7 @@ from voronym.core.percent import percent
 from voronym.errors import Surface, hint, worded
 
 QUICK = ("instant", "seconds")
-"""The cost of attacks that are made unasked."""
+"""The cost of attacks that run by default."""
 COLUMNS = "the columns that are published as they are"
 LARGER = "ask for a larger k"
 LEDGER = "keep a ledger, which checks each release against the earlier ones: {option}"
@@ -239,7 +239,7 @@ def columns_of(outcome: Outcome) -> tuple[str, ...]:
 
 
 def quick_attacks() -> list[str]:
-    """Return the names of the attacks that are made unasked, for a report."""
+    """Return the names of the attacks that a report runs by default."""
     return [name for name in ATTACKS if ATTACKS[name].cost in QUICK]
 
 

@@ -26,7 +26,7 @@ CLOSE = 0.01
     instead="by the best single guess for everybody",
 )
 def means(scene: Scene, ctx: Context) -> Found:
-    """Subtract the others of a group from its published mean, and read off the last one's key."""
+    """Subtract the known members of a group from its published mean, which leaves the last one's key."""
     known = np.flatnonzero(scene.links >= 0)
     targets = scene.sample(ctx.rng, known)
     labels, sizes = scene.classes.labels, scene.classes.sizes

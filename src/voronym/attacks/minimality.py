@@ -1,4 +1,4 @@
-"""Minimality: an intruder who has the tool asks which worlds would have given the same release."""
+"""Minimality: an intruder runs the tool on other possible worlds and keeps those with the same release."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_PEOPLE = 60
     instead="by counting in the groups",
 )
 def minimality(scene: Scene, ctx: Context) -> Found:
-    """Rerun the tool on other worlds, and believe those that give the same release.
+    """Rerun the tool on other worlds, and keep those that give the same release.
 
     Success is the expected share of right guesses of a confidential value by such an intruder; the control
     counts in the published groups. What exceeds it is what the method itself gave away.

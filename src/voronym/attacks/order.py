@@ -23,7 +23,7 @@ LEAST = 20
     cost="instant",
 )
 def order(scene: Scene, ctx: Context) -> Found:
-    """Claim the row at the same place from the top or the end, or the one behind a neighbour's.
+    """Claim the row at the same position, from the top or the end, or the row after a neighbour's.
 
     Which of the three is chosen on one half of the people, and tried on the other.
     """

@@ -31,7 +31,7 @@ PEOPLE = 12
 VALUES = 12
 """Values tried in a cell: the true one, and others of the column, drawn at random."""
 MOST, BRIEF = 5_000, 150
-"""Most records of which releases are made again; the second if time is short."""
+"""Largest number of records of a rerun; BRIEF applies if time is short."""
 _FEW = 5  # people, and values, where time is short
 
 

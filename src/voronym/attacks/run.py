@@ -88,7 +88,7 @@ class Exposure(Plain):
 
     @property
     def summary(self) -> str:
-        """The whole in two sentences."""
+        """The result in two sentences."""
         successful = [outcome for outcome in self.outcomes if outcome.claims]
         if not self.outcomes:
             return Sentence("No attack could be made; see what each of them needs.")
@@ -131,7 +131,7 @@ class Exposure(Plain):
 
 
 _WIDE = 78
-"""Signs of a line with all figures of an attack."""
+"""Characters of a line that holds all figures of an attack."""
 
 
 def _span(outcome: Outcome) -> str:

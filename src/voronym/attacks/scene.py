@@ -244,12 +244,12 @@ class Scene:
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """Published columns that are no keys."""
+        """Published columns that are not keys."""
         return tuple(name for name in self.released.columns if name not in self.keys)
 
     @cached_property
     def people(self) -> pl.DataFrame:
-        """The originals; asked for only by attacks that need them."""
+        """The original records; only attacks that need them use this."""
         if self.original is None:
             raise Inapplicable(_LACKING["original"])
         return self.original
@@ -307,7 +307,7 @@ class Scene:
 
     @cached_property
     def untouched(self) -> list[str]:
-        """Columns whose values are the same in both tables, counted, whatever the order of the rows."""
+        """Columns with equal counts of every value in both tables, in any order of the rows."""
         if self.original is None or len(self.original) != len(self.released):
             return []
         result = []

@@ -22,7 +22,7 @@ GUESSES = 500
 LEAST = 20
 """If fewer descriptions than this fit exactly one released row, all others are tried as well."""
 TOGETHER = 3
-"""Columns in a description."""
+"""Number of columns in a description."""
 _TRIES = 15  # sets of columns looked at for a row, until one fits this row alone
 
 

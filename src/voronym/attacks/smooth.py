@@ -9,7 +9,7 @@ import numpy as np
 from voronym.attacks.scene import Floats, Ints
 
 REACHES = (0, 1, 2, 4, 10, 30, 100)
-"""Values on either side that are taken together; the best one is chosen for each number."""
+"""Numbers of values on either side to average over; the best is chosen for each number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Smoother:
 
 
 def _means(count: Ints, sums: Floats, first: Ints, last: Ints, mean: Floats, own: Floats | None) -> Floats:
-    """Return means over ranges of levels, drawn toward the mean of all as if one more record had it."""
+    """Return means over ranges of levels, each shrunk as if one more record had the overall mean."""
     counts = np.concatenate([[0.0], np.cumsum(count)])
     totals = np.vstack([np.zeros(sums.shape[1]), np.cumsum(sums, axis=0)])
     low, high = np.clip(first, 0, len(count)), np.clip(last, 0, len(count))

@@ -16,13 +16,13 @@ from voronym.partition import Partition
 from voronym.problem import Problem
 
 LARGEST = 6000
-"""Most records: all distances are kept, 8 n^2 bytes."""
+"""Largest number of records: all distances are kept, which takes 8 n^2 bytes."""
 
 REGION = 400
-"""Records in the first regions that are improved by themselves."""
+"""Number of records in the first regions that are improved separately."""
 
 POOL = 3000
-"""Groups in the first integer problem over the whole table."""
+"""Number of groups in the first integer problem over the whole table."""
 
 CUTS, AT_ONCE = 150, 400
 """Most cuts added at a time; the second for a proof of a few seconds, with few rounds."""
@@ -108,7 +108,7 @@ def columns(
 
 
 def _search(state: State, ctx: Context) -> None:
-    """Relax and cut while it helps; then look for partitions, in ever larger regions and sets of groups."""
+    """Solve and cut the relaxation while that helps; then look for partitions in ever larger regions."""
     planned = min(LONGEST, ctx.spent + ctx.left)
     state.leap(ctx.limited(FIRST * planned))
     solved = relax(state, ctx.limited(FIRST * planned))

@@ -21,7 +21,7 @@ PUBLISHED = 12
 """The same if groups publish other values than means, where each subset is evaluated by itself."""
 
 SUBSETS = 16
-"""Most records for the programme over subsets: 3^16 steps take a fraction of a second, 3^20 minutes."""
+"""Largest number of records for subsets: 3^16 steps take a fraction of a second, 3^20 minutes."""
 
 
 def by_subsets(X: NDArray[np.float64], k: int, ctx: Context) -> Bound:

@@ -1,4 +1,4 @@
-"""The door to every bound."""
+"""The entry point of every bound."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FEW = 1000
 """Records up to which column generation starts even without time: its first bound is quick."""
 
 WIDEST = 12
-"""Largest k that "auto" tries columns for: beyond, pricing ends at its node limits and proves little more."""
+"""Largest k for which "auto" generates columns: above it, pricing stops at its node limits."""
 
 
 @checked

@@ -12,14 +12,14 @@ from voronym.core.linear import Programme
 Integers = NDArray[np.int64]
 
 LARGEST_POOL = 100_000
-"""Most groups in an integer problem."""
+"""Largest number of groups in an integer problem."""
 
 TIRED = 6
-"""Regions in a row without a gain after which larger ones are tried."""
+"""Number of regions without a gain, one after the other, before larger ones are tried."""
 
 
 def candidates(state: State, ctx: Context, pool: int) -> tuple[list[Integers], bool]:
-    """Return groups that a better partition could have, the likeliest ``pool``; and whether these are all.
+    """Return the ``pool`` likeliest groups of a better partition, and whether these are all.
 
     Against feasible prices all reduced costs are 0 or more, and those of the groups of a partition add up to
     its SSE minus the bound at most. So a group whose reduced cost is not below the gap is in no better one.

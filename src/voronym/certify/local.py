@@ -19,22 +19,22 @@ from voronym.core.context import Context
 Floats = NDArray[np.float64]
 
 LEAF = 40
-"""Records in a box."""
+"""Number of records in a box."""
 
 LIST = 128
-"""Nearest records that the groups around a record are looked for among."""
+"""Number of nearest records among which the groups around a record are searched."""
 
 WIDEST = 24
-"""Largest k that prices are raised for: beyond, the lists are too short, and the nearest records must do."""
+"""Largest k for which prices are raised: above it the lists are too short."""
 
 BUDGET = 40
-"""Nodes for a record in a round."""
+"""Search nodes per record in a round."""
 
 ROUNDS = 3
-"""Times that the prices for groups of k rise; once for smaller ones."""
+"""Number of times that the prices for groups of k rise; once for smaller groups."""
 
 BLOCK = 64
-"""Records that a thread takes at a time."""
+"""Number of records that a thread takes at a time."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 class Prices:
-    """Prices of the records that no group of k or more costs less than: their sum is a bound.
+    """Valid prices: no group of k or more costs less than its records' prices, so their sum is a bound.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Prices:
 
     @property
     def closed(self) -> bool:
-        """Whether better prices are of no use."""
+        """Whether better prices would no longer help."""
         return False
 
     def tell(self) -> None:

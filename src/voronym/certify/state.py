@@ -23,15 +23,16 @@ DRIFTED = 0.05
 """Scaled SSE per record below which the scale, chosen for 1, is too small for the solver's tolerances."""
 
 NEARLY = 0.95
-"""Share of the best bound that other prices must reach to be a better place to go on from: prices that a
-search at its limits has worn down rise slowly."""
+"""Other prices become the new start only if they reach this share of the best bound: prices that a search at
+its limits has worn down rise slowly."""
 
 CLOSED = 1e-9
 """Relative gap below which a partition counts as optimal: only rounding is left."""
 
 
 LEAP, LOOKS = 0.85, 100
-"""Share of the groups' cost that the first prices are raised to, and nodes a record to repair them."""
+"""Share of the groups' cost to which the first prices are raised, and search nodes per record to repair them.
+"""
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class State(Prices):
             self.prove(prices, np.zeros(self.n), np.empty(0))
 
     def settle(self) -> None:
-        """Take the best partition as optimal: the search of all groups that a better one can have has ended.
+        """Take the best partition as optimal: a search of all groups that a better one could use has ended.
 
         That search works to absolute tolerances of its solver, a millionth in rows and costs. Ten times that
         is left open for every record; and where the costs have become so small that the tolerances may hide
