@@ -86,13 +86,13 @@ class Alphabet:
         return np.asarray(np.log(out, out=out, where=there))
 
     def nearest(self) -> Array:
-        """Return the joint weights that publish the letter of least distortion; of several, the first."""
+        """Return the joint weights that publish the letter of least distortion, the first among ties."""
         J = np.zeros_like(self.d)
         J[np.arange(len(self.p)), self.d.argmin(axis=1)] = self.p
         return J
 
     def constant(self) -> Array:
-        """Return the joint weights that always publish the one letter of least mean distortion: risk 0."""
+        """Return the joint weights that always publish the single letter of least mean distortion: risk 0."""
         J = np.zeros_like(self.d)
         J[:, int((self.p @ self.d).argmin())] = self.p
         return J

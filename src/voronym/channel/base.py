@@ -1,4 +1,4 @@
-"""What a channel is, and the finite one: a matrix of transition probabilities that knows what it costs."""
+"""The interface of a channel, and the finite channel: a transition matrix that knows its cost."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class FiniteChannel:
 
 
 def draw(matrix: Array, X: ArrayLike, rng: np.random.Generator) -> Ints:
-    """Draw a column for every given row of a transition matrix, by inverting its cumulative sums."""
+    """Draw a column for every given row of a transition matrix, by inverting cumulative sums."""
     codes = np.asarray(X)
     if codes.ndim != 1 or not (codes.size == 0 or np.issubdtype(codes.dtype, np.integer)):
         raise InputError("letters are whole numbers in one column: 0 for the first row of the matrix")

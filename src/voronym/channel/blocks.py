@@ -1,4 +1,4 @@
-"""The linear algebra of the interior-point methods: columns that meet in their row sums only.
+"""The linear algebra of the interior-point methods: columns are coupled only by their row sums.
 
 A Newton step has the matrix ``M_y = diag(1/E_y) + V_y' V_y`` for every published letter y, and one system for
 the multipliers of the row sums, with the sum of the inverses. Where V_y has few rows, the identity of

@@ -115,7 +115,7 @@ class NoisyCounts:
 
 
 def blurred(counts: Ints, mu: float, rng: np.random.Generator) -> Array:
-    """Return a joint law near that of the counts, from noisy counts; with the margins of the exact ones."""
+    """Return a joint law near that of the counts, from noisy counts and the exact margins."""
     return NoisyCounts.draw(counts, Allowance(mu), rng).law
 
 

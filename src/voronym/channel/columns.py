@@ -1,4 +1,4 @@
-"""The finite problem through the few published letters that a good rule uses.
+"""The finite problem, restricted to the few published letters that a good rule uses.
 
 A Newton step costs a factorization for every published letter, and a good rule for many letters uses few of
 them. So: accelerated mirror descent over all letters finds out which, the interior-point method solves the
@@ -141,7 +141,7 @@ class _Priced:
 def _priced(
     alphabet: Alphabet, solution: Solution, taken: np.ndarray, shape: Array, tolerance: float, ctx: Context
 ) -> _Priced:
-    """Price the columns that were left out, and put the answer together."""
+    """Price the omitted columns, and assemble the result."""
     wd, wr = solution.weight_d, solution.weight_r
     part = alphabet.d[:, taken]
     u = (wd * part + wr * alphabet.risk_slope(solution.J)).min(axis=1)

@@ -56,7 +56,7 @@ class Cone:
 
 @dataclass(frozen=True)
 class Found:
-    """Joint weights inside the cones, a proven bound on the distortion, and the steps it took."""
+    """The result: joint weights inside the cones, a proven bound on the distortion, and the steps."""
 
     J: Array
     bound: float
@@ -140,12 +140,12 @@ class _State:
         return slope
 
     def misses(self) -> float:
-        """Return how far the row sums and the constraints are from being kept."""
+        """Return how far the row sums and the constraints are from holding."""
         rows = float(np.abs(self.J.sum(axis=1) - self.a.p).sum())
         return rows + float(np.maximum(self.values(), 0.0).sum())
 
     def bound(self) -> float:
-        """Return a lower bound on the distortion of every rule in the cones, proven by the prices.
+        """Return a lower bound on the distortion of every rule in the cones, which the prices prove.
 
         Any prices of 0 or more will do: a rule that keeps the constraints costs at least what it costs with
         the priced constraints added, these are above their tangents through the origin, and a linear

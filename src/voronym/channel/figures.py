@@ -14,11 +14,11 @@ class PublishedMatrix:
     """A publishable transition matrix: rare letters share the last row and column."""
 
     letters: tuple[tuple[object, ...], ...]
-    """The values of each separate letter, by column; None if a value is missing."""
+    """The values of each letter with a row of its own, by column; None if a value is missing."""
     together: int
     """Number of letters that share the last row and column; 0 without such a row."""
     share: float
-    """Share of the records with one of these letters."""
+    """Share of the records with one of the letters that share the last row."""
     rows: tuple[tuple[float, ...], ...]
     """Probabilities; each row adds up to 1."""
 
@@ -29,10 +29,10 @@ class NoiseFigures:
 
     columns: tuple[str, ...]
     kept: float
-    """Of a deviation from the mean."""
+    """Kept share of a deviation from the mean."""
     noise_sd: float
     lost: float
-    """Share of the variance."""
+    """Lost share of the variance."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class RuleFigures:
     information: float
     """What the unmasked keys reveal, by noisy counts."""
     gap: float
-    """How far the rule is from the best one, at most."""
+    """Largest possible distance of the rule from the best one."""
     note: str
     counted: float
     """The risk by exact counts; only for the data holder."""
     made_for: float
-    """The part of the limit that the rule was made for: the rest is a margin for the noise."""
+    """The part of the limit that the rule aims at: the rest is a margin for the noise."""
     matrix: PublishedMatrix | None = field(default=None, metadata={ABSENT: True})
     noise: tuple[NoiseFigures, ...] | None = field(default=None, metadata={ABSENT: True})
 

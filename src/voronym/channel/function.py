@@ -273,7 +273,7 @@ class _Solve:
 
 
 def toward(J: Array, safe: Array, measure: Callable[[Array], float], limit: float) -> Array:
-    """Mix in as little of a safe rule as brings a convex measure down to its limit."""
+    """Mix in just enough of a safe rule to bring a convex measure down to its limit."""
     for _ in range(60):
         now = measure(J)
         if now <= limit:

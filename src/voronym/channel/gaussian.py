@@ -305,7 +305,7 @@ def only_noise(source: GaussianSource) -> GaussianChannel:
 
 
 def risk_of(channel: GaussianChannel, source: GaussianSource) -> float:
-    """Return the risk that a rule has on other normal data than it was made for, with the same keys."""
+    """Return the risk of a rule on normal data with the same keys but other covariances."""
     Q, v = source.axes
     T = (Q / np.sqrt(v)).T @ channel.sigma @ (Q / np.sqrt(v))
     K = source.correlations

@@ -57,7 +57,7 @@ def greatest_error(b: ArrayLike, v: ArrayLike, D: ArrayLike) -> Array:
 
 
 def _axes(X: Array) -> tuple[Array, Array]:
-    """Return X at mean 0 and variance 1 along its principal axes, and the variances; constants left out."""
+    """Return X along its principal axes, with mean 0 and variance 1, and the variances; drop constants."""
     centred = X - X.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred / len(X))
     keep = values > _SINGULAR * max(float(values[-1]), 1e-300)
@@ -233,7 +233,7 @@ class NormalCurve:
 
 @dataclass(frozen=True)
 class Reached:
-    """Risks that rules reach on this table, by distortion: the least risk is no greater.
+    """Risks that rules on this table reach, by distortion: upper bounds on the least risk.
 
     Corners of a convex line from the keys unchanged, ``(0, I(W; X))``, to one record for all, ``(1, 0)``;
     between corners lies a rule that takes the one or the other at random. A table drawn by such a rule
@@ -249,7 +249,7 @@ class Reached:
         return np.asarray(np.interp(np.atleast_1d(np.asarray(shares, float)), x, y))
 
     def and_also(self, points: Sequence[tuple[float, float]]) -> Reached:
-        """Return the line with more measured rules, pairs of distortion and risk, and mixtures with them.
+        """Return the line with more measured rules, as pairs of distortion and risk, and their mixtures.
 
         Examples
         --------

@@ -21,7 +21,7 @@ _LARGEST = 60  # rows; the Newton matrix has as many unknowns squared, halved
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best matrix, its value, and by how much it can be beaten at most."""
+    """The best matrix, its value, and the largest possible gain over it."""
 
     T: Array
     value: float

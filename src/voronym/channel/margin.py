@@ -1,4 +1,4 @@
-"""The test of a limit: exact counts are looked at through noise that the budget pays for.
+"""The test of a limit: exact counts are compared through noise that the budget covers.
 
 How far is a table from one whose rule would break the limit, in pairs of people who exchange their values?
 One exchange changes that distance by at most one, so that the distance with normal noise of standard
@@ -33,28 +33,28 @@ minimize_scalar = later.called("scipy.optimize", "minimize_scalar")
 Array = NDArray[np.float64]
 
 SURE = 0.99
-"""Probability that all rules of a release keep their limit, at least."""
+"""Least probability that all rules of a release keep their limit."""
 LARGE = 10_000
 """Records above which a third test and a finer choice are worth their part of the budget."""
 
 Ladder = tuple[tuple[float, float], ...]
 FEW: Ladder = ((0.08, 0.3), (0.3, 0.05), (0.85, 0.0))
 MANY: Ladder = ((0.08, 0.3), (0.2, 0.1), (0.35, 0.0), (0.5, 0.0), (0.65, 0.0), (0.8, 0.0), (0.92, 0.0))
-"""The part of a limit that a rule may be made for, and the share of draws that then look at no key.
+"""The part of a limit that a rule may aim at, and the share of its draws that ignore the keys.
 
 Two tests find the largest of three parts that passes, and three that of seven. Draws that look at nothing
 make what few people do matter less, which noise needs in small tables."""
 
 _DESIGN = 0.3  # share of the squared budget that the noise on the counts gets; tests have the rest
 _SMALL = 0.01, 0.3, 0.6
-"""Ratios of probabilities below which the risk is continued by a line: each way is convex and no less."""
+"""Ratio of probabilities below which a line continues the risk, so that it stays convex and is never less."""
 _ROOM = 1e-9, 30.0
 """Search range of the multiplier of the worst covariances, as the logarithm of its share of the least."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """How a budget is shared out, and how sure a test is.
+    """The shares of a budget, and the confidence of a test.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Allowance:
 
     @classmethod
     def of(cls, mu: float, records: int, rules: int = 1) -> Allowance:
-        """Share out the budget of one of several rules, the limit of which is tested."""
+        """Divide the budget for one of several rules whose limit is tested."""
         ladder = FEW if records < LARGE else MANY
         tests = len(ladder).bit_length()
         error = (1.0 - SURE) / (tests * rules)

@@ -136,7 +136,7 @@ def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
 
 
 def _looks(keys: Sequence[Levels], w: Levels) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Return choices of keys, each with the most cells to cut them into."""
+    """Return sets of keys to look at, each with the largest number of cells to cut them into."""
     usual = _room(w)
     for chosen in _choices(len(keys)):
         yield chosen, usual
@@ -173,7 +173,7 @@ def cells_of(table: Table, w: Levels) -> Ints:
 
 
 def _room(w: Levels) -> int:
-    """Return how many cells there may be."""
+    """Return the largest number of cells."""
     return int(np.clip(w.n // (_EACH * w.size), _FEWEST, _MOST))
 
 

@@ -124,7 +124,7 @@ def _cleared(law: Array, d: Array, ctx: Context, name: str, value: float) -> Fin
 
 
 def _stirred(channel: FiniteChannel, share: float) -> FiniteChannel:
-    """Return a rule that draws from the law of all records, whatever the letter, with this probability."""
+    """Return a rule that, with this probability, ignores the letter and draws from the law of all records."""
     alphabet, _, _ = check_alphabet(channel.joint, channel.d)
     J = channel.matrix[alphabet.used] * alphabet.p[:, None]
     J = (1.0 - share) * J + share * np.outer(alphabet.p, J.sum(axis=0))
@@ -185,7 +185,7 @@ def invariant_rule(channel: FiniteChannel) -> FiniteChannel:
 def _invariant(
     finite_channel: FiniteChannel, law: Array, d: Array, ctx: Context, name: str, value: float
 ) -> FiniteChannel:
-    """Return an invariant rule within the limit; a limit on the distortion is looked for by bisection."""
+    """Return an invariant rule within the limit; bisect for a limit on the distortion."""
     made = invariant_rule(finite_channel)
     if name != "max_distortion" or made.distortion <= value * (1.0 + 1e-9):
         return made

@@ -25,9 +25,10 @@ from voronym.errors import InputError
 Array = NDArray[np.float64]
 
 _CONDITION = 1e4
-"""By how much solving may magnify errors; beyond it, rounding of a published matrix is felt in the shares."""
+"""Largest magnification of errors by solving; beyond it, the rounding of a published matrix shows in the
+shares."""
 _UNKNOWN = 0.5
-"""A standard error of a share at which nothing is known about it."""
+"""Standard error of a share above which the share is unknown."""
 
 
 @dataclass(frozen=True)
@@ -264,7 +265,7 @@ def _inverse(rule: Array) -> Array:
 
 
 def _likeliest(rule: Array, T: Array, *, iterations: int = 20_000) -> Array:
-    """Maximise the likelihood of published shares over nonnegative original ones, by EM."""
+    """Find the nonnegative original shares that explain the published ones best, by EM."""
     total = float(T.sum())
     share = np.full(len(rule), total / len(rule))
     if total == 0.0:

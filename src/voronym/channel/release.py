@@ -37,7 +37,7 @@ from voronym.table.table import Table
 
 @dataclass(frozen=True)
 class Perturbed(Masked):
-    """A table with perturbed keys, in the order of rows that it came in.
+    """A table with perturbed keys; its rows keep their order.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class ChannelOptions(Options):
 
     @property
     def limits(self) -> dict[str, float | None]:
-        """The limits, one of which is given."""
+        """The limits; exactly one of them is given."""
         return {name: getattr(self, name) for name in ("max_distortion", "max_risk", *WORST)}
 
     def __post_init__(self) -> None:

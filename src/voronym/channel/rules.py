@@ -59,9 +59,9 @@ class Rule:
     limited: float = 0.0
     """The limited quantity by exact counts; only for the data holder."""
     made_for: float = 1.0
-    """The part of the limit that the rule was made for: the rest is a margin for the noise."""
+    """The part of the limit that the rule aims at: the rest is a margin for the noise."""
     complete: bool = False
-    """Whether it was counted for all confidential values apart, under no model."""
+    """Whether the risk was counted for each confidential value, without a model."""
 
     @property
     def risk(self) -> float:
@@ -70,7 +70,7 @@ class Rule:
 
     @property
     def gap(self) -> float:
-        """How far the rule is from the best one, at most."""
+        """Largest possible distance of the rule from the best one."""
         return self.channel.gap
 
     @property
@@ -123,7 +123,7 @@ class Noise:
         self.varies = bool(np.ptp(self.X[:, self.at], axis=0).any())
 
     def blur(self, allowance: Allowance, rng: np.random.Generator) -> None:
-        """Take covariances with noise of a budget; the rule is made from them."""
+        """Add noise of a budget to the covariances from which the rule is made."""
         X, W = self.X[:, self.at], confidential_points(self.table)
         self.noisy = NoisyCovariances.draw(X, W, allowance, rng)
         self.exact, self.source = self.noisy.margins, self.noisy.source
@@ -219,12 +219,12 @@ class Matrix:
         self.counts = joint_counts(about, self.codes)
 
     def blur(self, allowance: Allowance, rng: np.random.Generator) -> None:
-        """Take counts with noise of a budget; the rule is made from them."""
+        """Add noise of a budget to the counts from which the rule is made."""
         self.noisy = NoisyCounts.draw(self.counts, allowance, rng)
         self.information = information_of(self.noisy.law)
 
     def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
-        """Draw a letter for each record from the row of its own."""
+        """Draw a letter for each record from the matrix row of its letter."""
         exact = self.counts / self.counts.sum()
         planned = plan_rule(exact, self.noisy, self.d, ctx, limits, invariant=self.invariant)
         channel = planned.channel
@@ -279,7 +279,7 @@ def _distortions(letters: Ints, codes: list[Ints]) -> Array:
 def masks(
     table: Table, coordinates: Coordinates, ctx: Context, *, mu: float, tested: bool, invariant: bool = False
 ) -> list[Noise | Matrix]:
-    """Return how the keys will be randomised: numbers together, names together if combinations are few.
+    """Return how the keys will be randomised: numbers together, and names together if combinations are few.
 
     The budget is shared: squares of the rules' shares add up to that of μ. With ``tested`` a part of each
     share is for tests of a limit.
@@ -307,7 +307,7 @@ def category_codes(table: Table, name: str) -> Ints:
 
 
 def confidential_points(table: Table) -> Array:
-    """Return the confidential columns as coordinates from 0 to 1: numbers by rank, a coordinate per category.
+    """Return the confidential columns as coordinates from 0 to 1: ranks, or one coordinate per category.
 
     Ranks tell what numbers tell, and no outlier sets the scale of the noise that hides who has which.
     """

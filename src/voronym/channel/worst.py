@@ -223,7 +223,7 @@ def cleared(channel: WorstCaseChannel) -> WorstCaseChannel:
 
 
 def _within(a: Alphabet, J: Array, measure: str, limit: float) -> Array:
-    """Return a rule within the limit for every letter: as little of the overall law as is needed joins in."""
+    """Return a rule within the limit for every letter, with as little of the overall law as possible."""
     J = np.maximum(J, 0.0)
     J[:, J.sum(axis=0) < _FEW] = 0.0
     J[J.sum(axis=1) <= 0.0] += J.sum(axis=0)  # a letter whose ways are all gone: nothing is told by it

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from voronym.table.proposal import Proposal
 
 SAID = ("keys", "confidential", "identifiers", "other", "drop_undeclared", "person", "household", "policy")
-"""Options that name columns: anybody who gives one of them is not asked."""
+"""Options that name columns: if one of them is given, no questions are asked."""
 ANSWERS = {
     "k": "key", "c": "confidential", "i": "identifier", "o": "other",
     "p": "person", "h": "household", "w": "weight",

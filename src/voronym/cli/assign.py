@@ -36,7 +36,7 @@ def assign(
     json: common.Json = False,
     reading: Any = None,
 ) -> None:
-    """Add the cell of each record as a column, by a quantizer. The table is as it was: no release."""
+    """Add the cell of each record as a column, by a quantizer. The result is no release."""
     import numpy as np
     import polars as pl
 

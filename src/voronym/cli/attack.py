@@ -61,7 +61,7 @@ def attack(
     original_reading: Any = None,
     typed: Any = None,
 ) -> None:
-    """Attack a release as intruders would, from those who know least to those who know most."""
+    """Attack a release as intruders would, from the least to the best informed."""
     from voronym.intruder import attack as assault
     from voronym.table.read import read
 

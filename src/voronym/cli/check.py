@@ -62,7 +62,7 @@ def check(
     original_reading: Any = None,
     typed: Any = None,
 ) -> None:  # fmt: skip
-    """Judge a table by a policy, whoever made it, and write the checklist.
+    """Judge a table of any tool by a policy, and write the checklist.
 
     Every demand gets its figure, a verdict and the evidence; what no program can decide is left to a person.
     Masked cells of other tools, such as *, 08*** and [20, 40[, are understood. The exit code is 3

@@ -59,7 +59,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on 
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the random choices.")]
 
 STOPPED = 130
-"""The exit code after Ctrl-C, as shells have it."""
+"""The exit code after Ctrl-C, as in shells."""
 
 
 def console() -> Console:
@@ -232,7 +232,7 @@ def emit(data: Any) -> None:
 
 @contextmanager
 def ticker(enabled: bool = True, *, search: bool = False) -> Iterator[Bar]:
-    """Show a line of progress on stderr for anything that takes over a second.
+    """Show a line of progress on stderr for anything that takes more than a second.
 
     What is written within the block gets its name at its end, all of it or nothing.
 
@@ -280,7 +280,7 @@ def on_interrupt(choice: str) -> None:
 def check_outputs(
     paths: Sequence[Path | None], *, source: str, overwrite: bool, also: Sequence[str | Path] = ()
 ) -> None:
-    """Refuse outputs that cannot be, before the work is done rather than after; ``also`` is read as well."""
+    """Refuse impossible outputs before the work is done; ``also`` names further files that are read."""
     from voronym.table.places import place_of
     from voronym.table.write import refuse_long
 

@@ -23,7 +23,7 @@ MINUTE = 50.0
 TAKEN = ("keys", "drop_undeclared", "kinds", "orders", "locations", "person")
 """Choices about columns that this verb takes."""
 BAR = 6
-"""Signs of the longest bar."""
+"""Characters of the longest bar."""
 
 
 @verb(
@@ -128,7 +128,7 @@ def compare(
 
 
 class _Rows:
-    """The rows so far: each is shown when done, and all of them if the user stops the rest."""
+    """The finished rows: each is shown when done, and all of them if the user stops the rest."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._out, self._quiet = common.console(), quiet
@@ -140,7 +140,7 @@ class _Rows:
         self._records, self._keys = records, tuple(keys)
 
     def add(self, row: Row) -> None:
-        """Take a row, and show it to whoever watches."""
+        """Add a row, and show it if somebody watches."""
         self._rows.append(row)
         if not self._quiet and self._out.is_terminal:
             self._out.print(f"{row.method}, k={row.k}: loss {row.loss:.3f} %, {row.seconds:.2f} s")

@@ -50,7 +50,7 @@ def methods(incomplete: str) -> list[str]:
 
 
 def models(incomplete: str) -> list[str]:
-    """Propose privacy models, each with the sign that its value follows."""
+    """Propose privacy models, each with the character before its value."""
     import voronym._public  # noqa: F401 - importing registers, also where `import voronym` waits
     from voronym.privacy.base import MODELS
 

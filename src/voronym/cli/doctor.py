@@ -157,7 +157,7 @@ def _plugins() -> list[dict[str, Any]]:
 
 
 def _trial() -> dict[str, Any]:
-    """Anonymize a small table and count by other means."""
+    """Anonymize a small table, and count it by independent code."""
     start = perf_counter()
     try:
         import voronym as vr

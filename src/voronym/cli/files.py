@@ -1,4 +1,4 @@
-"""Options about files: how one is to be read, and how one is to be written."""
+"""Options about files: how to read one, and how to write one."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ WRITING: dict[str, tuple[Any, Any, str]] = {
 
 
 def reads(verb: Verb, *, prefix: str = "") -> Verb:
-    """Give a verb the options about a file that it reads; it gets them as a dict, ``reading``.
+    """Add the options about a file that a verb reads; the verb gets them as a dict, ``reading``.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def read_beside(source: str, prefix: str, **reading: Any) -> Any:
 
 
 def writes(verb: Verb) -> Verb:
-    """Give a verb the options about the release that it writes; it gets them as a dict, ``writing``."""
+    """Add the options about the release that a verb writes; the verb gets them as a dict, ``writing``."""
     return _extended(verb, "writing", WRITING, _writing)
 
 
@@ -148,7 +148,7 @@ def flags(reading: dict[str, Any]) -> str:
 def check_release(
     output: Path, *, json: bool, overwrite: bool = False, table: str | None = None
 ) -> list[Path]:
-    """Refuse a release that could not be written, before the work; return the files that it makes."""
+    """Refuse a release that cannot be written, before the work; return the files that it will consist of."""
     if str(output) in ("", "."):
         raise InputError("-o names no file; name one, or - for standard output")
     if str(output) == "-":

@@ -168,7 +168,7 @@ def _pieces(command: Any, ctx: Any) -> list[str]:
 
 
 def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
-    """Return names and words by purpose: arguments, options and, of a group, its verbs."""
+    """Return names and texts by purpose: arguments, options and, for a group, its verbs."""
     purposes = by_purpose() if ctx.parent is None else {}
     order = (*purposes, "Verbs", "Arguments", "Options", *ORDER)
     result: dict[str, list[tuple[str, str]]] = {name: [] for name in order}
@@ -256,7 +256,7 @@ def _row(label: str, words: str, wide: int, paint: bool) -> list[str]:
 
 
 def command_lines(command: str, wide: int) -> list[str]:
-    r"""Return a command in lines that can be pasted: options stay with their values, quotes stay whole.
+    r"""Return a command in lines that can be pasted: options stay with their values, quotes stay closed.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Bar:
             self._show(replace(step, done=self._done))
 
     def part(self, start: float, stop: float, *, search: bool = False) -> ProgressCallback:
-        """Return the callback of a call whose work is the command's from one share to another.
+        """Return the callback of a call that does the part of the command from one share to another.
 
         Parameters
         ----------

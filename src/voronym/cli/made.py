@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from voronym.table.write import WriteReceipt
 
 SHOWN = 8
-"""Solutions of uniform coding that are printed, at most."""
+"""Largest number of solutions of uniform coding that are printed."""
 Lines = Iterator[tuple[str, object]]
 """Names and their texts; a line without a name continues the one before."""
 

@@ -80,7 +80,7 @@ def _shared() -> dict[str, str]:
 
 
 def _listed(rows: list[dict[str, Any]], wide: int) -> list[str]:
-    """Return a line or two for each method; the one that people get by default first."""
+    """Return a line or two for each method, the default method first."""
     out: list[str] = []
     kind, room = "", max(len(row["name"]) for row in rows) + 4
     for row in rows:

@@ -1,4 +1,4 @@
-"""`voronym page`: the same on a local web page."""
+"""`voronym page`: anonymize a table on a local web page."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _browse(address: str) -> None:
 
 
 def _half() -> int:
-    """Return half of this computer's memory in megabytes, 2,048 at least."""
+    """Return half of this computer's memory in megabytes, at least 2,048."""
     import os
 
     try:

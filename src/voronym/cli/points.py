@@ -80,7 +80,7 @@ def points(frame: Any, columns: list[str] | None, place: str | None) -> tuple[ND
 def metres(
     X: NDArray[np.float64], quantizer: Quantizer | LevelQuantizer, labels: NDArray[np.int64]
 ) -> tuple[float, float]:
-    """Return the mean and the largest way from places to their centroids, in metres along the globe."""
+    """Return the mean and the largest distance of places from their centroids, in metres along the globe."""
     from voronym.evaluate.ways import metres_between
 
     ways = metres_between(X, quantizer.centroids[labels])
@@ -90,7 +90,7 @@ def metres(
 def far(
     X: NDArray[np.float64], quantizer: Quantizer | LevelQuantizer, labels: NDArray[np.int64]
 ) -> dict[str, float]:
-    """Return how far points are from their centroids: in metres for places, else the mean of the cost."""
+    """Return how far points are from their centroids: in metres for places, otherwise the mean cost."""
     import numpy as np
 
     if quantizer.space.name == "sphere":
@@ -100,14 +100,14 @@ def far(
 
 
 def check_map(path: Path | None) -> None:
-    """Refuse a map that is called something else than SVG."""
+    """Refuse a map file that does not end in .svg."""
     if path is not None and path.suffix.lower() != ".svg":
         named = path.with_suffix(".svg").name
         raise InputError(f"a map is written as SVG: call the file {named!r}, not {path.name!r}")
 
 
 def flat(path: Path | None, X: NDArray[np.float64], space: Space) -> NDArray[np.float64]:
-    """Return points as a map has them, x before y; refuse a map of others before the work is done."""
+    """Return points in map order, x before y; refuse points that cannot be drawn, before the work is done."""
     import numpy as np
 
     from voronym.space import Sphere

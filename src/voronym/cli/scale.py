@@ -141,7 +141,7 @@ def measure(
 
 
 SAMPLE = 20_000
-"""Records of a data set of many files on which methods are compared."""
+"""Number of records of a data set of many files on which methods are compared."""
 
 
 def sampled(source: str, reading: Mapping[str, Any], seed: int, *, quiet: bool) -> Any:

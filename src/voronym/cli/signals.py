@@ -119,5 +119,5 @@ def wish_to_finish() -> None:
 
 
 def finishing() -> bool:
-    """Whether somebody asked for the best so far."""
+    """Whether the user asked for the best so far."""
     return _now.finish

@@ -55,7 +55,7 @@ class Verb:
     place: int
 
     def commands(self) -> dict[str, Any]:
-        """Return its commands, as the library has them that reads the command line."""
+        """Return its commands as objects of the library that reads the command line."""
         part = typer.Typer(add_completion=False)
         self.register(part)
         commands = dict(typer.main.get_group(part).commands)
