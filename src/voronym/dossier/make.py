@@ -1,4 +1,4 @@
-"""From a release to its dossier: the one place that looks into a release and its evidence."""
+"""Build the dossier of a release: the only place that looks into a release and its evidence."""
 
 from __future__ import annotations
 

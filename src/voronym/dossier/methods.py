@@ -73,7 +73,7 @@ def _rule(part: RuleFigures) -> Rule:
 
 
 def matrix_of(matrix: PublishedMatrix) -> Matrix:
-    """Take a published matrix, and find out whether it can be undone."""
+    """Take a published matrix, and determine whether it can be undone."""
     rows = np.array(matrix.rows)
     undo, off = "never", 0.0
     if _firm(rows):

@@ -14,7 +14,7 @@ from voronym.space.records import Records
 
 LADDER = (2, 3, 5, 7, 10, 15, 20, 30)
 MOST = 2_500
-"""Records above which a sample is taken."""
+"""Number of records above which a sample is taken."""
 _WORK = 60_000
 """Number of coordinates above which the sample is smaller: many columns take longer."""
 _LEAST = 400

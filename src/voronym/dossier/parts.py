@@ -38,11 +38,11 @@ from voronym.steps.effect import Effect, Exposed
 
 Point = tuple[float, float]
 PICTURES = ("plane", "unfolded", "samples", "places")
-"""Parts that hold records or their places, to look at; left out of the plain data unless asked for."""
+"""Parts that hold records or their positions, for pictures; left out of the plain data by default."""
 KEPT = "kept as it was"
 """The word for an unchanged column."""
 CENTRE = "replaced by the centre of its group"
-"""What becomes of a key, where nothing else is asked for."""
+"""The usual way to publish a key."""
 
 
 # -- of every method -------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class GroupMap:
     """The keys that weigh most on each axis."""
     dimensions: int
     exact: bool
-    """Whether the centre itself is published, up to rounding; in a mixed space real values near it are."""
+    """Whether the centre itself is published, up to rounding; a mixed space publishes real values near it."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class ShiftMap:
     groups: tuple[int, ...]
     """Group of each record that is in colour, -1 for the others."""
     marked: tuple[int, ...]
-    """Places of the records whose way is drawn: outliers, or a few at random."""
+    """Places of the records whose movement is drawn: outliers, or a few at random."""
     records: int
     clusters: int
     outliers: int
@@ -305,7 +305,7 @@ class Inside:
     plane: GroupMap | ShiftMap | None = None
     clusters: Clusters | None = None
     disclosed: tuple[Disclosed, ...] = ()
-    """For each confidential column whose value is certain in a group; most excess over chance first."""
+    """Confidential columns with values that are certain in a group; the largest excess over chance first."""
     penalty: Penalty | None = None
     """The loss by the measures of generalisation."""
     other_k: OtherK | None = None

@@ -28,13 +28,13 @@ from voronym.table.table import Table
 THRESHOLD = 0.2
 """Chance of a correct match above which a record counts as at risk, as in `voronym.population_risk`."""
 _WORK = 3e8
-"""Records times sets of columns that are searched for special uniques, at most."""
+"""Largest number of records times sets of columns that are searched for special uniques."""
 _SIZE = 3
 
 
 @dataclass(frozen=True)
 class Share:
-    """How much a key does to single records out.
+    """The contribution of a key to singling records out.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Drawn:
-    """How the population is known: one of three ways, or none."""
+    """The source of knowledge about the population: weights, a fraction or a table, or none."""
 
     weights: str | None = None
     fraction: float | None = None
@@ -109,7 +109,7 @@ class Drawn:
 
     @classmethod
     def of(cls, recipe: Recipe) -> Drawn | None:
-        """Look for it in a recipe: first under its own name, then in weights and models."""
+        """Find the source in a recipe: first under its own name, then in weights and models."""
         if recipe.population is not None:
             return cls(population=recipe.population)
         if recipe.sampling_fraction is not None:
@@ -220,13 +220,13 @@ def _sample(table: Table, units: Table | None = None, **known: Any) -> Sample:
 
 
 def _own(ctx: Context) -> Context:
-    """Give a part of the work a generator of its own: its figures are the same whatever was done before."""
+    """Give a part of the work its own generator, so that its figures do not depend on earlier work."""
     ctx.rng = np.random.default_rng(0)
     return ctx
 
 
 def _affordable(table: Table) -> int:
-    """Return how many keys a minimal unique may have without a search that takes minutes."""
+    """Return the largest size of a minimal unique that can be searched without taking minutes."""
     d = len(table.keys)
     sizes = range(1, min(_SIZE, d) + 1)
     return max(

@@ -65,7 +65,7 @@ class Samples:
 
 
 def unfolded(original: Frame, released: Table, order: Ints, moved: NDArray[np.float64]) -> Unfolded:
-    """Unfold a group that is like most: of usual size, moved about as far as half of the groups.
+    """Unfold a typical group: of usual size, moved about as far as half of the groups.
 
     Parameters
     ----------

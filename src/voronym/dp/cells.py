@@ -72,7 +72,7 @@ class Population(Protocol):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many values the domains of nominal columns have."""
+        """Number of values in the domain of each nominal column."""
 
     @property
     def medians(self) -> tuple[int, ...]:
@@ -80,7 +80,7 @@ class Population(Protocol):
 
     @property
     def importance(self) -> Floats:
-        """How much each column counts."""
+        """The weight of each column in grouping."""
 
     def add_up(self, asked: Question) -> Ints:
         """Return the sum of the answers of all records."""
@@ -283,7 +283,7 @@ def shrunk(means: Floats, variance: Floats, weights: Floats) -> Floats:
 
 
 def whole_counts(noisy: Floats | Ints, n: int, least: int = 0) -> Ints:
-    """Return counts that are whole, of a least size, and add up to n, as near to noisy ones as can be.
+    """Return whole counts of a least size that add up to n, as near to the noisy counts as possible.
 
     The same amount is taken from all, and none falls below the least (the nearest point of a simplex); then
     the largest remainders are rounded up. Post-processing: n is public.

@@ -27,9 +27,9 @@ from voronym.dp.noise import noisy
 isotonic_regression = later.called("scipy.optimize", "isotonic_regression")
 
 FINEST = 64
-"""Groups by rank of a column, at most."""
+"""Largest number of groups by rank of a column."""
 COLUMNS = 0.5
-"""Share of the budget for the columns one by one; the rest is for how they go together."""
+"""Share of the budget for the columns one by one; the rest is for their dependence."""
 
 
 @dataclass(frozen=True)

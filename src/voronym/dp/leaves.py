@@ -13,7 +13,7 @@ import numpy as np
 from voronym.dp.cells import BoundedRecords, Floats, Ints, Question, question, steps_of, sums_of
 
 CUTS = 128
-"""Places in a box at which it may be cut."""
+"""Number of places at which a box may be cut."""
 
 
 @dataclass(frozen=True)

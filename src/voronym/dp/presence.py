@@ -20,7 +20,7 @@ from voronym.errors import InputError
 COUNT = 0.05
 """Share of the budget for the number of rows."""
 MOST = 100_000.0
-"""Rows that the noise of the count may have as its scale, at most."""
+"""Largest scale of the noise on the count, in rows."""
 
 
 def counted(n: int, budget: Budget) -> tuple[int, float]:

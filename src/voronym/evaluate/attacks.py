@@ -1,4 +1,4 @@
-"""What an intruder who holds the original keys gets out of a release.
+"""Attacks of an intruder who holds the original keys.
 
 Record linkage: for a person whose keys are known, find the nearest released record and claim it is theirs.
 Interval disclosure: how often the released value pins the true one down to a narrow interval.
@@ -79,7 +79,7 @@ def record_linkage(
     confidence: float = 0.95,
     ctx: Context | None = None,
 ) -> Linkage:
-    """Link original records to the nearest released ones and see how often that is right.
+    """Link original records to the nearest released ones, and count how often that is right.
 
     The intruder takes the released records nearest to the original (Euclidean distance) and guesses one of
     them at random. With f of them equally near, the credit is 1/f when the true one is among them and 0

@@ -22,7 +22,7 @@ _WORK = 1e10  # coordinates compared at most in a search that a k-d tree cannot 
 
 @dataclass(frozen=True)
 class Attacks:
-    """How a table is attacked.
+    """The settings of the attacks on a table.
 
     Parameters
     ----------

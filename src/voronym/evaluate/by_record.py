@@ -37,7 +37,7 @@ MOSTLY = 0.5
 CODES = re.compile(r"[A-Z]*[0-9][0-9A-Z]*")
 """Texts whose first characters stand for something larger, as those of postcodes do."""
 RANGES = 10
-"""Ranges that numbers are rounded to, about."""
+"""Approximate number of ranges to which numbers are rounded."""
 
 
 @checked

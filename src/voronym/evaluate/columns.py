@@ -1,4 +1,4 @@
-"""How a single column changed, and how columns vary together."""
+"""Changes of single columns, and of their correlations."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ColumnChange(Plain):
 
     @property
     def distance(self) -> float | None:
-        """The one figure to look at: Wasserstein for numbers, total variation for categories."""
+        """The main figure: Wasserstein distance for numbers, total variation for categories."""
         return self.wasserstein if self.total_variation is None else self.total_variation
 
 

@@ -40,7 +40,7 @@ class Row:
     limits: Mapping[str, float] | None = None
     """The limits on that risk at the same loss, in nats, by the kind of curve."""
     published: float | None = None
-    """Information loss as published, in percent: of a release, whose centres are values that can occur."""
+    """Information loss as published, in percent: after centres were rounded to values that can occur."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, without figures that were not requested."""

@@ -1,4 +1,4 @@
-"""Attribute disclosure: people whose confidential value is known because all of their group share it.
+"""Attribute disclosure: people whose confidential value is known because their whole group shares it.
 
 A number with many different values counts as shared where all values of a group lie close together. Where
 several rows are of one person, people are counted, each with all values of their rows: a value is certain
@@ -31,7 +31,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Profile = tuple[tuple[int, int], ...]
-"""Of a group: pairs of a number of rows, and how many of its people have that number."""
+"""For a group: pairs of a number of rows, and the number of its people with that many rows."""
 NARROW = 0.1
 """Share of a standard deviation: a number estimated this closely counts as known."""
 FEW = 20
@@ -43,7 +43,7 @@ _DEALS = 10
 
 @dataclass(frozen=True)
 class Disclosed:
-    """How many people of a table have a confidential value that their whole group shares.
+    """Number of people in a table with a confidential value that their whole group shares.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def profiles(labels: Ints, persons: Ints) -> Counter[Profile]:
 
 
 def people_by_chance(groups: Mapping[Profile, int], counts: ArrayLike) -> float:
-    """Return the expected share of people in groups with a value that all have, values drawn by their counts.
+    """Return the expected share of people in groups with a common value, if values are drawn by their counts.
 
     A person with r rows has a value of share p with probability ``1 - (1 - p)^r``, everybody in a group with
     their product, and one value or another of the most frequent ones as if these were independent.
@@ -296,7 +296,7 @@ def near_by_chance(sizes: Ints, values: Floats, width: float) -> float:
 
 
 def alone_by_chance(sizes: Ints, counts: Ints) -> float:
-    """Return the expected share of people in groups of one value, with the values dealt out at random.
+    """Return the expected share of people in groups with a single value, if values are dealt out at random.
 
     A group of s records has one value with probability sum over levels of C(q, s) / C(n, s).
 
@@ -310,7 +310,7 @@ def alone_by_chance(sizes: Ints, counts: Ints) -> float:
 
 
 def by_chance(sizes: Mapping[int, int], counts: ArrayLike) -> float:
-    """Return the same from the number of groups of each size."""
+    """Return the same share from the number of groups of each size."""
     n = sum(size * times for size, times in sizes.items())
     total, many = 0.0, np.asarray(counts)
     for size, times in sorted(sizes.items()):

@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 WORK = 4e9
-"""Keys of classes that are looked at, at most: more targets are sampled."""
+"""Largest number of class keys to look at: beyond it, targets are sampled."""
 _TIE = 1e-9
 _BLOCK = 128
 
@@ -84,7 +84,7 @@ class Matcher:
 
     @property
     def work(self) -> int:
-        """Keys of classes that are looked at for one target."""
+        """Number of class keys to look at for one target."""
         return len(self.classes.sizes) * (len(self.own) + int(self.X.shape[1]) + 1)
 
     def affordable(self, targets: int) -> int:

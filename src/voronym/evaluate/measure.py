@@ -175,7 +175,7 @@ def schema_of(
 
 
 def _findings(table: Table, wanted: object, notes: list[str]) -> tuple[Finding, ...]:
-    """Measure the required models, then every registered one that was not asked for."""
+    """Measure the required models, then every other registered model."""
     asked = [parse_model(m) if isinstance(m, str) else m for m in listed_models(wanted)]
     result = [model.measure(table) for model in asked]
     skipped: list[str] = []

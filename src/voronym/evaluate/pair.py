@@ -213,7 +213,7 @@ def _middle(before: pl.Series, after: pl.Series) -> pl.Series | None:
 
 
 def _bare(column: pl.Series) -> pl.Series:
-    """Return texts without the apostrophes that a release has against spreadsheets."""
+    """Return texts without the apostrophes that a release puts before formulas."""
     return unguarded(column) if column.dtype == pl.String else column
 
 

@@ -156,7 +156,7 @@ def _order(schema: Schema, name: str) -> tuple[str, ...] | None:
 
 
 def _codes(column: pl.Series, order: Sequence[str] | None) -> tuple[Ints, list[Any]]:
-    """Return the place of each value among the distinct ones, sorted; the last place is missing."""
+    """Return the position of each value among the sorted distinct ones; the last position is missing."""
     if order is not None:
         place = {level: at for at, level in enumerate(order)}
         texts = column.cast(pl.String)
@@ -268,7 +268,7 @@ def _below(after: pl.Series, often: Ints, values: list[Any], tree: Hierarchy) ->
 
 
 def _seen(cover: Ints, own: Ints, often: Ints, line: Floats | None) -> _Shown:
-    """Let a cover hold the originals that are published under it; on a line, all between them."""
+    """Let each cover hold the originals published under it; on a line, all values between them."""
     m, gone = int(cover.max()) + 1, len(often) - 1
     pairs = np.unique(np.stack([cover, own]), axis=1)
     count = np.bincount(pairs[0], minlength=m)

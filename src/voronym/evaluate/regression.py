@@ -12,7 +12,7 @@ from voronym.table.table import Table
 
 Floats = NDArray[np.float64]
 TARGETS = 12
-"""Columns that are regressed on the keys, at most."""
+"""Largest number of columns that are regressed on the keys."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Coefficient:
 
     @property
     def moved(self) -> float:
-        """By how many standard errors it moved."""
+        """Movement in standard errors."""
         return abs(self.after - self.before) / self.error if self.error > 0.0 else 0.0
 
 
@@ -90,7 +90,7 @@ def weighted_fit(X: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats]
 def regressions(
     before: Table, after: Table, weights: tuple[Floats, Floats], without: str
 ) -> tuple[Regression, ...]:
-    """Regress every number that is no key, and every column of two categories, on the numbers among the keys.
+    """Regress each numeric column that is no key, and each column of two categories, on the numeric keys.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How exposed the records of a table are, counted from the table alone."""
+"""Exposure of the records of a table, counted from the table alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from voronym.table.frame import as_frame
 from voronym.table.units import Units
 
 THRESHOLD = 0.2
-"""A record is at risk above this one: in classes of fewer than five."""
+"""A record is at risk above this probability: in classes of fewer than five."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def risk(
     units: Units | None = None,
     classes: Classes | None = None,
 ) -> Risk:
-    """Count how exposed the records of a table are.
+    """Count how many records of a table are unique or in small classes.
 
     Parameters
     ----------

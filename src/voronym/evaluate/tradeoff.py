@@ -27,7 +27,7 @@ from voronym.table.table import Table
 Ints = NDArray[np.int64]
 
 _FEW = 8
-"""Ordered columns with fewer distinct values are far from any normal variable: no curve of normal data."""
+"""Ordered columns with fewer distinct values get no curve of normal data: they are far from normal."""
 
 
 class Limit(Protocol):
@@ -103,7 +103,7 @@ class Plane:
         return next((curve for curve in self.curves if curve.kind == kind), None)
 
     def and_also(self, points: Sequence[tuple[float, float]]) -> Plane:
-        """Return the plane with more measured rules, pairs of distortion and plug-in risk, reached."""
+        """Return the plane with more measured rules as reached: pairs of distortion and plug-in risk."""
         curves = [
             replace(curve, function=curve.function.and_also(points))
             if isinstance(curve.function, Reached)

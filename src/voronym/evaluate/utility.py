@@ -29,7 +29,7 @@ MAX_COLUMNS = 50
 
 @dataclass(frozen=True)
 class Utility(Plain):
-    """How far a masked table is from its original. Contains figures of the original: not for publication.
+    """Distance of a masked table from its original. Contains figures of the original: not for publication.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Utility(Plain):
 
 
 def describe(change: ColumnChange) -> str:
-    """Return the change of one column in a line."""
+    """Return the change of one column as a line of text."""
     parts = []
     if change.variance_ratio is not None:
         means, sds = (change.mean_before, change.mean_after), (change.sd_before, change.sd_after)

@@ -1,4 +1,4 @@
-"""How far places were moved, in metres."""
+"""Distances between original and published places, in metres."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Way(Plain):
 
 
 def ways(pair: Pair, rows: NDArray[np.int64]) -> tuple[Way, ...]:
-    """Return how far each location was moved; ``rows`` are the original's rows of the released ones."""
+    """Return how far each location moved; ``rows`` are the original rows of the released ones."""
     result = []
     for column in pair.schema:
         if column.kind != "location" or column.axis != "lat" or column.partner not in pair.schema:
@@ -57,6 +57,6 @@ def ways(pair: Pair, rows: NDArray[np.int64]) -> tuple[Way, ...]:
 
 
 def metres_between(X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the ways along the globe between places that are unit vectors, row by row."""
+    """Return the distances along the globe between places given as unit vectors, row by row."""
     lines = np.sqrt(np.square(X - Y).sum(axis=1))
     return np.asarray(2.0 * RADIUS * np.arcsin(np.minimum(1.0, 0.5 * lines)))

@@ -39,7 +39,7 @@ class WeightedChange:
 
     @property
     def moved(self) -> float:
-        """By how many standard errors the mean moved."""
+        """Movement of the mean in standard errors."""
         return abs(self.mean[1] - self.mean[0]) / self.error if self.error > 0.0 else 0.0
 
 

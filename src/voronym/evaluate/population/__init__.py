@@ -1,4 +1,4 @@
-"""Risk in the population that a table is a sample of.
+"""Risk in the population from which a table was sampled.
 
 ``minimal``     minimal sample uniques: the smallest sets of columns in which a record is like no other
 ``suda``        `suda`: their scores, by record and by column

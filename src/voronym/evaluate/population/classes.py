@@ -1,4 +1,4 @@
-"""Population uniques from the sizes of the sample's classes: three models of how sizes are distributed.
+"""Population uniques from the class sizes of the sample: three models of the size distribution.
 
 Each takes the sample as a simple random one of n of N people, with ``s_i`` classes of i records. They know
 nothing about the columns, only the ``s_i``.
@@ -27,8 +27,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _FAR = 0.1
-"""A model whose expected counts are off by more than this share, and by three standard deviations, fits
-poorly."""
+"""A model fits poorly if its expected counts differ by more than this share and three standard deviations."""
 
 _EDGE = 1e-4  # alpha so near to 0 or 1 is at the edge of what Pitman's formula has
 
@@ -71,7 +70,7 @@ class Sizes:
         return min(1.0, self.n / self.population)
 
     def of_size(self, i: int) -> float:
-        """Return s_i."""
+        """Return the number of classes of size i."""
         return float(self.count[self.size == i].sum())
 
 

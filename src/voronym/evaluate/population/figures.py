@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Matches(Plain):
-    """How likely matches are correct, over all records, or over all households.
+    """Probability that matches are correct, over all records or all households.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Matches(Plain):
 
     @classmethod
     def of(cls, risks: Floats, threshold: float, assumption: str, variance: float | None = None) -> Matches:
-        """Sum up single risks; without a variance of their number, these are independent."""
+        """Sum up single risks, which are independent unless the variance of their number is given."""
         expected = float(risks.sum())
         if variance is None:
             variance = float((risks * (1 - risks)).sum())

@@ -1,4 +1,4 @@
-"""The risk of a table in the population it is a sample of, all models at once."""
+"""The risk of a table in the population from which it was sampled, by all models at once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def population_risk(
     seed: int = 0,
     progress: ProgressCallback | None = None,
 ) -> PopulationRisk:
-    """Estimate how likely an intruder finds somebody of a survey in the population.
+    """Estimate how likely an intruder is to find somebody of a survey in the population.
 
     An intruder who does not know who took part must find the one person of the *population* behind a record.
     Somebody who is unique in a sample has perhaps many doubles outside of it.

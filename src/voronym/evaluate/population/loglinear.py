@@ -86,7 +86,7 @@ class Fitted(Plain):
 
     @property
     def distance(self) -> float:
-        """How far the expected numbers of unique and of other records are from the true ones: log-ratios."""
+        """Distance of the expected numbers of unique and other records from the true ones: log-ratios."""
         unique, others = self.sample_uniques, self.records - self.sample_uniques
         pairs = ((self.expected, unique), (self.records - self.expected, others))
         return sum(abs(float(np.log(max(wanted, 0.5) / max(seen, 0.5)))) for wanted, seen in pairs)

@@ -45,7 +45,7 @@ def minimal_uniques(codes: Ints, size: int, ctx: Context) -> Iterator[tuple[int,
 
 
 class _Search:
-    """The tree of sets: a set's children have one more column, below its lowest."""
+    """The tree of sets: each child adds one column, lower than the lowest of its parent."""
 
     def __init__(self, codes: Ints, size: int, ctx: Context) -> None:
         self.codes, self.size, self.ctx = codes, size, ctx
@@ -68,13 +68,13 @@ class _Search:
             yield from self._look(0, 0, column, self.n, 1)
 
     def _done(self, column: int) -> float:
-        """Return the share of the sets whose highest column is below one; nearly a power."""
+        """Return the share of the sets whose highest column is below a given one; nearly a power."""
         return float((column / self.d) ** self.size)
 
     def _look(
         self, columns: int, depth: int, column: int, size: int, groups: int
     ) -> Iterator[tuple[int, Ints]]:
-        """Add a column to a set whose records are at ``depth``, then those below it."""
+        """Add a column to a set whose records are at ``depth``, then visit the sets below it."""
         self.ctx.check()
         columns |= 1 << column
         slots = 1 << (2 * size - 1).bit_length()

@@ -1,4 +1,4 @@
-"""Which model of population uniques to believe, and what each assumes."""
+"""The choice among models of population uniques, and the assumptions of each."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Sample:
 
     @property
     def once(self) -> Sample:
-        """The sample with every person once in each class."""
+        """The sample with each person counted once per class."""
         if self.persons is None:
             return self
         rows = first_of_each(self.classes.labels, self.persons)
@@ -82,7 +82,7 @@ class Sample:
 
 
 def assess(sample: Sample, threshold: float, ctx: Context) -> PopulationRisk:
-    """Measure the risk of a sample in its population, by all that is known of that."""
+    """Measure the risk of a sample in its population, by everything that is known about the population."""
     n = len(sample.frame)
     several, sample = sample.persons is not None, sample.once
     ctx.tell(0.1, whole=True)

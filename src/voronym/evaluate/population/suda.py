@@ -1,4 +1,4 @@
-"""Special uniques: records that few of their values suffice to single out, and the columns that do it."""
+"""Special uniques: records that a few of their values single out, and the columns that cause it."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def suda(
     sampling_fraction: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> Suda:
-    """Find the records that few of their keys suffice to single out: special uniques.
+    """Find the records that a few of their keys single out: special uniques.
 
     A *minimal sample unique* of a record is a set of keys in which no other record has the same values, and
     of which no smaller part would do. The fewer columns it has, the more a record stands out: somebody who is
@@ -225,7 +225,7 @@ def check_fraction(given: float | None) -> float | None:
 
 
 def key_codes(frame: nw.DataFrame[Any], keys: Sequence[str]) -> Ints:
-    """Return the columns as numbers, by the house's one rule of equality, shape (d, n)."""
+    """Return the columns as numbers, by the common rule of equality, shape (d, n)."""
     return np.ascontiguousarray([equivalence_classes(frame, [key]).labels for key in keys], np.int64)
 
 
@@ -253,7 +253,7 @@ def _scored(codes: Ints, size: int, ctx: Context) -> _Scores:
 
 
 def _intrusion(sizes: Ints, scores: Floats, fraction: float) -> tuple[float | None, Floats | None]:
-    """Return how likely a unique match is correct, and the expected ones divided by scores, up to 1 each."""
+    """Return the probability that a unique match is correct, shared among records by score, at most 1."""
     ones, twos = int((sizes == 1).sum()), int((sizes == 2).sum())
     if not twos and fraction < 1.0:
         return None, None
