@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 OTHERS = "others"
 """The joint name of categories that are too rare to be published."""
 MOST = 62
-"""Most categories that a set distinguishes: bits of a number."""
+"""Largest number of categories that a set distinguishes: the bits of a number."""
 OR = " or "
 
 
@@ -103,7 +103,7 @@ class Line(RangeColumn):
 
     @classmethod
     def of(cls, name: str, atoms: Atoms) -> Line:
-        """Scale the ends, so that the whole range is 1."""
+        """Scale the ends so that the whole range has length 1."""
         low, high = atoms.low, atoms.high
         whole = float(high.max() - low.min()) if len(low) else 0.0
         scaled = [(item - low[0]) / whole if whole > 0.0 else np.zeros(len(item)) for item in (low, high)]
@@ -129,7 +129,7 @@ class Line(RangeColumn):
 
     @property
     def place(self) -> Floats:
-        """The middle of each atom; missing stands apart."""
+        """The middle of each atom; missing values get a place of their own."""
         middle = (self.table[0] + self.table[1]) / 2
         middle[-1] = 2.0
         return np.asarray(middle)

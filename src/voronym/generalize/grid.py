@@ -16,7 +16,7 @@ from voronym.table.values import Values
 
 Ints = NDArray[np.int64]
 MOST_BINS = 1_000_000
-"""Bins that the range of a column of numbers has at most."""
+"""Largest number of bins of the range of a numeric column."""
 
 
 class Grid(Protocol):
@@ -47,7 +47,7 @@ class Even:
     unit: float
     whole: bool
     exact: bool = False
-    """Whether values are integers, to be divided as such."""
+    """Whether values are integers, so that they are divided as integers."""
 
     def bins(self, values: NDArray[Any]) -> Ints:
         """Return the number of the bin of each value."""
@@ -66,7 +66,7 @@ class Even:
         return index * self.width
 
     def high(self, index: int) -> float:
-        """Return its greatest one."""
+        """Return the greatest value of a bin."""
         return (index + 1) * self.width - (self.unit if self.whole else 0.0)
 
     def text(self, value: float) -> str:
@@ -104,7 +104,7 @@ class Calendar:
         return float(start.astype(np.int64))
 
     def high(self, index: int) -> float:
-        """Return its last moment, in whole days or seconds."""
+        """Return the last moment of a bin, in whole days or seconds."""
         least = 1 if self.unit == "D" else DAY[self.unit] // (1 if self._daily else 86_400)
         return self.low(index + 1) - least
 
@@ -129,11 +129,11 @@ class Ranked:
         return values.astype(np.int64)
 
     def low(self, index: int) -> float:
-        """Return the place of a level."""
+        """Return the position of a level."""
         return self.places[index]
 
     def high(self, index: int) -> float:
-        """Return the same."""
+        """Return the position of a level, as `low` does."""
         return self.places[index]
 
     def text(self, value: float) -> str:
@@ -156,7 +156,7 @@ class Exact:
         return self.values[index]
 
     def high(self, index: int) -> float:
-        """Return the same."""
+        """Return the value, as `low` does."""
         return self.values[index]
 
     def text(self, value: float) -> str:
@@ -212,7 +212,7 @@ def _days(width: float, name: str) -> int:
 
 
 def _resolution(values: NDArray[Any], span: float) -> tuple[float, bool]:
-    """Return the power of ten that all values are multiples of, up to 4 decimals; or one that is fine."""
+    """Return the power of ten of which all values are multiples, up to 4 decimals; or a fine one."""
     if len(values) and np.abs(values).max() < 1e9:
         for places in range(5):
             if np.array_equal(np.round(values, places), values):

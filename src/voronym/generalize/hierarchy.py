@@ -130,7 +130,7 @@ class Hierarchy:
 
     @property
     def height(self) -> int:
-        """Steps from the lowest values up to the root."""
+        """Number of steps from the lowest values up to the root."""
         return len(next(iter(self.paths.values()))) - 1
 
     @property
@@ -140,7 +140,7 @@ class Hierarchy:
 
     @property
     def root(self) -> str:
-        """The ancestor of all."""
+        """The common ancestor of all values."""
         return next(iter(self.paths.values()))[-1]
 
     def __len__(self) -> int:

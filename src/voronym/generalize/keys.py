@@ -26,11 +26,11 @@ class RangeFigures(Figures):
 
     space: str = "ranges"
     certainty_penalty: float | None = None
-    """In percent of one range for all."""
+    """In percent of the penalty of one range for all."""
 
     @property
     def of_leaf(self) -> Figures:
-        """What holds for all leaves: the space."""
+        """Return the part that holds for all leaves: the space."""
         return replace(self, certainty_penalty=None)
 
 
@@ -105,5 +105,5 @@ def _axis(column: RangeColumn, weight: float) -> Axis:
 
 @key_space("ranges")
 def ranges(table: Table, ctx: Context, choices: ReleaseChoices) -> Keys:  # noqa: ARG001
-    """Compare records by the range that covers both."""
+    """Compare records by the smallest range that covers both."""
     return RangeKeys(table, choices)

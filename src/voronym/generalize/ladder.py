@@ -1,4 +1,4 @@
-"""A column as a ladder: the same generalisation for all records, level by level up to "*"."""
+"""A column as a ladder: one generalisation for all records, level by level up to "*"."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RUNGS = 6
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """The levels of a column, from its values (0) to nothing at all (the last).
+    """The levels of a column, from its values (0) to a level that reveals nothing (the last).
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Ladder:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of codes at each level."""
+        """Number of codes at each level."""
         return tuple(map(len, self.labels))
 
 

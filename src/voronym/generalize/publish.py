@@ -27,7 +27,7 @@ PUBLISH.add("interval", "a range such as 30–39; of categories, the list of tho
 PUBLISH.add("hierarchy", "the lowest common ancestor in a hierarchy")
 RANGES = ("interval", "hierarchy")
 RANGED = "published as ranges"
-"""Why a published column is a text."""
+"""Reason why a published column is a text."""
 
 
 def ways_of(choices: ReleaseChoices, keys: Sequence[str], usual: str = "mean") -> dict[str, str]:
@@ -136,7 +136,7 @@ def ranged_schema(schema: Schema, names: Sequence[str], *, trees: Collection[str
 def _medians(
     table: Table, keys: Keys, part: Partition, published: Published, names: Sequence[str]
 ) -> Published:
-    """Put the medians of groups in place of their means, in the coordinates, and decode them again."""
+    """Replace the means of groups by their medians, in the coordinates, and decode them again."""
     plain = keys.plain if isinstance(keys, Weighed) else Coordinates.of(table)
     weights = keys.weights if isinstance(keys, Weighed) else None
     centroids = np.array(plain.records.centroids(part))

@@ -20,7 +20,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 WORK = 10_000_000
-"""Pairs of a text that is no value and a value that are compared at most; beyond that texts are names."""
+"""Largest number of comparisons of texts with values; beyond it, texts count as names."""
 _STARS = re.compile(r"\*+")
 _HIDDEN = re.compile(r"[xX#?•·_]+$")
 _BRACED = re.compile(r"[{\[(](.*)[}\])]")

@@ -37,7 +37,7 @@ def written(low: str | None, high: str | None) -> str:
 
 
 def _safe(end: str) -> str:
-    """Put a negative number in brackets: a cell that begins with a minus may be run by a spreadsheet."""
+    """Put a negative number in brackets: a spreadsheet may run a cell that begins with a minus."""
     return f"({end})" if end.startswith("-") else end
 
 

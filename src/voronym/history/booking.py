@@ -1,4 +1,4 @@
-"""A release on its way into a ledger: built on the old groups, checked, and entered with its file."""
+"""A release that is about to enter a ledger: built on the old groups, checked, entered with its file."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Booking:
             self.values[name] = words if tail is None else np.where(tail, np.uint64(0), words)
 
     def watch(self, step: Any, before: Table, after: Table) -> Table:
-        """Look at a step: a figure over people that an earlier release has, too, is not computed again."""
+        """Watch a step: a figure over people that an earlier release has, too, is not computed again."""
         if step.averages:
             raw = {name: hashed(before.frame[name].to_list(), self.ledger.key) for name in step.columns}
             self.cells.raw |= {BEFORE + name: words for name, words in raw.items()}
@@ -144,7 +144,7 @@ class Booking:
     # -- leaving people out ----------------------------------------------------------------------------------
 
     def fates(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return whose rows were published in an earlier release, and who was left out of one."""
+        """Return the rows published in an earlier release, and the rows left out of one."""
         groups = [entry.of(entry.groups, self.rows) for entry in self.entries]
         seen = np.stack(groups) if groups else np.empty((0, len(self.rows)), np.int64)
         return np.any(seen >= 0, axis=0), np.any(seen == LEFT_OUT, axis=0)
@@ -309,7 +309,7 @@ class Booking:
         homes: Ints | None = None,
         computed: bool = True,
     ) -> None:
-        """Check the groups of a release against all earlier ones, and have the entry ready.
+        """Check the groups of a release against all earlier ones, and prepare the entry.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""From the groups of the last release and the people present now to the groups of this one."""
+"""From the groups of the last release and the people of today to the groups of this release."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Round:
-    """The groups of a release, and how they came about.
+    """The groups of a release, and how they were made.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Round:
 
     @property
     def waiting(self) -> int:
-        """How many people wait."""
+        """Number of people who wait."""
         return int((self.groups < 0).sum())
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""A table whose people are grouped as they were before."""
+"""A table whose people keep their earlier groups."""
 
 from __future__ import annotations
 

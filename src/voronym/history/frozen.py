@@ -63,7 +63,7 @@ def put_back(frame: Frame, rows: Mapping[int, Sequence[Any]], numbers: NDArray[n
 
 
 def _dtype(column: Series) -> Any:
-    """Return the type to build a column with; categories are made of texts."""
+    """Return the type for building a column; categories are built from texts."""
     return nw.String if column.dtype in (nw.Categorical, nw.Enum) else column.dtype
 
 

@@ -91,17 +91,17 @@ class Entry:
 
     @property
     def released(self) -> int:
-        """How many people are in the release."""
+        """Number of people in the release."""
         return int((self.groups >= 0).sum())
 
     @property
     def waiting(self) -> int:
-        """How many people waited."""
+        """Number of people who waited."""
         return int((self.groups == -1).sum())
 
     @property
     def left_out(self) -> int:
-        """How many people were left out."""
+        """Number of people who were left out."""
         return int((self.groups == LEFT_OUT).sum())
 
     @property
@@ -206,7 +206,7 @@ class Ledger:
         return max((int(entry.groups.max(initial=-1)) for entry in self.entries), default=-1) + 1
 
     def enter(self, entry: Entry, *, path: Path, sha256: str, expect: int) -> int:
-        """Enter a release that is about to get its name; `confirm` it when it has, else `withdraw` it.
+        """Enter a release that is about to get its name; call `confirm` or `withdraw` afterwards.
 
         Parameters
         ----------
@@ -249,7 +249,7 @@ class Ledger:
             base.execute("delete from release where number = ?", (number,))
 
     def forget(self, number: int) -> None:
-        """Forget a release, one that never left the house: the next one is not checked against it."""
+        """Forget a release that never left the house: the next one is not checked against it."""
         if number not in [entry.number for entry in self.entries]:
             raise InputError(f"the ledger has no release {number}; `voronym ledger show` lists them")
         self.withdraw(number)
@@ -354,7 +354,7 @@ def now() -> str:
 
 @dataclass
 class Entering:
-    """An entry that comes true when a file gets its name (see `voronym.core.atomic.accompany`)."""
+    """An entry that becomes valid when a file gets its name (see `voronym.core.atomic.accompany`)."""
 
     ledger: Ledger
     entry: Entry
@@ -364,7 +364,7 @@ class Entering:
     number: int = 0
 
     def before(self) -> None:
-        """Enter the release for the time being."""
+        """Enter the release provisionally."""
         self.number = self.ledger.enter(self.entry, path=self.path, sha256=self.sha256, expect=self.expect)
 
     def after(self) -> None:

@@ -9,7 +9,7 @@ from voronym.core.options import Options, one_of, option, share, whole
 
 @dataclass(frozen=True)
 class Policy(Options):
-    """How groups are kept over time.
+    """The settings of groups over time.
 
     Examples
     --------

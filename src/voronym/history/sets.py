@@ -1,4 +1,4 @@
-"""How many people share all that was published about a person."""
+"""Number of people who share everything that was published about a person."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from voronym.errors import InputError
 Ints = NDArray[np.int64]
 
 PAIRS = 2_000_000
-"""Pairs of histories that are compared at a time."""
+"""Number of pairs of histories that are compared at a time."""
 
 
 @checked
 def shared(history: ArrayLike, begun: ArrayLike | None = None, homes: ArrayLike | None = None) -> Ints:
-    """Return, for everybody, how many people were with them in all of their groups.
+    """Return, for each person, the number of people who were in all of their groups.
 
     The intruder knows in which releases a person is and, from the keys, in which group of each. The row of
     the person in the last release is one of those whose people were in all of these groups.

@@ -55,7 +55,7 @@ LONGEST = 64_000.0
     max_size=lambda k: 2 * k - 1,
 )
 def auto(problem: Problem, ctx: Context) -> Partition:
-    """Choose by size and time: one column's optimum; annealing and column generation, or pairs of groups."""
+    """Choose by size and time: the optimum of one column; annealing and columns; or pairs of groups."""
     return solve(problem, ctx)[0]
 
 
@@ -193,7 +193,7 @@ def _longer(problem: Problem, start: Partition, best: Partition, ctx: Context, s
 
 
 def _short(problem: Problem, start: Partition, ctx: Context) -> Partition:
-    """Search as long as it pays, the same on every machine."""
+    """Search as long as it pays, with the same result on every machine."""
     if problem.records.points is not None:
         return _anneal(problem, start, ctx)
     refiner = REFINERS["exchange"]

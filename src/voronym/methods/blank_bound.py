@@ -1,4 +1,4 @@
-"""How few values can be made missing: a proof for large tables, and the optimum for small ones."""
+"""A lower bound on the number of blanked values: a proof for large tables, the optimum for small ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ROUNDS = 12
 SMALL = 16_000
-"""Pairs of a combination and a class up to which the integer programme is solved."""
+"""Largest number of pairs of a combination and a class for which the integer programme is solved."""
 LARGE = 200_000
 """Pairs up to which it is tried on request: the solver reads more of them for seconds, whatever its limit."""
 NODES = 2_000
@@ -20,7 +20,8 @@ NODES = 2_000
 LONGEST = 600.0
 """Seconds for the integer programme of a whole table, if no time limit is given."""
 PARTS, PART, ENOUGH = 100, 80, 20
-"""Parts of a large table that are solved, at most; combinations in each; parts without a gain that end it."""
+"""Largest number of parts of a large table that are solved; combinations in each; parts without a gain after
+which it stops."""
 
 
 def least(choices: Choices, ctx: Context) -> tuple[float, Floats]:
@@ -48,7 +49,7 @@ def least(choices: Choices, ctx: Context) -> tuple[float, Floats]:
 
 
 def _room(c: Choices, price: Floats) -> Floats:
-    """Return for each class the mean of the k smallest of cost less price."""
+    """Return for each class the mean of the k smallest differences of cost and price."""
     over = c.cost - price[c.row]
     order = np.lexsort((over, c.of))
     of, many = c.of[order], c.counts[c.row[order]]

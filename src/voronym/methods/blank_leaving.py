@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 TIE = 1e-6
-"""Prices of records with the same keys differ by less."""
+"""Prices of records with the same keys differ by less than this."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,9 +27,9 @@ Floats = NDArray[np.float64]
 FEW = 0.1
 """Share of the classes joined at a time if a sum over all of them is too large."""
 NEAR = 8
-"""Classes that are tried, the cheapest first, for one to join and obey."""
+"""Number of classes, the cheapest first, that are tried as partners."""
 SLOW = 1e-4
-"""Seconds for each record that ways other than merging may take: they are not begun with less time left."""
+"""Seconds per record that methods other than merging may take: with less time left they do not start."""
 LEVELS = 64
 """Most values of a key that exchanges distinguish: a column of numbers each."""
 
@@ -173,7 +173,7 @@ def _partners(
 
 
 def _joined(labels: Ints, pairs: Sequence[tuple[float, int, int]], many: int) -> Ints:
-    """Join pairs of classes, the cheapest first, each class once."""
+    """Join pairs of classes, the cheapest first; each class joins once."""
     to, used = np.arange(many), np.zeros(many, bool)
     for _, item, other in pairs:
         if not used[item] and not used[other]:

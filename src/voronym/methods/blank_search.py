@@ -19,13 +19,13 @@ from voronym.methods.blanks import Choices
 
 Ints = NDArray[np.int64]
 PROPOSALS, FEWEST, MOST = 600, 100_000, 6_000_000
-"""Proposals for each record of a rare combination; in all at least, and without a time limit at most."""
+"""Proposals for each record of a rare combination; fewest in all; most in all without a time limit."""
 HOT, COLD = 1.0, 0.15
 """Temperatures, in prices of a usual gap."""
 QUENCH = 60
 """Proposals per record at the lowest temperature, if a search is stopped while it is hot."""
 ROOM = 400
-"""Records that one proposal may move, at most."""
+"""Largest number of records that one proposal may move."""
 PIECE = 4_000
 """Proposals between two looks at the clock."""
 

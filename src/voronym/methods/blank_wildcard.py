@@ -1,4 +1,4 @@
-"""The gaps that tools need which let a gap match everything; only for comparison.
+"""The number of gaps in tools that let a gap match everything; only for comparison.
 
 A record is safe, as they count, when k records or more match it, itself counted: in every key the two have
 the same value, or one of them has a gap. Fewer gaps do, because every gap made for one record makes it match
@@ -31,7 +31,7 @@ def matches(codes: Ints, row: Ints, counts: Ints) -> int:
 
 
 def wildcard_gaps(codes: Ints, k: int, price: Sequence[float], homes: Ints | None = None) -> int:
-    """Return how many values a greedy search makes missing until k match every record.
+    """Return how many values a greedy search blanks until k records match every record.
 
     Records that fewer than k match are looked at one after the other, the loneliest first. Of the cheapest
     sets of their values it is the first that suffices. Where there are households, records of the same one

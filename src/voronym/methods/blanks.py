@@ -20,9 +20,9 @@ from voronym.errors import InputError
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 MOST = 30_000_000
-"""Pairs of a combination of keys and a class that it can be published in, at most."""
+"""Largest number of pairs of a combination of keys and a class in which it can be published."""
 SAME = 1e-9
-"""Costs nearer than that are equal."""
+"""Costs that differ by less than this are equal."""
 
 
 def combinations(codes: Ints) -> tuple[Ints, Ints, Ints]:
@@ -82,7 +82,7 @@ class Choices:
 
     @classmethod
     def find(cls, codes: Ints, counts: Ints, price: Floats, k: int, ctx: Context) -> Choices:
-        """Find all classes that k records or more can be in."""
+        """Find all classes that can have k records or more."""
         m, d = codes.shape
         size = codes.max(axis=0, initial=0) + 1
         rows, classes, kept, sample = [np.arange(m)], [np.zeros(m, np.int64)], [0], [0]
@@ -153,9 +153,9 @@ class Search:
 
     choices: Choices
     held: list[dict[int, int]] = field(init=False)
-    """For each combination, records by class."""
+    """For each combination, the number of records by class."""
     inside: dict[int, dict[int, int]] = field(init=False)
-    """For each class that is used, records by combination."""
+    """For each class in use, the number of records by combination."""
     load: Ints = field(init=False)
 
     def __post_init__(self) -> None:
@@ -168,11 +168,11 @@ class Search:
 
     @property
     def cost(self) -> float:
-        """The price of all values that are made missing."""
+        """The price of all blanked values."""
         return sum(self.cost_of(row) for row in range(len(self.held)))
 
     def cost_of(self, row: int) -> float:
-        """Return the price of all values that are made missing in the records of a combination."""
+        """Return the price of all blanked values in the records of a combination."""
         return float(sum(n * self.price(row, item) for item, n in self.held[row].items()))
 
     def price(self, row: int, item: int) -> float:

@@ -86,7 +86,7 @@ class Crowd:
         return cls(once, people_keys, person, notes, table, keys)
 
     def at(self, k: int) -> Crowd:
-        """Return the same with keys for groups of at least k."""
+        """Return the crowd with keys for groups of at least k."""
         own = None if self.row_keys is None else self.row_keys.at(k)
         return replace(self, keys=self.keys.at(k), row_keys=own)
 
@@ -160,7 +160,7 @@ def _with_weights(
 
 
 def people_centres(X: Floats, groups: Partition, person: Ints) -> Floats:
-    """Return the mean of the people in each group, a person being the mean of their rows.
+    """Return the mean of the people in each group; a person counts as the mean of their rows.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def enforcement(choices: ReleaseChoices) -> str:
 
 
 def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
-    """Return the models that groups must obey beyond k, with a judge for each confidential column.
+    """Return the models that groups must obey in addition to k, with a judge for each confidential column.
 
     What no partition can obey is refused here, before the work.
     """
@@ -45,7 +45,7 @@ def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[J
 
 
 def _share(judge: Judge, table: Table) -> Judge:
-    """Return a judge of a part of a data set: of a sum over all records, the part has its share."""
+    """Return a judge for a part of a data set: a sum over all records is divided among the parts."""
     if table.totals is None or not judge.additive or judge.required is None:
         return judge
     return replace(judge, required=judge.required * len(judge.levels.codes) / judge.levels.n)

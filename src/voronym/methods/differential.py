@@ -216,7 +216,7 @@ def median_places(
 def cells_of(
     records: Population, model: DifferentialPrivacy, budget: Budget, grouping: str, k: int | None
 ) -> tuple[Cells, int, Ints | None]:
-    """Return the cells of a release, the size that groups have about, and the record behind each row.
+    """Return the cells of a release, the approximate size of groups, and the record behind each row.
 
     The last is None where all records are published, one row for each; -1 is a row that stands for nobody.
     """
@@ -257,7 +257,7 @@ def shown_records(records: Population, model: DifferentialPrivacy, budget: Budge
 
 
 def cells_in(shown: Shown, grouping: str, k: int | None) -> tuple[Cells, int]:
-    """Return the cells of records, and the size that groups have about."""
+    """Return the cells of records, and the approximate size of groups."""
     chosen, records, rows = GROUPINGS[grouping], shown.records, shown.budget.rows
     # k counts units, and a group of k times the most rows of a unit has k of them; a row that stands for
     # nobody is counted as one of somebody's
@@ -269,7 +269,7 @@ def cells_in(shown: Shown, grouping: str, k: int | None) -> tuple[Cells, int]:
 
 
 def column_weights(bounds: list[Bounds], options: DifferentialOptions) -> tuple[float, ...]:
-    """Return how much columns count, in the order of records: ordered ones, then categories."""
+    """Return the weights of columns in the order of records: ordered ones, then categories."""
     given = options.importance
     if not given:
         return ()

@@ -46,9 +46,9 @@ class Suppressed:
     """Values that were made missing."""
 
     suppressed: Mapping[str, int]
-    """How many, by key."""
+    """Number of blanked values, by key."""
     records: int
-    """Records that lost one at least."""
+    """Number of records with a blanked value."""
     cost: float
     least: float
     """Lower bound on the cost of any choice."""
@@ -90,7 +90,7 @@ class Private:
     grouping: str
     sensitivity: str
     size: int
-    """Of a group, about."""
+    """Approximate size of a group."""
     noise: str
     choice: str
     """The mechanism by which categories are chosen."""

@@ -21,7 +21,7 @@ def gather(
     bare: NDArray[np.int64] | None = None,
     as_is: NDArray[np.bool_] | None = None,
 ) -> nw.DataFrame[Any]:
-    """Return the table with the keys of its groups, in its own order of rows and columns.
+    """Return the table with the published keys of its groups; rows and columns keep their order.
 
     In front stand pseudonyms, where they are asked for; households in ``bare`` get none. Records in ``as_is``
     share all keys with their group: what a mean of equal numbers rounds off is put back.

@@ -1,4 +1,4 @@
-"""From groups to a masked table: make them, have them obey the models, publish their centres."""
+"""From groups to a masked table: make groups, make them obey the models, publish their centres."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def _within_strata(
     equal: NDArray[np.int64],
     ctx: Context,
 ) -> tuple[Partition, tuple[Cost, ...], tuple[Stratum, ...]]:
-    """Group each stratum by itself; the models hold within each."""
+    """Group each stratum separately; the models hold within each."""
 
     def divide(some: Problem, who: NDArray[np.int64], here: Context) -> tuple[Partition, tuple[Cost, ...]]:
         rows = crowd.rows_of(who)

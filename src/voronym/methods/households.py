@@ -1,4 +1,4 @@
-"""Households whose members are seen together: grouped as units, published consistently.
+"""Households with visible members: grouped as units, published consistently.
 
 Where the pseudonym of a household is published, its members are a pattern: a couple of 34 and 36 with two
 children. So households of the same number of members are grouped, k at a time, and their members are laid

@@ -39,12 +39,12 @@ from voronym.table.units import Units
 
 Ints = NDArray[np.int64]
 MOST = 20_000_000
-"""Recodings, at most."""
+"""Largest number of recodings."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A recoding: the level of each key, the loss in percent, and how many records are suppressed."""
+    """A recoding: the level of each key, the loss in percent, and the number of suppressed records."""
 
     levels: tuple[int, ...]
     loss: float
@@ -53,7 +53,7 @@ class Solution:
 
 @dataclass
 class Lattice:
-    """All recodings of a table, and the best that were found.
+    """All recodings of a table, and the best ones so far.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ Bools = NDArray[np.bool_]
 SEARCHED = 20_000
 """Records up to which trial groups are improved by search."""
 ROUNDS = 6
-"""Times that exchanges and new groups follow each other."""
+"""Number of times that exchanges and new groups alternate."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Left:
 
     @property
     def said(self) -> str:
-        """The same as a sentence."""
+        """The choice and its saving as a sentence."""
         n, out = len(self.kept), int((~self.kept).sum())
         who = "records" if self.of_row is None else "people"
         with_all = "" if self.of_row is None else " with all their rows"
@@ -201,7 +201,7 @@ def prices(problem: Problem | Coded, ctx: Context) -> Floats:
 def who_compares(
     table: Table, ctx: Context, choices: ReleaseChoices, k: int
 ) -> tuple[Problem | Coded, Crowd, Ints | None]:
-    """Return the records among whom some are left out, who they are, and their strata.
+    """Return the records to choose from, their units, and their strata.
 
     Who is far from everybody is seen in coordinates, in whatever space groups are made; but where values are
     made missing, by the codes of the keys.
@@ -239,7 +239,7 @@ def _groups(problem: Problem, ctx: Context) -> Partition:
 
 
 def _lonely(X: Floats, k: int, many: int, near: Floats, ctx: Context, may: Bools) -> Ints:
-    """Leave out the records farthest from their nearest, a few at a time, because distances change."""
+    """Leave out the records farthest from their nearest neighbours, a few at a time: distances change."""
     here = np.arange(len(X))
     out: list[Ints] = []
     rounds = 4 if many >= 4 else 1
@@ -253,7 +253,7 @@ def _lonely(X: Floats, k: int, many: int, near: Floats, ctx: Context, may: Bools
 
 
 def _costly(X: Floats, part: Partition, many: int, may: Bools) -> Ints:
-    """Leave out whole groups that cost most for each record, then records far from the centres of others."""
+    """Leave out whole groups of highest cost per record, then records far from the centres of others."""
     off = np.square(X - part.centroids(X)[part.labels]).sum(axis=1)
     cost = np.bincount(part.labels, off) / part.sizes
     order = np.argsort(-cost, kind="stable")

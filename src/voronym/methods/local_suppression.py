@@ -65,7 +65,7 @@ class Gaps:
 
     @property
     def gap(self) -> float:
-        """By how many percent the cost is above the least possible one, at most."""
+        """Largest possible excess of the cost over the least possible one, in percent."""
         if self.cost <= self.least * (1.0 + 1e-6) + 1e-6:
             return 0.0
         return 100.0 * (self.cost / self.least - 1.0) if self.least > 0.0 else np.inf

@@ -110,7 +110,7 @@ def _mask(
 def _whole(
     table: Table, ctx: Context, *, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
 ) -> Masked:
-    """Mask a table, or a stratum, by a method that is not asked to divide records into groups."""
+    """Mask a table, or a stratum, by a method that does not divide records into groups."""
     if isinstance(options, DifferentialOptions):
         return _private(table, ctx, choices, options, k)
     if METHODS[choices.method].makes == "table":

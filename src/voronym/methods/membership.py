@@ -23,7 +23,7 @@ from voronym.table.table import Table
 WRONG = 0.01
 """The share of false alarms."""
 HALVES, MOST = 4, 2000
-"""How many releases are attacked, and on how many records each."""
+"""Number of releases to attack, and of records in each."""
 
 
 def membership(

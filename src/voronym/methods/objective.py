@@ -102,7 +102,7 @@ class _Columns:
             kind.append((column[:, j], origin * scale, (step or 1.0) * scale))
 
     def _scale(self, start: int) -> float:
-        """Return how many times a coordinate is as large as in the codec."""
+        """Return the ratio of a coordinate here to the coordinate in the codec."""
         plain = self.plain.X[:, start]
         largest = int(np.argmax(np.abs(plain)))
         return float(self.points[largest, start] / plain[largest]) if plain[largest] != 0.0 else 1.0

@@ -27,7 +27,7 @@ Divide = Callable[[Problem, Context], tuple[Partition, Bound | None]]
 WORK, BLOCK = 5e9, 256
 """Most coordinates compared at once to find the nearest class of each record."""
 TRIED = 64
-"""Classes that are tried as company for fewer than k records that are left over."""
+"""Number of classes to try as company for fewer than k leftover records."""
 
 
 def equal_groups(labels: Ints, k: int, judges: Sequence[Judge] = ()) -> Partition | None:

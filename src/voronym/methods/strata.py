@@ -1,4 +1,4 @@
-"""Groups that do not cross strata: each part of the table is grouped by itself."""
+"""Groups that do not cross strata: each part of the table is grouped separately."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from voronym.table.table import Table
 
 
 def rare(table: Table, name: str, k: int) -> int:
-    """Count the records whose weight fewer than k share."""
+    """Count the records whose weight is shared by fewer than k records."""
     codes = table.codes(name)
     return int((np.bincount(codes[codes >= 0])[codes[codes >= 0]] < k).sum())
 
