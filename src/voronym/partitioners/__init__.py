@@ -1,4 +1,4 @@
-"""Classical partitioners, one file each, behind one door.
+"""Classical partitioners, one file each, behind one entry point.
 
 `front` has the door, `microaggregate`; `mdav` maximum distance to average; `md` maximum distance; `vmdav`
 variable-size MDAV; `tfrp` two fixed reference points; `mst` the minimum spanning tree; `mu_approx` a forest,

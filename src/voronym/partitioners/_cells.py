@@ -17,7 +17,7 @@ __all__ = ["attach_leftovers", "by_falling_loss", "dissolve_cells"]
 
 
 def by_falling_loss(problem: Problem, part: Partition) -> NDArray[np.int64]:
-    """Return the groups by falling sum of squares, the first of equals first."""
+    """Return the groups by falling sum of squares; ties keep their order."""
     X = problem.points
     squares_of = np.square(X - part.centroids(X)[part.labels]).sum(axis=1)
     return np.argsort(-np.bincount(part.labels, squares_of), kind="stable")

@@ -1,4 +1,4 @@
-"""The nearest records of every record, and groups made of them: for methods that weigh neighbourhoods."""
+"""The nearest records of every record, and groups made of them, for methods based on neighbourhoods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from voronym.problem import Problem
 
 
 def neighbourhoods(X: NDArray[np.float64], k: int, ctx: Context) -> Around:
-    """Look around every record.
+    """Find the neighbourhood of every record.
 
     Among more than k equal records one may be missing from its own list. O(n) searches in the tree; memory
     O(n (k + d)).
@@ -36,7 +36,7 @@ def take_groups(
     *,
     begin: Callable[[Around, Rest], None] | None = None,
 ) -> NDArray[np.int64]:
-    """Take away one record and its k-1 nearest after the other; the last fewer than k join the nearest group.
+    """Take one record and its k-1 nearest after the other; the last few join the nearest group.
 
     Parameters
     ----------

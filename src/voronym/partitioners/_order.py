@@ -14,7 +14,7 @@ from voronym.partition import Partition
 
 
 def nearest_next(X: NDArray[np.float64], first: int, ctx: Context) -> NDArray[np.int64]:
-    """Return the path from a record that always goes to the nearest one not yet visited.
+    """Return the path from a record that always continues to the nearest unvisited record.
 
     Ties go to the lowest index. O(n) searches in a k-d tree that records leave.
     """
@@ -45,7 +45,7 @@ def chain_cells(X: NDArray[np.float64], part: Partition, ctx: Context) -> NDArra
 
 
 def outermost(X: NDArray[np.float64]) -> int:
-    """Return the record farthest from the mean of all, the first of equals."""
+    """Return the record farthest from the mean of all, the first among ties."""
     return int(np.argmax(np.square(X - X.mean(axis=0)).sum(axis=1)))
 
 

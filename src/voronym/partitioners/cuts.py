@@ -17,7 +17,7 @@ from voronym.space.records import Records
 
 Ints = NDArray[np.int64]
 FINE = 512
-"""Steps of a column of numbers in another space than that of ranges, at most."""
+"""Largest number of steps of a numeric column in a space other than that of ranges."""
 
 
 @algorithm(

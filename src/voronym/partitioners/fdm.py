@@ -17,7 +17,7 @@ from voronym.partitioners._order import cut, nearest_next, outermost
 from voronym.problem import Problem, check_k, check_points
 
 NEAR = 10
-"""Near records that a record's edges are compared with."""
+"""Number of near records with which a record's edges are compared."""
 
 LEAST = 8
 """Smallest number of records for which a tour has room for the moves."""
@@ -91,7 +91,7 @@ def _partitions(X: NDArray[np.float64], ks: list[int], ctx: Context) -> dict[int
 
 
 def short_tour(X: NDArray[np.float64], ctx: Context) -> NDArray[np.int64]:
-    """Return the records in the order of a short tour that begins behind its longest edge."""
+    """Return the records in the order of a short tour that begins after its longest edge."""
     n = len(X)
     tour = nearest_next(X, outermost(X), ctx.part(0.0, 0.3))
     if n < LEAST:

@@ -1,4 +1,4 @@
-"""The door to every method that makes groups."""
+"""The entry point of every method that makes groups."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def microaggregate(
 
 
 def check_time_limit(method: Method, time_limit: object) -> None:
-    """Refuse a time limit that the method would not look at."""
+    """Refuse a time limit for a method that ignores it."""
     if time_limit is not None and not method.timed:
         able = ", ".join(name for name, item in METHODS.items() if item.timed)
         raise InputError(

@@ -23,7 +23,7 @@ REFERENCE = "Panagiotakis, Tziritas: Successive group selection for microaggrega
     reference=REFERENCE,
 )
 def gsms(problem: Problem, ctx: Context) -> Partition:
-    """Take away, again and again, the group that leaves the least sum of squares in it and in the rest.
+    """Remove, repeatedly, the group with the least sum of squares in the group and in the rest together.
 
     Every remaining record proposes a group: itself and its k-1 nearest. The one that minimises
     ``SSE(group) + SSE(rest)``, the rest taken as a single group, becomes one, while k or more records

@@ -1,4 +1,4 @@
-"""Cells by halving along the widest column: coarse, in seconds for ten million records."""
+"""Cells by halving along the widest column: coarse, but ten million records take seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voronym.problem import Problem
 Ints = NDArray[np.int64]
 
 DEEPEST = 64
-"""More than the levels of any tree."""
+"""Upper bound on the levels of any tree."""
 
 
 @algorithm(
@@ -48,7 +48,7 @@ def kd(problem: Problem, ctx: Context) -> Partition:
 
 
 def partition(points: NDArray[np.float64], k: int, ctx: Context, *, room: float = 0.0) -> Ints:
-    """Return labels, all cells of about the same size; ``room`` is the share that they exceed k by."""
+    """Return labels of cells of about equal size; ``room`` is the share by which they exceed k."""
     n = len(points)
     cells = max(1, int(n / (k * (1.0 + room))))
     (rows, marks), order = sortable(points), np.arange(n)

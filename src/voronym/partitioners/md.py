@@ -44,7 +44,7 @@ def md(problem: Problem, ctx: Context) -> Partition:
 
 
 def partition(records: Points, k: int, ctx: Context) -> NDArray[np.int64]:
-    """Return the labels of MD, by the faster way."""
+    """Return the labels of MD, by the faster of two algorithms."""
     return (partition_fast if len(records) >= FAST_FROM else partition_plain)(records, k, ctx)
 
 

@@ -28,7 +28,7 @@ FAST_FROM = 20_000_000
 COLUMNS = 8
 """Number of columns above which searches are slow enough to be made ahead, on all cores."""
 LISTED = 100
-"""Largest k for which lists are made: they take memory in proportion to it, and larger groups are few."""
+"""Largest k for which lists are made: their memory grows with k, and larger groups are few."""
 
 SHELL = 256
 """Least number of records in a shell."""
@@ -70,7 +70,7 @@ def mdav(problem: Problem, ctx: Context) -> Partition:
 
 
 def partition(records: Records, k: int, ctx: Context) -> Ints:
-    """Return the labels of MDAV, by the faster way."""
+    """Return the labels of MDAV, by the faster of two algorithms."""
     if isinstance(records, Points):
         labels = attempt(lambda: cuda.partition(records.points, k, ctx), ctx)
         if labels is not None:
@@ -136,7 +136,7 @@ def partition_fast(records: Points, k: int, ctx: Context, *, ahead: bool | None 
 def peel(
     X: NDArray[np.float64], tree: trees.Tree, mean: NDArray[np.float64], size: int, left: int
 ) -> tuple[kernels.Shell, bool]:
-    """Return the shell of the ``size`` remaining records farthest from the mean, and whether that is all."""
+    """Return the shell of the ``size`` remaining records farthest from the mean, and whether it holds all."""
     squares, index = np.empty(left), np.empty(left, np.int64)
     tree.query[:] = mean
     search.all_distances(tree, squares, index)

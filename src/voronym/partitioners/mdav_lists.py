@@ -16,17 +16,17 @@ from voronym.core.context import Context
 Ints = NDArray[np.int64]
 
 NEAR, FAR = 3, 16
-"""Records in a list of the nearest, as a multiple of k; records in a list of the farthest."""
+"""Length of a list of nearest records, as a multiple of k; length of a list of farthest records."""
 AHEAD = (128, 2048)
 """Fewest and most records for which lists are made at a time."""
 OUTER, LEAST, RENEWED = 0.3, 4096, 0.8
 """Share of the remaining records searched for the farthest, their least number, and when to renew it."""
 STEP = 512
-"""Records of the pool that are looked at together."""
+"""Number of records of the pool that are examined together."""
 ROWS = 65_536
 """Number of lists kept, with some spare."""
 CHUNK = 128
-"""Records whose lists one thread makes at a time."""
+"""Number of records whose lists one thread makes at a time."""
 REACH, LEAST_RANK = 4, 3
 """Number of records to search, as a multiple of k, and the least rank in a sample that estimates their
 distance.
@@ -36,7 +36,7 @@ ROOM = 16
 
 
 class Ahead:
-    """Lists for the records that will soon be asked about.
+    """Lists for the records that will be queried soon.
 
     Parameters
     ----------

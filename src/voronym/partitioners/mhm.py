@@ -19,7 +19,7 @@ REFERENCE = "Domingo-Ferrer et al.: Efficient multivariate data-oriented microag
     reference=REFERENCE,
 )
 def npn_mhm(problem: Problem, ctx: Context) -> Partition:
-    """Go from each record to the nearest one not yet visited, then cut that path at the best places.
+    """Go from each record to the nearest unvisited one, then cut that path at the best places.
 
     The path begins at the record farthest from the mean of all; ties go to the lowest index. Groups are runs
     of the path of k to 2k-1 records; the best of them form a shortest path, as in `univariate`.
@@ -58,7 +58,7 @@ def mdav_mhm(problem: Problem, ctx: Context) -> Partition:
     reference=REFERENCE,
 )
 def md_mhm(problem: Problem, ctx: Context) -> Partition:
-    """Chain the groups of MD to a path, as `mdav_mhm` does those of MDAV, and cut it at the best places."""
+    """Chain the groups of MD to a path, as `mdav_mhm` chains those of MDAV, and cut it at the best places."""
     return _recut("md", problem, ctx)
 
 

@@ -1,4 +1,4 @@
-"""Mondrian: cuts at the median of the widest column, as long as both sides have k."""
+"""Mondrian: cuts at the median of the widest column, while both sides keep k."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
     model_free=True,
 )
 def mondrian(problem: Problem, ctx: Context) -> Partition:
-    """Cut the records at the median of the column with the widest range, while k are left on both sides.
+    """Cut the records at the median of the column with the widest range, while both sides keep k.
 
     Strict: records with equal values stay together. In the space of ranges, a column with a hierarchy is cut
     into the children of the lowest common ancestor, where all of them have k records or more.

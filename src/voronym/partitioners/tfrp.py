@@ -22,7 +22,7 @@ REFERENCE = "Chang, Li, Huang: TFRP: an efficient microaggregation algorithm, 20
     reference=REFERENCE,
 )
 def tfrp_1(problem: Problem, ctx: Context) -> Partition:
-    """Build groups at the ends seen from two fixed points: the least and the greatest values of all columns.
+    """Build groups at the ends seen from two fixed points: the minima and the maxima of all columns.
 
     In turns, the record farthest from the point of the columns' minima, and the one farthest from that of
     their maxima, forms a group with its k-1 nearest, while k or more records remain. The others each join the

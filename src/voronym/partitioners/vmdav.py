@@ -96,7 +96,7 @@ def vmdav(problem: Problem, ctx: Context, options: Gamma) -> Partition:
 
 
 def partition(records: Records, k: int, gamma: float, ctx: Context) -> Ints:
-    """Return the labels of V-MDAV, by the faster way."""
+    """Return the labels of V-MDAV, by the faster of two algorithms."""
     if isinstance(records, Points) and len(records) >= FAST_FROM:
         return partition_fast(records, k, gamma, ctx)
     return partition_plain(records, k, gamma, ctx)
@@ -140,7 +140,7 @@ def outermost_first(scan: Any, n: int) -> Ints:
 
 
 def attach_leftovers(records: Records, labels: Ints) -> None:
-    """Put the records without a group into those with the nearest centroids."""
+    """Put the records without a group into the groups with the nearest centroids."""
     left = np.flatnonzero(labels < 0)
     if len(left):
         done = np.flatnonzero(labels >= 0)

@@ -134,7 +134,7 @@ class Demand(Options):
         raise NotImplementedError
 
     def complete(self, draft: Draft) -> None:
-        """Add demands that nobody's choice covers to a run."""
+        """Add this demand to a run, if no choice of the user covers it."""
 
     def item(self, verdict: Verdict, figure: str = "", **more: Any) -> Item:
         """Return a line of the checklist."""
@@ -173,7 +173,7 @@ def demand(section: str, name: str, *, needed: tuple[str, ...] = ()) -> Callable
 
 
 def demand_of(section: str, name: Any) -> type[Demand]:
-    """Return a class of demands; refuse a name that is not there."""
+    """Return a class of demands; refuse an unknown name."""
     known = DEMANDS[section]
     if not isinstance(name, str) or name not in known:
         raise InputError(

@@ -87,7 +87,7 @@ class Checklist(Plain):
 
     @property
     def summary(self) -> str:
-        """The whole in a sentence."""
+        """The result in a sentence."""
         counts = {word: len(self.of(word)) for word in _MARKS}
         forms = (
             ("holds", "holds", "hold"),

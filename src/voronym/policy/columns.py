@@ -27,13 +27,13 @@ def _word(name: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class ColumnDemand(Demand):
-    """A demand on columns that hold something, or on a column by its name."""
+    """A demand on columns with a content, or on a column by its name."""
 
     holds: str = option("", "what the columns hold", check=_word)
     column: str = option("", "the name of a column, instead", check=text)
 
     def check(self) -> None:
-        """Refuse neither and both."""
+        """Refuse a demand with both, or with neither."""
         if bool(self.holds) == bool(self.column):
             raise InputError(
                 f"the demand {self.name!r} needs either holds (what columns hold) or column (a name)"

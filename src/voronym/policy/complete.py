@@ -1,4 +1,4 @@
-"""What a policy adds to a run that nobody chose: roles, steps, k and models, each with its reason."""
+"""The roles, steps, k and models that a policy adds to a run, each with its reason."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Draft:
     rows: int
     year: int = field(default_factory=lambda: dt.date.today().year)
     oldest: dict[str, int] = field(default_factory=dict)
-    """Years of birth before which nobody is told apart, by column."""
+    """Years of birth by column; people born before are not told apart."""
     added: list[Added] = field(default_factory=list)
     roles: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, Any] = field(default_factory=dict)

@@ -22,7 +22,7 @@ chance = number(0.0, 1.0)
 
 
 def _chance(name: str, value: Any) -> float:
-    """Check for a probability; 9 for 0.09 is a slip of the pen."""
+    """Check for a probability; 9 instead of 0.09 is refused."""
     try:
         return float(chance(name, value))
     except InputError:
@@ -169,7 +169,7 @@ class Guarantee(Demand):
         )
 
     def _answers(self, finding: Finding) -> bool:
-        """Whether a finding is of this model, as strictly as is demanded."""
+        """Whether a finding is of this model, with at least the demanded strictness."""
         model = parse_model(self.model)
         return finding.model == model.name and finding.required == model.required
 

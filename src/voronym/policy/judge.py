@@ -38,7 +38,7 @@ def check(
     progress: ProgressCallback | None = None,
     **columns: Any,
 ) -> Checklist:
-    """Judge any table by a policy, whoever made it.
+    """Judge a table of any tool by a policy.
 
     Parameters
     ----------

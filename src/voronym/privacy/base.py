@@ -72,7 +72,7 @@ class Finding:
 
     @property
     def column(self) -> str | None:
-        """The worst of these columns."""
+        """The worst of the confidential columns."""
         given = self.detail.get("column")
         return given if isinstance(given, str) else None
 
@@ -113,7 +113,7 @@ def _finite(data: Any) -> Any:
 
 
 Needs = Literal["sizes", "groups", "whole", "method"]
-"""What a model must see: the sizes of groups; each group; the whole table; or how it was made."""
+"""The part of a table that a model needs: group sizes, each group, the whole table, or its making."""
 
 
 @runtime_checkable

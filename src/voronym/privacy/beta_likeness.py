@@ -1,4 +1,4 @@
-"""beta-likeness: no class makes any confidential value much more likely than it is in the table."""
+"""beta-likeness: no class makes a confidential value much more likely than in the whole table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def limited_gain(runs: Runs, levels: Levels) -> Floats:
 @register("beta-likeness")
 @dataclass(frozen=True)
 class BetaLikeness(ConfidentialModel):
-    """No class makes any confidential value more than 1 + beta times as likely as it is in the table.
+    """No class makes a confidential value more than 1 + beta times as likely as in the whole table.
 
     ``(p - q) / q <= beta``, where p is the share of a value in the class and q its share in the table. That a
     value becomes *less* likely is no disclosure here, so a class may lack values, unlike for

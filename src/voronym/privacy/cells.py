@@ -37,7 +37,7 @@ class Runs:
 
     @cached_property
     def start(self) -> Ints:
-        """First pair of each cell that is not empty."""
+        """Position of the first pair of each non-empty cell."""
         return np.flatnonzero(np.diff(self.cell, prepend=-1))
 
     @cached_property
@@ -46,14 +46,14 @@ class Runs:
         return self.cell[self.start]
 
     def spread(self, per_cell: NDArray[Any], empty: float) -> Floats:
-        """Return a value per cell from one per occupied cell."""
+        """Return a value per cell from values of the occupied cells."""
         out = np.full(len(self.sizes), empty)
         out[self.occupied] = per_cell
         return out
 
 
 def count_runs(labels: Ints, codes: Ints, n_cells: int, m: int) -> Runs:
-    """Count the records of every cell and level that occur together."""
+    """Count the records of each pair of a cell and a level that occurs."""
     pair = labels * np.int64(m) + codes
     if n_cells * m <= max(4 * len(pair), 1 << 16):
         full = np.bincount(pair, minlength=n_cells * m)
@@ -68,7 +68,7 @@ def count_runs(labels: Ints, codes: Ints, n_cells: int, m: int) -> Runs:
 
 @dataclass(frozen=True)
 class Rule:
-    """How the kernels of enforcement compute the measure of a judge themselves.
+    """A rule by which the kernels of enforcement compute a judge's measure.
 
     A judge without a rule is obeyed too, by merging groups and by exchanging records whose confidential
     values are equal. With a rule, records are also exchanged wherever the measure allows it.

@@ -31,8 +31,8 @@ class ConfidentialModel(TextModel):
     confidential: ClassVar[bool] = True
     merging: ClassVar[bool] = True  # type: ignore[misc]
     knows: ClassVar[bool] = False
-    """Whether, of people with several values each, a value that all people of a class have counts as the only
-    one: see `voronym.privacy.people`."""
+    """Whether a value that all people of a class have counts as their only one, if people have several
+    values: see `voronym.privacy.people`."""
 
     def __post_init__(self) -> None:
         if self.column is not None and not isinstance(self.column, str):
@@ -57,7 +57,7 @@ class ConfidentialModel(TextModel):
         return tuple(of_rows(self.judge(column), persons, knows=self.knows) for column in self.levels(table))
 
     def levels(self, table: Table) -> tuple[Levels, ...]:
-        """Return the columns that the model is about, as levels; kinds and orders are the schema's."""
+        """Return the model's columns as levels; kinds and orders come from the schema."""
         names = table.confidential if self.column is None else (self.column,)
         if not names:
             raise InputError(
@@ -104,7 +104,7 @@ class ConfidentialModel(TextModel):
         )
 
     def _seen(self, column: Levels, table: Table) -> tuple[Judge, Classes, Floats]:
-        """Measure the classes of a table by one column; of a person's rows each different value once."""
+        """Measure the classes of a table by one column; each distinct value of a person counts once."""
         classes, persons = table.classes, table.persons
         if persons is None:
             judge = self.judge(column)

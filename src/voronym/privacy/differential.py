@@ -26,7 +26,7 @@ RELATIONS = (REPLACE, ADD_REMOVE)
 @register("dp")
 @dataclass(frozen=True)
 class DifferentialPrivacy(TextModel):
-    """Whatever is published would be nearly as likely if one person's values were others.
+    """Every published result would be nearly as likely if the values of one person were different.
 
     A release is ε-differentially private where replacing the values of one unit changes the probability of
     every published table by a factor of e^ε at most (and δ). Units are rows, or the people or households that

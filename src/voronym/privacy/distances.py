@@ -1,4 +1,4 @@
-"""How far the distribution of a confidential column in a cell is from that in the whole table.
+"""Distances of a confidential column's distribution in a cell from that in the whole table.
 
 Each function takes the counts of all cells (`voronym.privacy.cells.Runs`) and the column, and returns a
 value per cell. Only levels that occur in a cell are looked at, O(n log m) for all cells. Earth mover's

@@ -1,4 +1,4 @@
-"""Individual risk: how likely a match with each record is correct, from sampling weights.
+"""Individual risk: the probability that a match with each record is correct, from sampling weights.
 
 A record's class has f records in the sample and, after the weights, some sum W of them in the population.
 The model of Benedetti and Franconi takes the number F in the population, given f, as negative binomial: the
@@ -85,7 +85,7 @@ def _by_steps(f: Ints, p: Floats) -> Floats:
 
 
 def household_risk(risks: Floats, households: Ints) -> Floats:
-    """Return how likely at least one member of each household is matched: ``1 - product of (1 - r)``.
+    """Return the probability that a member of each household is matched: ``1 - product of (1 - r)``.
 
     Members count as independent, which they are not quite: it is the usual approximation.
 

@@ -1,4 +1,4 @@
-"""Estimates of mutual information from counts: plug-in, corrected, by chance, and how sure."""
+"""Estimates of mutual information from counts: plug-in, corrected, by chance, with intervals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MANY = 50
 _WHOLE = 1.25
 """Extra nats that the likelihood may fall beyond a chi-square law, because counts are whole numbers."""
 _RANGE = 192
-"""Numbers summed up below that: twenty standard deviations above the mean."""
+"""Range of numbers to sum below `_MANY`: up to twenty standard deviations above the mean."""
 
 
 def contributions(runs: Runs, levels: Levels, *, unit: float = 1.0) -> Floats:
@@ -94,7 +94,7 @@ def estimate(runs: Runs, levels: Levels, *, confidence: float = 0.95) -> Estimat
 
 
 def likely_drop(runs: Runs, levels: Levels, z: float) -> float:
-    """Return by how much I falls on the way to independence before the records rule it out.
+    """Return how far I can fall towards independence before the records rule it out.
 
     The law p_s = (1 - s) p + s p(w) p(c) has the margins of the counts p; its likelihood is
     exp(-n KL(p || p_s)) of the greatest one. The s is taken where that is exp(-z²/2 - 5/4), as in an interval
@@ -125,7 +125,7 @@ def likely_drop(runs: Runs, levels: Levels, z: float) -> float:
 
 
 def expected_by_chance(sizes: Ints, counts: Ints, n: int | None = None) -> float:
-    """Return the mean plug-in mutual information over all ways to deal the values out to the classes.
+    """Return the mean plug-in mutual information over all assignments of the values to the classes.
 
     A class of s records gets X of the q records of a level, X hypergeometric; the expectation of
     (X / n) ln(n X / (s q)) is summed over classes and levels. Equal sizes and equal counts are done once.

@@ -31,7 +31,7 @@ def people(runs: Runs, levels: Levels) -> Floats:
 
 
 def each_once(runs: Runs, levels: Levels) -> Floats:
-    """Return the sum of the values of the levels that each cell has, whatever the number of records."""
+    """Return the sum of the values of the distinct levels in each cell."""
     return _sums(runs, np.ones(len(runs.count), np.int64), levels)
 
 
@@ -97,7 +97,7 @@ class KMap(TextModel):
 
     @property
     def merging(self) -> bool:  # type: ignore[override]
-        """Whether groups are merged until it holds: people of a file are found by values, not by means."""
+        """Whether groups are merged until it holds: a file of people is searched by values, not by means."""
         return self.population is None
 
     def judges(self, table: Table) -> tuple[Judge, ...]:

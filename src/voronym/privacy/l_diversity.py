@@ -25,7 +25,7 @@ KINDS = ("distinct", "entropy", "recursive")
 
 
 def effective(runs: Runs, levels: Levels) -> Floats:
-    """Return exp(H) of each cell: how many equally frequent values have its entropy. Infinite when empty."""
+    """Return exp(H) of each cell: how many equally frequent values have its entropy; infinite if empty."""
     del levels
     if not len(runs.cell):
         return np.full(len(runs.sizes), np.inf)
@@ -116,7 +116,7 @@ class LDiversity(ConfidentialModel):
 
     @property
     def required(self) -> float | None:
-        """The l that was asked for; the c of recursive (c, l)-diversity."""
+        """The requested l; for recursive (c, l)-diversity the c."""
         wanted = self.c if self.kind == "recursive" else self.l
         return None if wanted is None else float(wanted)
 
@@ -139,7 +139,7 @@ class LDiversity(ConfidentialModel):
         return f"{judge.levels.column}, {kind}"
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
-        """Return the figures of one column, JSON-able: whatever was asked, all three kinds."""
+        """Return the figures of one column, JSON-able: always all three kinds."""
         every = {
             "distinct": Judge(judge.levels, distinct),
             "entropy": Judge(judge.levels, effective),

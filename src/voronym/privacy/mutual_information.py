@@ -26,7 +26,7 @@ FEWEST, MOST = 8, 64
 
 
 def default_bins(n: int) -> int:
-    """Return how many values an ordered column may have before it is binned: the cube root of n, 8 to 64.
+    """Return the number of values above which an ordered column is binned: the cube root of n, 8 to 64.
 
     Examples
     --------

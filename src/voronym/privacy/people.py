@@ -26,7 +26,7 @@ from voronym.table.units import distinct, first_of_each
 
 
 def once(levels: Levels, classes: Classes, persons: Ints) -> tuple[Levels, Classes, Ints]:
-    """Return a column and its classes with each person's value once per class, and the persons of these.
+    """Return a column and its classes with each person's value once per class, and the person of each.
 
     Examples
     --------

@@ -143,12 +143,12 @@ def whole(name: str, symbol: str, given: Any, *, least: int) -> int | None:
 
 
 def short(value: float) -> str:
-    """Return the shortest text that reads back as the same number, without a trailing ``.0``."""
+    """Return the shortest text that reads back as the same number, without ``.0`` at the end."""
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
 class TextModel:
-    """A model as a frozen dataclass: the first field is the requirement, and the text is made of its fields.
+    """A model as a frozen dataclass: its first field is the requirement, and its fields make its text.
 
     ``name=first,field=value,...``; fields at their default are left out. ``name`` is given by `register`.
     """
@@ -190,7 +190,7 @@ class TextModel:
         return None if wanted is None else float(wanted)
 
     def options(self) -> dict[str, object]:
-        """Return the fields behind the first that differ from their default; the column comes last."""
+        """Return the fields after the first that differ from their default; the column comes last."""
         rest = sorted(_fields(self)[1:], key=lambda field: field.name == "column")
         given = {item.name: getattr(self, item.name) for item in rest}
         return {entry.name: given[entry.name] for entry in rest if given[entry.name] != entry.default}

@@ -9,14 +9,14 @@ from voronym.quantize.costs.base import Floats, Integers
 from voronym.space import Space
 
 BLOCK = 1 << 20
-"""Costs, rows by cells, that are held at a time."""
+"""Number of costs, rows times cells, that are held at a time."""
 
 CANDIDATES = 4
 """Cells that the tree returns for each point; a scan decides if they may not suffice."""
 
 
 def assign(X: Floats, centroids: Floats, costs: Floats, space: Space) -> Integers:
-    """Return the cells of least distance plus cost; of equals the lowest index."""
+    """Return the cell of least distance plus cost for each point, the lowest index among ties."""
     points, places = space.coordinates(X), space.coordinates(centroids)
     if points is None or places is None:
         labels = np.empty(len(X), np.int64)
@@ -44,7 +44,7 @@ def scan(X: Floats, centroids: Floats, costs: Floats) -> Integers:
 
 
 def by_tree(X: Floats, centroids: Floats, costs: Floats) -> Integers:
-    """Do the same by a tree: ``|x - y|² + c = |(x, 0) - (y, √(c - min c))|² + min c``.
+    """Return the same cells by a tree: ``|x - y|² + c = |(x, 0) - (y, √(c - min c))|² + min c``.
 
     The tree's distances are rounded otherwise than the scan's, so it only proposes: the nearest few are
     compared by the scan's own sum, and where the next one might be as near, the scan decides.

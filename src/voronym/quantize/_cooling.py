@@ -13,7 +13,7 @@ COLD = 0.02
 """The last heat, as a share of the first of a whole cooling: a point then has nearly one cell."""
 
 BALANCE = 6
-"""How often costs are balanced in a round."""
+"""Number of times that costs are balanced in a round."""
 
 TINY = 1e-9
 """A smooth count, in points, below which a cell does not move."""

@@ -48,7 +48,7 @@ class Planned:
         return Quantizer(self.centroids, self.costs, self.space)
 
     def _words(self) -> str:
-        """Return how it came out."""
+        """Describe the result in words."""
         return ""
 
     def __repr__(self) -> str:

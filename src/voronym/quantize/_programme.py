@@ -24,10 +24,10 @@ WHOLE = 50_000
 """Pairs of points and places up to which the programme starts with all of them."""
 
 SAMPLE = 8
-"""How many times smaller the sample is whose prices a larger programme starts from."""
+"""Ratio of a larger programme to the sample whose prices it starts from."""
 
 SOME = 4
-"""Places looked at for each point when pairs are added."""
+"""Number of places to look at for each point when pairs are added."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Task:
 
 
 class Plan(NamedTuple):
-    """Which share of which point goes where, and the costs of the places."""
+    """The share of each point in each place, and the costs of the places."""
 
     points: Integers
     places: Integers

@@ -31,7 +31,8 @@ Init = str | Partition | Quantizer | ArrayLike
 
 
 SHAKEN = (0.4, 0.8)
-"""How far centroids move when a design is shaken, in shares of the distance to the next; drawn each time."""
+"""Distance that centroids move when a design is shaken, as a share of the distance to the nearest one; drawn
+each time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def shake(
     *,
     reach: float | None = None,
 ) -> Start:
-    """Return the centroids of a design, each moved about half as far as the next one is.
+    """Return the centroids of a design, each moved about half the distance to its nearest neighbour.
 
     Better than a fresh start: most of what the design found out stays. With ``reach`` all move that share of
     how far points are from them on the average. Where there is nothing between two centroids, one in five is
@@ -122,7 +123,7 @@ def shake(
 
 
 def _apart(C: Floats) -> Floats:
-    """Return how far each centroid is from the next, shape (m, 1)."""
+    """Return the distance of each centroid from its nearest neighbour, shape (m, 1)."""
     from scipy.spatial import cKDTree  # takes a while to load
 
     if len(C) < 2:
@@ -131,7 +132,7 @@ def _apart(C: Floats) -> Floats:
 
 
 def resized(X: Floats, begin: Start, m: int, space: Space) -> Start:
-    """Return a start with another number of cells: near ones become one, far points become new ones.
+    """Return a start with another number of cells: join near centroids, add far points.
 
     Of two centroids that become one, the one with fewer points near it goes. A new cell starts at the cost of
     the cell that its point was in.
@@ -151,7 +152,7 @@ def resized(X: Floats, begin: Start, m: int, space: Space) -> Start:
 
 
 def farthest(X: Floats, C: Floats, number: int, space: Space) -> list[int]:
-    """Return points, one by one the farthest from all centroids and the points before."""
+    """Return points, each one farthest from all centroids and from the points before it."""
     least = np.min([space.cost(X, C[[q]])[:, 0] for q in range(len(C))], axis=0)
     chosen: list[int] = []
     for _ in range(number):
@@ -161,7 +162,7 @@ def farthest(X: Floats, C: Floats, number: int, space: Space) -> list[int]:
 
 
 def count(C: Floats, m: int, what: str) -> Floats:
-    """Refuse a number of centroids that is not that of the cells."""
+    """Refuse a number of centroids that differs from the number of cells."""
     if len(C) != m:
         raise InputError(f"the {what} has {len(C)} cells, but sizes are asked for {m}")
     return C.copy()

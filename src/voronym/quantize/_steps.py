@@ -16,7 +16,7 @@ from voronym.quantize.costs.transport import Engine, Solved
 from voronym.space import Space
 
 TINY = 0.05
-"""A cell with a smaller share of the size it should have is given up, and a large one is divided instead."""
+"""A cell below this share of its prescribed size is given up, and a large one is divided instead."""
 
 
 def hurry(ctx: Context) -> None:
@@ -60,7 +60,7 @@ class Exact:
         return Turn(self.labels, self.C, self.c, self.distances / len(self.X), solved)
 
     def settle(self, turn: Turn, ctx: Context) -> Turn:
-        """Return a turn with its assignment proven, by costs that leave no needless ties."""
+        """Return a turn with a proven assignment, by costs without needless ties."""
         assert turn.solved is not None  # noqa: S101 - every step has one
         self.engine.tick = partial(ctx.tell, 0.0)  # short, and nothing can be returned before it
         self.engine.place(turn.centroids)
@@ -69,7 +69,7 @@ class Exact:
 
 
 class Near:
-    """Assignments by a solver that meets the sizes nearly; cells that vanish start again elsewhere."""
+    """Assignments by a solver that nearly meets the sizes; cells that vanish start again elsewhere."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ def move(C: Floats, means: Floats, speed: float, space: Space) -> Floats:
 
 
 def centroids(X: Floats, labels: Integers, C: Floats, space: Space) -> Floats:
-    """Return the centroid of each cell; an empty one keeps the centroid it has."""
+    """Return the centroid of each cell; an empty cell keeps its centroid."""
     means = space.centroids(X, labels, len(C))
     empty = np.bincount(labels, minlength=len(C)) == 0
     means[empty] = C[empty]

@@ -1,4 +1,4 @@
-"""Points to fixed places with limited room: hospitals, reviewers, agents."""
+"""Points to fixed places with limited capacity: hospitals, reviewers, agents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from voronym.quantize.costs.transport import transport
 from voronym.space import Space
 
 COPIES = 2_000_000
-"""Points, copies counted, up to which whole weights are solved by exact transport."""
+"""Number of points, including copies, up to which whole weights are solved by exact transport."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +67,7 @@ def allocate(
     space: Space | None = None,
     progress: ProgressCallback | None = None,
 ) -> Allocation:
-    """Send points to fixed places with limited room, at the least total distance.
+    """Send points to fixed places with limited capacity, at the least total distance.
 
     The problem: minimise ``sum_iq weight_i z_iq d(x_i, place_q)`` over shares z, with ``sum_q z_iq = 1`` and
     ``minimum_q <= sum_i load_i z_iq <= capacity_q``. It is a transportation problem, solved exactly; the
@@ -148,7 +148,7 @@ def allocate(
 
 
 def _by_transport(task: Task, ctx: Context) -> Plan:
-    """Copy each point as often as it weighs, and let `transport` divide the copies."""
+    """Copy each point by its weight, and let `transport` divide the copies."""
     total, m = int(task.weights.sum()), len(task.C)
     bounds = Bounds(task.low.astype(np.int64), np.minimum(task.high, total).astype(np.int64))
     sizes = bounds.low if bounds.exact else tuple(bounds)
@@ -199,7 +199,7 @@ def check_measure(what: str, given: ArrayLike | None, n: int) -> Floats:
 
 
 def check_room(task: Task, *, plain: bool) -> None:
-    """Refuse bounds that no plan can meet: any others can be met, as every point may go everywhere."""
+    """Refuse bounds that no plan can meet; every point may go everywhere, so all others can be met."""
     low, high, total = task.low, task.high, float(task.loads.sum())
     above = int((low > high).sum())
     if above:

@@ -231,7 +231,7 @@ def _takes(source: Source, *arguments: object) -> bool:
 def _reject(
     density: Source, n: int, rng: np.random.Generator, bounds: ArrayLike, *, rounds: int = 10_000
 ) -> NDArray[np.float64]:
-    """Sample a density in a box by rejection, below a ceiling that rises as it must."""
+    """Sample a density in a box by rejection, below a ceiling that rises when needed."""
     try:
         box = np.asarray(bounds, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

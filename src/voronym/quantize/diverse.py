@@ -14,7 +14,7 @@ from voronym.quantize.costs.transport import transport
 
 Ints = NDArray[np.int64]
 ROUNDS = 60
-"""Rounds, at most: mostly a dozen are enough."""
+"""Largest number of rounds: a dozen is usually enough."""
 
 
 def levels_of(problem: Problem) -> Ints:

@@ -29,7 +29,7 @@ _WEIGHTS = np.array([9 / 40, *[(155 - _ROOT) / 1200] * 3, *[(155 + _ROOT) / 1200
 """Radon's rule on a triangle: seven points inside, weights above 0, exact up to degree 5."""
 _EDGE, _EDGE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 MOST = 1 << 21
-"""Triangles in all, at most."""
+"""Largest number of triangles in all."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -115,7 +115,7 @@ class LevelQuantizer:
         return Quantizer(self.centroids, space=self.space).decode(labels)
 
     def sizes(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return how many of the points fall into each cell of the last level."""
+        """Return the number of points in each cell of the last level."""
         return np.bincount(self.assign(X), minlength=self.n_cells).astype(np.int64)
 
     def distortion(self, X: ArrayLike) -> float:
@@ -152,7 +152,7 @@ class LevelQuantizer:
 
 
 def load(path: str | Path) -> Quantizer | LevelQuantizer:
-    """Read a quantizer of one level or of several, whichever the file has."""
+    """Read a quantizer of one level or of several, as the file says."""
     return (LevelQuantizer if _stored.has_levels(Path(path)) else Quantizer).load(path)
 
 

@@ -1,4 +1,4 @@
-"""The probability-constrained Lloyd algorithm: centroids and assignments in turn."""
+"""The probability-constrained Lloyd algorithm: centroids and assignments alternate."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ LARGE, FINE = 100_000, 2_000
 """Total points, and points per cell, above which a design starts with samples."""
 
 SAMPLES = (200, 1_000)
-"""Points in a cell of these samples."""
+"""Number of points per cell in these samples."""
 
 WALK, SLACK, HOME = 20, 0.5, 5
-"""Designs of a walk where there are more than these, how much worse a place may be at its beginning, in cells
-of mean cost, and at how many of its last designs no place may be worse: docs/decisions/quantizers.md."""
+"""Number of designs above which they form a walk; how much worse a place of the walk may be at its beginning,
+in cells of mean cost; and the number of last designs in which no place may be worse:
+docs/decisions/quantizers.md."""
 
 HOT, WARM = 1.0, 0.3
 """Heat at which cooling begins, in units of the distortion: at first, and after a shake."""
@@ -40,7 +41,7 @@ HOT, WARM = 1.0, 0.3
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A quantizer, the partition it was designed with, and how the design went.
+    """A quantizer, the partition from its design, and the course of the design.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class Design:
 
     @property
     def sizes(self) -> Integers:
-        """How many points each cell has."""
+        """Number of points in each cell."""
         return np.bincount(self.labels, minlength=self.quantizer.n_cells).astype(np.int64)
 
     def __repr__(self) -> str:
@@ -283,7 +284,7 @@ def _joined(
 
 
 def _ended(X: Floats, near: Design, bounds: Bounds, space: Space, settings: Settings, ctx: Context) -> Design:
-    """Return a design with cells of exactly their sizes, from one whose solver met them nearly.
+    """Return a design with exact cell sizes, from one whose solver nearly met them.
 
     Where it was off by a point or two that is all that changes. With a few points a cell it may be off by
     most of them: so centroids move, too, as long as that gains.

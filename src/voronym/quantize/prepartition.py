@@ -21,7 +21,7 @@ ROUNDS = 10
 """Rounds of PCL for the macrocells: their borders cost little, so they need not be optimal."""
 
 SAMPLE = 100
-"""Records per macrocell in the sample that their first centroids come from."""
+"""Records per macrocell in the sample that gives their first centroids."""
 
 
 def _by_name(name: str, value: Any) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def prepartition(problem: Problem, ctx: Context, options: PrepartitionOptions) -
 
 
 def multiples(n: int, k: int, cells: int) -> NDArray[np.int64]:
-    """Return sizes that sum to n, multiples of k as equal as can be; the first also has the rest.
+    """Return sizes that sum to n: multiples of k, as equal as possible; the first also takes the rest.
 
     Examples
     --------

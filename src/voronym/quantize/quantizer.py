@@ -100,7 +100,7 @@ class Quantizer:
         return int(self.centroids.shape[1])
 
     def assign(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return the cell of each point, shape (n,): the least ``d + cost``, of equals the lowest index.
+        """Return the cell of each point, shape (n,): the least ``d + cost``, the lowest index among ties.
 
         Nothing is promised about the sizes of the cells, k included. Cost: O(n m d) at worst; many
         cells in few dimensions are searched by a tree in d+1 dimensions, with the same result.
@@ -123,7 +123,7 @@ class Quantizer:
         return float(self.space.paired(points, self.centroids, self.assign(points)).mean())
 
     def sizes(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Return how many of the points fall into each cell, shape (m,)."""
+        """Return the number of points in each cell, shape (m,)."""
         return np.bincount(self.assign(X), minlength=self.n_cells).astype(np.int64)
 
     def probabilities(self, X: ArrayLike) -> NDArray[np.float64]:

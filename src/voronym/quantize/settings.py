@@ -16,7 +16,7 @@ SMALL = 500_000
 """Pairs of points and cells up to which several cooled designs take seconds, and are the default."""
 
 ROUNDS, DESIGNS, BUDGET = 50, 8, 800_000
-"""How long each is cooled, how many there are at most, and pairs over all of them, roughly.
+"""Cooling rounds of each design, largest number of designs, and approximate number of pairs over all of them.
 
 docs/decisions/quantizers.md has the data they are from.
 """
@@ -24,7 +24,7 @@ docs/decisions/quantizers.md has the data they are from.
 
 @dataclass(frozen=True)
 class Settings:
-    """How `pcl` works, as described there."""
+    """The settings of `pcl`, as described there."""
 
     costs: str = "transport"
     speed: float = 1.8

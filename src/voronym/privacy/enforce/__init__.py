@@ -1,4 +1,4 @@
-"""Make a partition obey privacy models, and lose as little as possible.
+"""Make a partition obey privacy models at the least loss.
 
 ``front``   the door, `enforce`, and what it gives back, `Enforced`
 ``merge``   merge cells until every judge accepts them, the cheapest merge first

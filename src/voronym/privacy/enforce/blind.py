@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 RATIO = 1.5
-"""Ratio of one size of the grid to the one before."""
+"""Ratio of each size of the grid to the previous one."""
 
 WORLDS, SURE = 400, 0.99
 """Random worlds tried before any confidential value is read, and the share that must pass."""
@@ -138,12 +138,12 @@ class Plan:
 
     @property
     def height(self) -> int:
-        """How often groups may be joined, at most."""
+        """Largest number of times that groups may be joined."""
         return max((len(tree) for tree in self.trees), default=0)
 
     @property
     def paired(self) -> int:
-        """How many groups are in trees."""
+        """Number of groups in trees."""
         return sum(math.prod(tree) for tree in self.trees)
 
     def places(self, centres: Floats) -> Ints:
@@ -211,7 +211,7 @@ def _arities(groups: int) -> tuple[int, ...]:
 
 
 def grid(k: int, n: int) -> list[int]:
-    """Return the sizes that are tried, from k on; the last is a single group.
+    """Return the sizes to try, from k on; the last one is a single group.
 
     Examples
     --------

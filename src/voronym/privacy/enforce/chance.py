@@ -24,7 +24,7 @@ NEAR = 3
 """Number of nearest groups from which a partner is drawn."""
 
 SHARE = 0.5
-"""Chance of a group to be merged, or to exchange a record, for no reason."""
+"""Probability that a group is merged, or exchanges a record, without need."""
 
 
 def random_merge(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
@@ -46,7 +46,7 @@ def random_merge(problem: Problem, part: Partition, asked: Requirements, ctx: Co
 
 
 def random_swap(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
-    """Exchange records until every judge is content, then a few more at random, that all accept.
+    """Exchange records until every judge accepts, then make a few random exchanges that all accept.
 
     A record that is far from its group then tells little: it may be there for no reason.
     """

@@ -1,4 +1,4 @@
-"""Confidential-first: every cell gets its share of the confidential values, then keys come together."""
+"""Confidential-first: give every cell its share of the confidential values, then bring keys together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEW = 0.3
 """Share of failing cells up to which exchanges can repair them."""
 
 STEP = 1.15
-"""Ratio of one size that is tried to the one before."""
+"""Ratio of each size that is tried to the previous one."""
 
 LOOK = 2
 """Visits to all records after which starts are compared."""

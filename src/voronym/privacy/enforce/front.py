@@ -1,4 +1,4 @@
-"""The door to enforcement."""
+"""The entry point of enforcement."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from voronym.space.records import Records
 cKDTree = later.called("scipy.spatial", "cKDTree")  # noqa: N816 - its own name
 
 NEAR = 8
-"""Nearest cells that are candidates for a merge."""
+"""Number of nearest cells that are candidates for a merge."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -105,7 +105,7 @@ class Merging:
         self.asking += self.count if self._over() else 0
 
     def _over(self) -> bool:
-        """Whether a judge of the sum over all cells refuses it."""
+        """Whether a judge refuses the sum over all cells."""
         for j in np.flatnonzero(self.additive):
             if self.total[j] > self.rules.need[j] / self.rules.scale[j]:
                 return True

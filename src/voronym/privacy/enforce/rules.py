@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 class Requirements:
-    """Everything that is required of the groups: the judges, and the same as arrays.
+    """All requirements on the groups: the judges, and their form as arrays.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Requirements:
 
     @cached_property
     def profile(self) -> Ints:
-        """A number for all confidential values of a record together: equal ones may change places freely."""
+        """A number for all confidential values of a record: records with equal numbers may be exchanged."""
         if len(self.codes) == 1:
             return np.asarray(self.codes[0], np.int64)
         inverse = np.unique(self.codes, axis=1, return_inverse=True)[1]
@@ -104,7 +104,7 @@ class Requirements:
         )
 
     def severities(self, labels: Ints, n_cells: int) -> Floats:
-        """Return how far each cell is from each judge, shape (cells, J), by the judges themselves."""
+        """Return each cell's distance from the threshold of each judge, shape (cells, J), by the judges."""
         out = np.empty((n_cells, len(self.judges)))
         for j, judge in enumerate(self.judges):
             out[:, j] = judge.severity(judge.values(labels, n_cells))

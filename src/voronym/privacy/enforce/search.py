@@ -1,4 +1,4 @@
-"""Exchanges of records between near groups, with the judges looking on."""
+"""Exchanges of records between near groups, checked by the judges."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = 16
 """Most kinds of a column with many levels for donors."""
 
 ENOUGH = 5e-3
-"""A pass that gains less than this share ends the search."""
+"""Gain, as a share of the cost, below which a pass ends the search."""
 
 Ints = NDArray[np.int64]
 

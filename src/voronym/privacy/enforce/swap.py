@@ -14,10 +14,10 @@ from voronym.privacy.enforce.split import split
 from voronym.problem import Problem
 
 ROUNDS = 10
-"""Prices of a violation that are tried, each three times the one before."""
+"""Number of prices of a violation to try, each three times the previous one."""
 
 PASSES = 8
-"""Visits to all records, at most, in the end."""
+"""Largest number of visits to all records at the end."""
 
 
 def swap(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
@@ -59,7 +59,7 @@ def repair(
 
 
 def polish(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
-    """Lower the cost by swaps, shifts and splits that keep every judge content."""
+    """Lower the cost by swaps, shifts and splits that every judge accepts."""
     for _ in range(2):
         if ctx.over:
             break

@@ -21,19 +21,19 @@ from voronym.quantize.costs.repair import Repaired, values
 from voronym.quantize.costs.sources import BLOCK, Source
 
 DENSE = 5_000_000
-"""Units times cells up to which all slacks are computed."""
+"""Number of units times cells up to which all slacks are computed."""
 
 ROOM = 20_000_000
-"""Slacks of points near borders, about, that are held at most."""
+"""Approximate limit on the stored slacks of points near borders."""
 
 FEW = 256
-"""Cells up to which all slacks are kept."""
+"""Number of cells up to which all slacks are kept."""
 
 NEIGHBOURS = 16
 """Approximate number of slacks kept per cell, if there are more cells."""
 
 SWEEPS = 1000
-"""Times, at most, that all costs move towards the middle."""
+"""Largest number of times that all costs move towards the middle."""
 
 NEAR = 40
 """Approximate number of points per cell whose slacks are examined, if there are very many points."""
@@ -50,7 +50,7 @@ class Slacks:
 
 
 def centre(source: Source, pieces: Repaired, sizes: Bounds, c: Floats) -> Floats:
-    """Return costs that prove the same assignment, with no point tied that need not be.
+    """Return costs that prove the same assignment without needless ties.
 
     Cost: O(n m) where that is little, else a few passes over the points; then some hundred times the pairs of
     neighbouring cells. With very many points in reach of a border the costs are left as they are.
@@ -98,7 +98,7 @@ def _every(source: Source, pieces: Repaired, c: Floats) -> Slacks:
 
 
 def _near(source: Source, pieces: Repaired, c: Floats) -> Slacks:
-    """Return the slacks that points near borders have."""
+    """Return the slacks of points near borders."""
     m = len(c)
     unit, cell = pieces.unit, pieces.cell
     own = values(source, unit, cell)
@@ -130,7 +130,7 @@ def _near(source: Source, pieces: Repaired, c: Floats) -> Slacks:
 
 
 def _middle(source: Source, slacks: Slacks, lower: Floats, upper: Floats) -> Floats:
-    """Return a change in the middle: every cell moves half of the way there, as the others allow, many times.
+    """Return a change to the middle: every cell moves half of the way that the others allow, many times.
 
     A step takes at most a quarter of a slack from either side, so half of it is left, and what is not tied
     is not tied again. A tied cell gets room as soon as a neighbour has moved.

@@ -14,7 +14,7 @@ from voronym.quantize.costs.base import Floats, Integers
 from voronym.quantize.costs.sources import Scan, Source
 
 DENSE = 150
-"""Cells up to which the Jacobian is a dense matrix."""
+"""Number of cells up to which the Jacobian is a dense matrix."""
 
 RIDGE = 1e-9
 """Added to the diagonal: a Laplacian is singular, since a constant on all costs changes nothing."""
@@ -23,7 +23,7 @@ RIDGE = 1e-9
 def guess(
     source: Source, sizes: Integers, c: Floats, margin: float, scan: Scan, rounds: int = 40
 ) -> tuple[Floats, float]:
-    """Return costs that give nearly the sizes, and how far they may still be off.
+    """Return costs that nearly give the sizes, and their possible error.
 
     Parameters
     ----------

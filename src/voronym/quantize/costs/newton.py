@@ -11,7 +11,7 @@ from voronym.quantize.costs.base import Assignment, Floats, Given, check_exact, 
 from voronym.space import Space
 
 BLOCK = 2_000_000
-"""Distances in a block."""
+"""Number of distances in a block."""
 
 KEPT = 20_000_000
 """Distances that are kept; more are computed again in every step."""
@@ -20,7 +20,7 @@ DIRECT = 500
 """Number of cells up to which Newton's equations are solved directly; beyond, by conjugate gradients."""
 
 COOLING = 0.25
-"""Ratio of one temperature to the one before."""
+"""Ratio of each temperature to the previous one."""
 
 LEAST = 0.1
 """A step keeps this share of the least mass, as in semi-discrete optimal transport."""
@@ -130,7 +130,7 @@ class Smooth:
         return value - float(self.sizes @ c), p, R
 
     def answer(self, c: Floats, steps: int) -> Assignment:
-        """Return every point in its best cell."""
+        """Return the best cell of each point."""
         labels = np.empty(len(self.X), np.int64)
         cost = dual = 0.0
         for number, rows in enumerate(self.rows):

@@ -11,10 +11,10 @@ from voronym.quantize.costs.base import Bounds, Floats, Integers
 from voronym.quantize.costs.sources import Arcs, Source, widen
 
 BUDGET = 4_000
-"""Cells visited between two ticks."""
+"""Number of cells visited between two ticks."""
 
 MANY = 0.15
-"""Share of units that, if they object, had too few arcs."""
+"""Share of units with a better cell outside their arcs above which they had too few arcs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Repaired:
 
 
 def repair(source: Source, arcs: Arcs, sizes: Bounds, c: Floats, limit: float) -> Repaired:
-    """Give cells their sizes by the least costly moves along arcs; the costs come along.
+    """Give cells their sizes by the cheapest moves along arcs; update the costs as well.
 
     With a limit: where costs rise by it, or the arcs do not lead on, ``done`` is false: come back with the
     new costs. Without one, all units are asked about all cells in the end; those that would rather be
@@ -72,7 +72,7 @@ def repair(source: Source, arcs: Arcs, sizes: Bounds, c: Floats, limit: float) -
 
 
 def _start(count: Integers, sizes: Bounds, c: Floats) -> tuple[Integers, Floats, Integers]:
-    """Return the arrays of the cells, as `arrange` takes them, from how much each cell has."""
+    """Return the arrays of the cells, as `arrange` takes them, from the load of each cell."""
     m, (low, high) = len(c), sizes
     node, real, state = np.zeros((14, m + 1), np.int64), np.zeros((3, m + 1)), np.zeros(3, np.int64)
     node[kernels.COUNT, :m], node[kernels.LOW, :m], node[kernels.HIGH, :m] = count, low, high
@@ -117,7 +117,7 @@ def pieces(arcs: Arcs, flow: Integers, ptr: Integers, mass: Integers) -> tuple[I
 def objectors(
     source: Source, arcs: Arcs, flow: Integers, ptr: Integers, c: Floats
 ) -> tuple[Integers, Integers]:
-    """Return the units that are better off in a cell they have no arc to, and the best cell of every unit."""
+    """Return the units with a better cell outside their arcs, and the best cell of every unit."""
     best = source.scan(c, 0.0).labels
     least = source.distances(best) + c[best]
     unit, cell, _ = pieces(arcs, flow, ptr, source.mass)

@@ -32,13 +32,13 @@ WORK = 100_000_000
 """Distances times columns of such a piece if boxes do not separate cells: about 0.1 s."""
 
 BLOCK = 4_000_000
-"""Distances in a block of a matrix."""
+"""Number of distances in a block of a matrix."""
 
 KEPT = 30_000_000
 """Distances that are kept from one question to the next; more are computed again."""
 
 Tick = Callable[[], None]
-"""Called now and then between kernels; it may raise to stop the work."""
+"""A function that is called between kernels now and then; it may raise to stop the work."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -198,7 +198,7 @@ class Engine:
             margin *= 2.0
 
     def _coarse(self, sizes: Integers, c: Floats) -> Floats:
-        """Return the costs of the same problem with a few of the points.
+        """Return the costs of the same problem with a sample of the points.
 
         Newton's method needs a start that is not far off; the repair of few points finds one from anywhere.
         """
@@ -248,7 +248,7 @@ class Engine:
         return Solved(repaired, c, labels, paths)
 
     def centred(self, solved: Solved, sizes: Bounds) -> Solved:
-        """Return the same assignment to the centroids last placed, with costs that leave no needless ties."""
+        """Return the same assignment to the last placed centroids, with costs without needless ties."""
         places, first, cells = distinct(self.C)
         if len(places) == len(self.C):
             return replace(solved, costs=centre(self.source, solved.pieces, sizes, solved.costs))
@@ -294,7 +294,7 @@ class Engine:
         return np.clip(c, -far, far)
 
     def settle(self, solved: Solved, sizes: Bounds, tolerance: float) -> Assignment:
-        """Return the assignment to the centroids last placed, proven; if it fails, one from no costs.
+        """Return a proven assignment to the last placed centroids; if it fails, one without starting costs.
 
         What rounding may have hidden is added to the gap in the end, and not held against it.
         """
@@ -311,12 +311,12 @@ class Engine:
         )
 
     def _rounding(self, answer: Assignment) -> float:
-        """Return how much the sums of distances and costs may be off, over all points."""
+        """Return the largest rounding error of the sums of distances and costs, over all points."""
         most = self.source.distances(answer.labels[self.merge.first]).max() + np.abs(answer.costs).max()
         return 4.0 * EPS * self.n * float(most)
 
     def prove(self, solved: Solved, sizes: Bounds) -> Assignment:
-        """Return the assignment with its cost and its gap, both computed afresh.
+        """Return the assignment with its cost and its gap, both computed again.
 
         The gap has two parts, neither negative: what points would gain in their best cell, and what cells
         with a cost lack of the bound that the cost stands for.
