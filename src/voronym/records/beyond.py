@@ -42,7 +42,7 @@ def coordinates(field: Field) -> Floats:
 def linkage_beyond(
     keys: Sequence[Field], others: Sequence[Field], part: Partition
 ) -> tuple[Rate, tuple[str, ...]] | None:
-    """Let an intruder who knows everybody's keys and cluster guess by the confidential columns.
+    """Attack by an intruder who knows everybody's keys and cluster, and guesses by the confidential columns.
 
     They know how these columns go with the keys (by ridge regression on the originals: no intruder knows more
     of what is linear in ranks and categories), and take for each person the record of their cluster whose
@@ -76,6 +76,6 @@ def linkage_beyond(
 
 
 def _guess(C: Floats, Z: Floats) -> Floats:
-    """Return the coordinates of the keys as the other columns would have them."""
+    """Return the coordinates of the keys, predicted from the other columns."""
     gram = C.T @ C / len(C) + _RIDGE * np.eye(C.shape[1])
     return np.asarray(C @ np.linalg.solve(gram, C.T @ Z / len(C)))

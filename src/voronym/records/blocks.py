@@ -1,4 +1,4 @@
-"""Clusters of large tables: cut the table into cells within the limits, then let lonely records join others.
+"""Clusters of large tables: cut the table into cells within the limits, then let isolated records join.
 
 Nothing compares all pairs. Columns in which closeness is an equivalence (labels, subtrees) number the
 blocks; columns on a line are cut by their span, which is exactly the largest distance of two members; a
@@ -26,7 +26,7 @@ squareform = later.called("scipy.spatial.distance", "squareform")
 
 Ints = NDArray[np.int64]
 Place = tuple[NDArray[np.float64], float]
-"""Coordinates, and how much a cluster may span in them."""
+"""Coordinates, and the largest span of a cluster in each."""
 
 
 def in_blocks(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -> Ints:
@@ -57,7 +57,7 @@ def in_blocks(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -
 
 
 def refined(blocks: Ints, classes: Ints) -> Ints:
-    """Return numbers 0, 1, 2, ... of the pairs that two columns of numbers have."""
+    """Return numbers 0, 1, 2, ... for the distinct pairs of two numeric columns."""
     mixed = blocks * (int(classes.max()) + 1) + classes
     return np.asarray(np.unique(mixed, return_inverse=True)[1].reshape(-1), np.int64)
 
@@ -122,7 +122,7 @@ def _stacked(places: list[Place], n: int) -> kernels.Lines:
 
 
 def _cut(blocks: Ints, cuts: list[Place], ctx: Context) -> Ints:
-    """Return cells: the blocks, cut until no coordinate spans more than it may."""
+    """Return cells: the blocks, cut until every coordinate is within its span."""
     if not cuts:
         return blocks
     n = len(blocks)
@@ -149,7 +149,7 @@ def _join(
     m: int,
     ctx: Context,
 ) -> Ints:
-    """Let records of small cells join larger ones that they fit; their values do not change."""
+    """Let records of small cells join larger cells with room for them; their values do not change."""
     sizes = np.bincount(labels).astype(np.int64)
     small = sizes[labels] <= m
     if not small.any() or len(sizes) == 1:

@@ -65,7 +65,7 @@ class MixedKeys(Keys):
         weights: Mapping[str, float] | None = None,
         rng: np.random.Generator | None = None,
     ) -> MixedKeys:
-        """Choose the metrics of the keys, and learn how to add them up.
+        """Choose the metrics of the keys, and learn how to combine them.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ fcluster = later.called("scipy.cluster.hierarchy", "fcluster")
 linkage = later.called("scipy.cluster.hierarchy", "linkage")
 
 _TRIED = (0.0, 0.05, 0.1, 0.2, 0.4)
-"""Shares of all pairs that are tried as a limit in a column, the narrowest first; 0 is equal values."""
+"""Shares of all pairs to try as the limit of a column, the narrowest first; 0 means equal values."""
 
 EXACT = 1000
 """Most records for complete linkage, which compares all pairs."""
@@ -194,7 +194,7 @@ class _Search:
             next((q for q in _TRIED if self.holds([k], name, q, 0.5 * self.options.share)), None)
 
     def common(self, rest: Sequence[int]) -> None:
-        """Go down from all pairs of the other columns while few are lonely; then halve the last step."""
+        """Narrow the other columns while few records are isolated; then halve the last step."""
         steps, name = 19, ", ".join(self.space.fields[k].name for k in rest)
         while rest and steps > 0 and self.holds(rest, name, steps / 20, self.options.share):
             steps -= 1

@@ -1,4 +1,4 @@
-"""How much a distribution of distances changed: histograms, Kullback-Leibler and earth mover's distance."""
+"""Change of a distribution of distances: histograms, Kullback-Leibler and earth mover's distance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def edges(distances: Array) -> Array:
 
 
 def histogram(distances: Array, borders: Array) -> NDArray[np.int64]:
-    """Return how many distances are in each bin."""
+    """Return the number of distances in each bin."""
     return np.bincount(np.searchsorted(borders, distances), minlength=len(borders) + 1).astype(np.int64)
 
 

@@ -188,7 +188,7 @@ def rebuild_columns(
 
 
 def describing_fields(table: Table) -> list[Field]:
-    """Return the confidential columns as fields, to see how they go with the keys; texts are left out."""
+    """Return the confidential columns as fields, to relate them to the keys; texts are left out."""
     out: list[Field] = []
     for name in table.confidential:
         kind = table.schema[name].kind

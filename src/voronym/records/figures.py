@@ -47,7 +47,7 @@ class KeyFigures(ColumnFigures):
 
 @dataclass(frozen=True)
 class DivergenceFigures:
-    """How far the distances to the centre of a cluster moved, against the bound."""
+    """Change of the distances to the centre of a cluster, against the bound."""
 
     measure: str
     bound: float
@@ -125,7 +125,7 @@ class RecordsFigures(Figures):
     intact: int
     """Masked records with a combination of keys that their cluster had before."""
     together: tuple[tuple[str, ...], ...]
-    """Keys that were shuffled as one."""
+    """Keys that were shuffled together."""
     curve: tuple[Point, ...]
     """How epsilon was chosen; empty if it was given."""
     alternative: Alternative | None

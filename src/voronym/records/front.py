@@ -1,4 +1,4 @@
-"""The door: a table of mixed records in, the table blended and stirred out."""
+"""The entry point: take a table of mixed records, return it blended and shuffled."""
 
 # promise: doc-records
 from __future__ import annotations
@@ -40,7 +40,7 @@ from voronym.table.table import Table
 
 @dataclass(frozen=True)
 class Stirred(Masked):
-    """A table that was blended and stirred, row by row as the original.
+    """A blended and shuffled table, row by row as the original.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def anonymize_records(
     progress: ProgressCallback | None = None,
     **options: Any,
 ) -> Stirred:
-    """Push lonely records back into the crowd, then shuffle or flatten values inside each cluster.
+    """Push isolated records back into the crowd, then shuffle or flatten values inside each cluster.
 
     Every key only needs a distance. Records that differ by at most epsilon_k in every key k form clusters;
     members of clusters with at most m records are moved into larger ones, changing only the values that
@@ -140,7 +140,7 @@ def anonymize_records(
     options=RecordsOptions,
 )
 def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
-    """Push lonely records back into the crowd, then shuffle or flatten values inside each cluster.
+    """Push isolated records back into the crowd, then shuffle or flatten values inside each cluster.
 
     What `anonymize_records` does; refused where MDAV would lose less at k = m + 1, unless that was accepted.
     """
@@ -257,7 +257,7 @@ class _Plan:
         return cls(flattened, asked, keys, others, notes + more)
 
     def places(self, names: Sequence[str]) -> list[int]:
-        """Return which keys are named; a location is one key of two columns."""
+        """Return which keys are named; a location counts as one key."""
         return [k for k, item in enumerate(self.keys) if not set(item.columns).isdisjoint(names)]
 
 

@@ -31,7 +31,7 @@ def nearest(
     wanted: NDArray[np.int64] | None = None,
     whole: bool = True,
 ) -> Nearest:
-    """Find for each row of X the rows of Y at the least cost; O(len(X) len(Y)) at worst, without memory.
+    """Find for each row of X the rows of Y at the least cost; O(len(X) len(Y)) at worst, in little memory.
 
     Where the search need not be ``whole``, a wish to finish ends it, and fewer rows are returned.
     """

@@ -1,4 +1,4 @@
-"""Values about as far from a centroid as the members of its cluster are (equation 6)."""
+"""Noise values about as far from a centroid as the members of its cluster (equation 6)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 class Noise:
-    """Draws values of a column at the distances that members have, the bound on the divergence kept.
+    """Draws values of a column at the members' distances, within the bound on the divergence.
 
     First distances of random members are tried; if the bound does not hold after eight tries, the newcomers
     go where the histogram lacks most. If even that exceeds the bound, nothing is returned.
@@ -75,7 +75,7 @@ class Noise:
         )
 
     def _fair(self, before: Ints, member_bin: Ints, count: int) -> Ints:
-        """Return members, one after the other from the bin that lacks most of its share."""
+        """Return members, each from the bin that lacks most of its share."""
         after = before.astype(np.float64)
         picked = np.empty(count, np.int64)
         for i in range(count):

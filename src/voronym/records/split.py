@@ -14,11 +14,11 @@ from voronym.space.mixed import Mixed
 Ints = NDArray[np.int64]
 
 _LARGEST = 2000
-"""Records that MDAV compares all with all; larger clusters are halved first."""
+"""Largest number of records that MDAV compares all with all; larger clusters are halved first."""
 
 
 def split(space: Mixed, codes: Ints, part: Partition, m: int, ctx: Context) -> Partition:
-    """Cut every cluster of 2 (m + 1) records or more into groups of m + 1 to 2 m + 1 alike ones, by MDAV.
+    """Cut every cluster of 2 (m + 1) records or more into groups of m + 1 to 2 m + 1 similar ones, by MDAV.
 
     A part of a cluster keeps all that holds for its pairs, so that epsilon still holds.
     """

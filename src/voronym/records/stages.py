@@ -45,7 +45,7 @@ def total_variation(a: Ints, b: Ints, levels: int) -> float:
 
 
 def intact(labels: Ints, original: Ints, masked: Ints) -> int:
-    """Return how many masked records have a combination of keys that an original of the same cluster has."""
+    """Count the masked records with a combination of keys that an original of the same cluster has."""
     rows = np.concatenate([original, masked]).T
     numbered = reduce(refined, rows, np.concatenate([labels, labels]))
     occurs = np.bincount(numbered[: len(labels)], minlength=int(numbered.max()) + 1) > 0
@@ -54,7 +54,7 @@ def intact(labels: Ints, original: Ints, masked: Ints) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """A table on its way: clusters as found, once lonely records joined the crowd, and once stirred.
+    """A table in progress: its clusters at first, after isolated records joined, and after shuffling.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Stages:
 
     @cached_property
     def intact(self) -> int:
-        """How many masked records have a combination of keys that their cluster had before stirring."""
+        """Number of masked records with a combination of keys that their cluster had before shuffling."""
         return intact(self.middle.partition.labels, self.blended.codes, self.shuffled.codes)
 
     def _columns(self) -> dict[str, ColumnFigures | KeyFigures]:
@@ -185,7 +185,7 @@ class Stages:
         return tuple(out)
 
     def log(self, flattened: Sequence[str], shuffled: Sequence[str]) -> tuple[str, ...]:
-        """Return what was done, a sentence each."""
+        """Return the log of the work, a sentence each."""
         sizes = self.before.partition.sizes
         how = "chosen from the data" if self.before.curve else "given"
         out = [

@@ -1,4 +1,4 @@
-"""Stir: flatten columns to the centroid, or shuffle them inside each cluster (equations 9 and 10).
+"""Shuffle: flatten columns to the centroid, or permute them inside each cluster (equations 9 and 10).
 
 Flattening and shuffling hide a record among the members of its cluster; the members of each cluster
 stay visible.
@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Shuffled:
-    """Shuffled records, and how near the clusters' distances to their centroids stayed.
+    """Shuffled records, and the change of the clusters' distances to their centroids.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def single_valued(clusters: Clusters, columns: Sequence[int]) -> NDArray[np.bool
 
 
 def stir_alone(fields: Sequence[Field], flattened: Sequence[str], part: Partition, ctx: Context) -> Ints:
-    """Flatten or permute confidential columns inside the clusters, each by itself; shape (n, columns)."""
+    """Flatten or permute confidential columns inside the clusters, each separately; shape (n, columns)."""
     labels = part.labels
     out = np.empty((part.n, len(fields)), np.int64)
     for k, item in enumerate(fields):

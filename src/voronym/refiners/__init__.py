@@ -1,4 +1,4 @@
-"""A partition in, a better partition out.
+"""Refiners: searches that improve a partition.
 
 `front` has the door, `refine`; `registry` the decorator; each refiner has a file of its own: `icsm` iterative
 constraint satisfaction, `exchange` local search with candidate lists. `work` has what they share, `tour` the

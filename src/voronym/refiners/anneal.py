@@ -21,7 +21,7 @@ from voronym.refiners.work import Ints
 BLOCK = 6_000
 """Records annealed together: their data fit a core's cache."""
 ROUNDS = 3
-"""Cuts into blocks; the borders of one are inside the blocks of the next."""
+"""Number of cuts into blocks; the borders of one cut are inside the blocks of the next."""
 WARM = 0.3
 """First temperature of later rounds: hot enough for the borders, without undoing the interior."""
 POLISH = 0.15
@@ -113,7 +113,7 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
 def _round(
     problem: Problem, part: Partition, rows: list[Ints], ctx: Context, boldness: Boldness, sweeps: float
 ) -> Ints:
-    """Anneal blocks of records by themselves; return labels. Blocks of all records compete.
+    """Anneal blocks of records separately; return labels. Blocks of all records compete.
 
     ``sweeps`` are the proposals a record where there is no deadline.
     """

@@ -18,12 +18,12 @@ from voronym.refiners.work import Ints, Work
 BRIEF = 0.03
 """Seconds between two looks at the clock."""
 DESCENT, PILOT, FINISH = 0.02, 0.1, 0.05
-"""Shares of the work for a first descent, for the pilot run, and for the last, greedy part."""
+"""Shares of the work for a first descent, for the pilot run, and for the greedy end."""
 
 
 @dataclass(frozen=True)
 class Boldness:
-    """How a chain proposes.
+    """The settings of a chain's proposals.
 
     Parameters
     ----------

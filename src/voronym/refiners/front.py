@@ -1,4 +1,4 @@
-"""The door to every refiner."""
+"""The entry point of every refiner."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from voronym.refiners.registry import refiner
 from voronym.refiners.work import Work
 
 PERTURBED = 20
-"""Records whose cells a restart changes, at most."""
+"""Largest number of records whose cells a restart changes."""
 
 
 class _TimeUpError(Exception):
@@ -180,7 +180,7 @@ class Run:
         return bool(self.changed.any())
 
     def scan(self) -> None:
-        """Bring the best move of every cell up to date; no cell is changed afterwards."""
+        """Update the best move of every cell, and change no cell."""
         work = self.work
         stale = self.changed | self.changed[self.best.partner]
         self.best.change[stale == 1] = 0.0
@@ -192,7 +192,7 @@ class Run:
         self.changed[:] = 0
 
     def apply(self, changes: list[tuple[int, int]]) -> None:
-        """Move records to cells; record -1 is nobody."""
+        """Move records to cells; record -1 means no record."""
         cells = self.work.cells
         touched = set()
         for record, cell in changes:

@@ -20,13 +20,13 @@ from voronym.space.records import Records
 Ints = NDArray[np.int64]
 
 LEAST, BLOCK = 300, 1500
-"""Cells below which a block is not cut further, and the most in one: all of them are compared."""
+"""Number of cells below which a block is not cut further, and the largest number: all are compared."""
 JUMPS = 0.3
 """Share of the turns in which a cell may be dissolved or opened; sizes matter more if values repeat."""
 WIDER = 2
 """Factor for the number of near cells without coordinates, because centroids say less there."""
 KICKS = 1.0 / 600
-"""Perturbations of the local search at the end, for each record and each visit a cell before."""
+"""Perturbations of the local search at the end, per record and per earlier visit of a cell."""
 
 
 class Block:
@@ -84,7 +84,7 @@ class Block:
 
     @property
     def costs(self) -> NDArray[np.float64]:
-        """Cost of each cell, 0 for empty ones."""
+        """Cost of each cell; 0 for an empty one."""
         out = np.empty(len(self.cells.sizes))
         states.costs(self.model, self.cells, out)
         return out
@@ -125,7 +125,7 @@ class ModelCells:
         return self.part.n_cells
 
     def visit(self, width: int, heat: Heat, ctx: Context) -> float:
-        """Visit pairs of neighbours in all blocks; return the visits made, a cell."""
+        """Visit pairs of neighbours in all blocks; return the visits per cell."""
         cells = len(self)
         return sum(self._among_near(lambda block: block.visit(heat, ctx), width, ctx)) / cells
 
@@ -166,7 +166,7 @@ class ModelCells:
         return self._in_blocks(work, ctx)
 
     def _in_blocks(self, work: Callable[[Problem, Ints, int], tuple[Ints, int]], ctx: Context) -> list[int]:
-        """Work on all cells in blocks, each with random numbers of its own; return the answers.
+        """Work on all cells in blocks, each with its own random numbers; return the results.
 
         In which order that happens changes nothing.
         """

@@ -17,11 +17,11 @@ from voronym.refiners.blocks import cut
 Ints = NDArray[np.int64]
 
 BLOCK = 3000
-"""Most cells worked on together."""
+"""Largest number of cells worked on together."""
 LEAST = 300
 """Cells below which a block is not cut further, for any number of threads."""
 NUMBERS = 1_000_000
-"""Most coordinates worked on together: more do not fit the cache of a core."""
+"""Largest number of coordinates worked on together: more do not fit the cache of a core."""
 PIECE = 20_000
 """Visits between two looks at the clock."""
 
@@ -90,7 +90,7 @@ class Cells:
         return out
 
     def visit(self, width: int, heat: Heat, ctx: Context) -> float:
-        """Visit pairs of neighbours in all blocks; return the visits made, a cell."""
+        """Visit pairs of neighbours in all blocks; return the visits per cell."""
 
         def search(block: kernels.Block) -> int:
             todo, done = int(np.ceil(heat.visits * (len(block.size) - block.spare[0]))), 0
@@ -113,7 +113,7 @@ class Cells:
         self._in_blocks(thin, width, ctx)
 
     def _in_blocks(self, work: Callable[[kernels.Block], int], width: int, ctx: Context) -> list[int]:
-        """Work on all cells in blocks, each with random numbers of its own; return the answers.
+        """Work on all cells in blocks, each with its own random numbers; return the results.
 
         In which order that happens changes nothing.
         """
@@ -154,7 +154,7 @@ class Cells:
         return block
 
     def _settle(self, new: list[NDArray[np.int32]]) -> None:
-        """Forget dissolved cells and take in new ones."""
+        """Remove dissolved cells and add new ones."""
         kept = np.flatnonzero(self.sizes)
         if len(kept) == len(self) and not new:
             return

@@ -20,17 +20,17 @@ from voronym.refiners.registry import refiner
 from voronym.refiners.work import Ints
 
 STAY = 30
-"""Visits a cell between two cuts into blocks; fewer, and cutting takes most of the time."""
+"""Visits per cell between two cuts into blocks; with fewer, cutting takes most of the time."""
 EPOCHS = (6, 64)
-"""Cuts into blocks, at least and at most."""
+"""Fewest and most cuts into blocks."""
 HOT, COLD = 2.5, 0.25
 """First and last temperature, relative to the cost of a record in one column, for 600 visits per cell."""
 MODEL_COLD = 0.5
-"""The last one in a space without coordinates."""
+"""The last temperature in a space without coordinates."""
 HOTTER, COOLEST, HOTTEST = 0.25, 1.0, 6.0
 """The power by which more visits begin hotter, and the limits of the first temperature."""
 QUENCH = 0.05
-"""Share of the work, at the end, that only goes downhill."""
+"""Share of the work, at the end, that accepts only gains."""
 ROOM = 0.025
 """Share by which cells exceed k on average before the search begins: a shift needs a cell above k."""
 TRIAL = 4.0
@@ -75,7 +75,7 @@ def begin(problem: Problem, ctx: Context) -> Partition:
     options=PairsOptions,
 )
 def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions) -> Partition:
-    """Visit pairs of neighbouring groups, and make the best of all their swaps and shifts, or nearly.
+    """Visit pairs of neighbouring groups, and make the best, or nearly the best, of their swaps and shifts.
 
     A visit prices every swap of two records and every shift of one between two neighbouring groups,
     exactly, and makes the one of the lowest price less a random noise, if that is below zero. The noise is

@@ -1,4 +1,4 @@
-"""The registry of refiners: a partition in, a better one out."""
+"""The registry of refiners, which improve a partition."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Function = Callable[..., Partition]
 
 @dataclass(frozen=True)
 class Refiner:
-    """A registered refiner, and the method of the same name that begins with a quick partition."""
+    """A registered refiner, and the method of the same name, which begins with a quick partition."""
 
     name: str
     function: Function
@@ -50,7 +50,7 @@ def refiner(
     by: Callable[[Problem, Context], Partition] | None = None,
     **about: Any,
 ) -> Callable[[Function], Function]:
-    """Register a refiner, and with it the method of the same name that makes its own start.
+    """Register a refiner, and the method of the same name, which makes its own start.
 
     The function is ``(problem, part, ctx, options) -> Partition``; what it returns is never worse than what
     it was given.

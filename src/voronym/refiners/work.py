@@ -13,7 +13,7 @@ from voronym.problem import Problem
 Ints = NDArray[np.int64]
 
 LOG = 4096
-"""Moves that can be taken back, and 4k more."""
+"""Number of moves that can be undone, and 4k more."""
 
 
 class Work:
@@ -60,7 +60,7 @@ class Work:
 
     @property
     def loss(self) -> float:
-        """Cost in percent of that of one group of all records."""
+        """Cost in percent of the cost of a single group of all records."""
         return 100.0 * float(self.costs.sum()) / self.total if self.total > 0.0 else 0.0
 
     @property

@@ -71,7 +71,7 @@ class Evidence:
 
     @property
     def codec(self) -> Codec | None:
-        """How keys become numbers."""
+        """The codec that turns keys into numbers."""
         return None if self.coordinates is None else self.coordinates.codec
 
     @property

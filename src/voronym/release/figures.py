@@ -150,7 +150,7 @@ class ReleaseFigures:
 
     @cached_property
     def gap(self) -> float | None:
-        """How many percent the loss is above the least that any groups can lose, at most.
+        """Largest possible excess of the loss over the least that any groups can lose, in percent.
 
         Of what is published, where groups were made by that; else of the groups' means. From the bound that
         the method proved. Where it proved none, up to 5,000 records and k = 12 column generation takes three
@@ -176,7 +176,7 @@ class ReleaseFigures:
 
     @cached_property
     def utility(self) -> Utility | None:
-        """How far the table's statistics moved; computed on first use, from the originals in memory."""
+        """Change of the table's statistics; computed on first use, from the originals in memory."""
         if self._evidence is None:
             return None
         evidence, kinds = self._evidence, self.recipe.schema

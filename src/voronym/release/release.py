@@ -156,7 +156,7 @@ class Release(ReleaseFigures):
         table: str | None = None,
         **style: Any,
     ) -> WriteReceipt:
-        """Write the table, measure it again in the written file, and only then give it its name.
+        """Write the table, measure it again in the written file, and only then give the file its name.
 
         k is counted in the bytes by code of its own; other models are measured in the file, read back.
 

@@ -1,4 +1,4 @@
-"""The one frame of all drawings: two axes, their ticks and names, and marks that are placed by value.
+"""The common frame of all drawings: two axes, their ticks and names, and marks placed by value.
 
 An `Axis` maps values to shares of its length. `Axes` joins two of them to a drawing: bars, lines, dots and
 texts are given in values and become SVG in its units.
@@ -30,7 +30,7 @@ from voronym.report.svg import (
 from voronym.report.svg import width as text_width
 
 WIDE = 380.0
-"""Units across: text stays readable on a phone, and a wide page shows several drawings side by side."""
+"""Units across: text stays readable on a phone, and a wide page shows several drawings in a row."""
 NARROW = 300.0
 Shape = Literal["linear", "log", "root"]
 Pairs = Sequence[tuple[float, float]]
@@ -38,7 +38,7 @@ Pairs = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Axis:
-    """Values from ``low`` to ``high``, with ticks; ``bands`` are equal places for names, first one first."""
+    """Values from ``low`` to ``high``, with ticks; ``bands`` are equal places for names, in order."""
 
     low: float
     high: float
@@ -84,7 +84,7 @@ class Axis:
 
     @classmethod
     def around(cls, values: Iterable[float], name: str = "", *, far: float = 0.15, core: float = 0.5) -> Axis:
-        """Return an axis over nearly all values: the outermost percents may not squeeze the rest."""
+        """Return an axis over nearly all values, so that the outermost percent do not squeeze the rest."""
         all_of = np.fromiter(values, float)
         low, high = float(all_of.min()), float(all_of.max())
         if len(all_of) > 200:
@@ -192,7 +192,7 @@ class Axes:
         return self
 
     def panel(self) -> Axes:
-        """Draw a plain ground for places, with the names of the axes below."""
+        """Draw a plain background for places, with the names of the axes below."""
         size = f'width="{num(self.width - 2)}" height="{num(self.height - 20)}"'
         self.add(f'<rect class="p" x="1" y="1" {size} rx="3"/>')
         self.add(text(self.width - 4, self.height - 5, f"{self.across.name} →", "t", "end"))
@@ -258,7 +258,7 @@ class Axes:
 
 
 def name_room(names: Sequence[str], most: float) -> float:
-    """Return the room that names need at the left of their rows, with a gap."""
+    """Return the space that names need at the left of their rows, with a gap."""
     return min(max((text_width(name) for name in names), default=0.0), most) + 10
 
 

@@ -16,11 +16,11 @@ from voronym.report.language import term
 from voronym.report.svg import FONT, circle, escape, line, num, rect, shorten, text, tip, width
 
 MOST_LETTERS = 60
-"""Rows of a matrix that can still be drawn."""
+"""Largest number of rows of a matrix that can still be drawn."""
 
 
 def count(value: float) -> str:
-    """Write a whole number, thousands apart."""
+    """Write a whole number with thousands separated."""
     return f"{value:,.0f}"
 
 

@@ -114,7 +114,7 @@ def _axis(
     at: Sequence[float] | None = None,
     grow: float = 0.04,
 ) -> Axis:
-    """Return an axis over values, with room beyond them; a few distinct values are their own ticks."""
+    """Return an axis over values, with room beyond them; a few distinct values become its ticks."""
     low, high = min(values), max(values)
     if zero and not log:
         low, high = min(low, 0.0), max(high, 0.0)

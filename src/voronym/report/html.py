@@ -1,4 +1,4 @@
-"""One self-contained HTML page about a release. It reads a dossier and computes nothing."""
+"""A self-contained HTML page about a release. It reads a dossier and computes nothing."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def style_sheet() -> str:
 
 
 def fill(template: str, **data: object) -> str:
-    """Fill the template of a page; texts are escaped, drawings are our own."""
+    """Fill the template of a page; texts are escaped, drawings are trusted."""
     return _environment().get_template(template).render(**data)
 
 
@@ -222,7 +222,7 @@ def write_report(
     date: str | None = None,
     language: str = SOURCE,
 ) -> Path:
-    """Write the page to a file that appears whole or not at all.
+    """Write the page to a file that appears complete or not at all.
 
     An internal page of a release has the figures of membership and reconstruction, see `voronym.intruder`. It
     compares with the originals, so that nobody but the owner of the file may read it (mode 0600).

@@ -30,7 +30,7 @@ from voronym.errors import InputError
 SOURCE = "en"
 NAMES = {SOURCE: "English", "de": "Deutsch", "fr": "français", "es": "español"}
 SIGNS = {SOURCE: (",", "."), "de": (".", ","), "fr": ("\u202f", ","), "es": (".", ",")}
-"""Between thousands, and before decimals."""
+"""The characters between thousands and before decimals, by language."""
 OURS = re.compile(r"(words|sections)/.*\.html|(macros|page|release|warnings|limits)\.html")
 """Templates whose texts are messages."""
 DAYS = {SOURCE: "%Y-%m-%d", "de": "%d.%m.%Y", "fr": "%d/%m/%Y", "es": "%d/%m/%Y"}

@@ -41,7 +41,7 @@ def _ground(
 
 
 def cloud(result: Cloud, *, title: str, desc: str = "") -> Markup:
-    """Draw published combinations of keys as circles whose area grows with the records that share one.
+    """Draw published combinations of keys as circles, with areas by the number of records.
 
     Many circles would be one blob: then the plane is tiled with hexagons, the stronger their colour the more
     records: dark on light ground, and bright on dark ground.
@@ -65,7 +65,7 @@ def cloud(result: Cloud, *, title: str, desc: str = "") -> Markup:
 
 
 def hexagons(places: Floats, sizes: Ints) -> tuple[Floats, Ints]:
-    """Return the middles of the hexagons of a tiling that places are in, and how many records are in each.
+    """Return the centres of the occupied hexagons of a tiling, and the number of records in each.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def shift(shift_map: ShiftMap, *, words: tuple[str, str], title: str) -> Markup:
 
 
 def panels(drawn: Sequence[tuple[str, str, str]]) -> Markup:
-    """Put drawings side by side, each with a name and a few words under it."""
+    """Put drawings next to each other, each with a name and a few words under it."""
     made = (
         f'<div class="panel">{figure}<p><strong>{escape(name)}</strong> {escape(words)}</p></div>'
         for figure, name, words in drawn

@@ -58,7 +58,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """Its place on the page."""
+        """Its anchor on the page."""
         return self.name.split(":")[0]
 
     @property

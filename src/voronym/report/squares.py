@@ -1,4 +1,4 @@
-"""Drawings of many figures at once: correlations as squares, methods as rows of dots, losses at other k."""
+"""Drawings of many figures: correlations as squares, methods as rows of dots, losses at other k."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voronym.report.language import numeral, term
 from voronym.report.svg import circle, line, marker, num, percent, shorten, text, tip, width
 
 MOST_SQUARES = 14
-"""Columns whose correlations can still be drawn."""
+"""Largest number of columns whose correlations can still be drawn."""
 Matrix = Sequence[Sequence[float | None]]
 
 

@@ -27,7 +27,7 @@ _BROAD = frozenset("mwMW@%—…")
 
 
 def clean(text: object) -> str:
-    r"""Return text without characters that XML forbids or that would turn the line around.
+    r"""Return text without characters that XML forbids or that would reverse the line.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def shorten(text: object, room: float, size: float = FONT) -> str:
 
 
 def num(value: float) -> str:
-    """Write a coordinate with one decimal at most."""
+    """Write a coordinate with at most one decimal."""
     out = f"{value:.1f}"
     return out[:-2] if out.endswith(".0") else out
 
@@ -129,7 +129,7 @@ def ticks(low: float, high: float, count: int = 5, *, whole: bool = False) -> li
 
 
 def tick_labels(values: Sequence[float], *, unit: str = "") -> list[str]:
-    """Write ticks with the same number of decimals, thousands apart."""
+    """Write ticks with the same number of decimals, thousands separated."""
     step = abs(values[1] - values[0]) if len(values) > 1 else abs(values[0]) if values else 0.0
     if any(abs(v) >= 1e7 for v in values) or 0 < step < 1e-4:
         return [f"{v:.3g}{unit}" for v in values]
@@ -147,7 +147,7 @@ def moment(seconds: float) -> dt.datetime:
 
 
 def write_time(seconds: float, step: float) -> str:
-    """Write a time of day as finely as a scale of this step needs it."""
+    """Write a time of day with the precision that a scale of this step needs."""
     when = moment(seconds)
     if step >= 60:
         return f"{when:%H:%M}"
@@ -248,7 +248,7 @@ MARKERS: tuple[Callable[[float, float, float], str], ...] = (
 
 
 def marker(series: int, x: float, y: float, r: float = 3.5, hint: str = "", *, look: str = "m") -> str:
-    """Return the mark of a series: a shape and a colour that go round at different lengths."""
+    """Return the mark of a series: shapes and colours repeat after different numbers of series."""
     shape = MARKERS[series % len(MARKERS)](x, y, r)
     return f'<path class="{look} c{series % 8}" d="{shape}">{tip(hint)}</path>'
 
@@ -272,7 +272,7 @@ def tip(hint: object) -> str:
 
 
 def picture(w: float, h: float, body: Sequence[str], *, title: str, desc: str) -> Markup:
-    """Wrap a drawing: view box, accessible title and description. Its texts are escaped already."""
+    """Wrap a drawing: view box, accessible title and description. Its texts are already escaped."""
     inner = "".join(body)
     key = hashlib.sha256(f"{title}{desc}{inner}".encode()).hexdigest()[:8]
     return Markup(  # noqa: S704

@@ -1,4 +1,4 @@
-"""How figures are written on a page: percentages, counts, lists of names, tables."""
+"""Formats of figures on a page: percentages, counts, lists of names, tables."""
 
 from __future__ import annotations
 

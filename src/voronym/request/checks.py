@@ -13,7 +13,7 @@ from voronym.core.registry import registry_of
 from voronym.errors import InputError
 
 EVERY = "*"
-"""Stands for all keys that are not named."""
+"""Stands for all other keys."""
 
 
 def texts(example: str) -> Callable[[str, Any], tuple[str, ...]]:
@@ -48,7 +48,7 @@ def by_name(check: Callable[[str, Any], Any]) -> Callable[[str, Any], dict[str, 
 
 
 def ways(name: str, value: Any) -> dict[str, str]:
-    """Check how keys are published: a word for all of them, or a word by column; "*" are the others."""
+    """Check the publishing of keys: a word for all keys, or a word by column; "*" stands for the others."""
     given = {EVERY: value} if isinstance(value, str) else by_column(name, value)
     known = one_of(*registry_of("way to publish"))
     return {key: known(name if key == EVERY else f"{name} of {key!r}", way) for key, way in given.items()}

@@ -76,7 +76,7 @@ def _option_words(options: Mapping[str, Any]) -> list[str]:
 
 
 def reading_words(reading: Mapping[str, Any]) -> list[str]:
-    """Return how a file is read as words of a command line."""
+    """Return the reading options of a file as words of a command line."""
     out: list[str] = []
     for name, value in reading.items():
         if name == "header":

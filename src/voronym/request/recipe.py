@@ -34,7 +34,7 @@ from voronym.table.schema import Schema
 
 
 def current_versions() -> dict[str, str]:
-    """Return the versions that can change a result: ours, Python's and the numerical libraries'."""
+    """Return the versions that can change a result: of voronym, Python and the numerical libraries."""
     packages = ("voronym", "numpy", "scipy", "numba")
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
@@ -258,7 +258,7 @@ class Recipe(ReleaseChoices):
 
     @property
     def _objects(self) -> dict[str, Any]:
-        """Metrics that are objects or functions: they work, and no file can hold them."""
+        """Metrics that are objects or functions: they work, but no file can hold them."""
         given = (self.metrics or {}).items()
         return {name: metric for name, metric in given if not isinstance(metric, (str, list, Mapping))}
 
@@ -298,7 +298,7 @@ class Recipe(ReleaseChoices):
     @classmethod
     @checked
     def load(cls, path: str | Path) -> Recipe:
-        """Read a recipe that `save` wrote, or that a person did."""
+        """Read a recipe that `save` or a person wrote."""
         path = Path(path)
         if path.is_char_device():  # some of them never end
             raise InputError(f"cannot read the recipe {path}: it is a device, not a file")
@@ -331,7 +331,7 @@ def _listed(value: Any) -> Any:
 
 
 def _plain(table: str, name: object, value: object) -> object:
-    """Return a value that a text file can hold, and that comes back equal."""
+    """Return a value in a form that a text file can hold and that reads back equal."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(name, str) and isinstance(value, (list, tuple)):
         return [_plain(table, name, item) for item in value]

@@ -1,4 +1,4 @@
-"""Which choices exclude each other, and why: the one place that refuses a combination."""
+"""The rules about choices that exclude each other, with reasons: only this module refuses combinations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rule:
-    """Choices that cannot be had together.
+    """Choices that exclude each other.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Rule:
 
 
 GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance")
-"""Choices about groups and what they publish; a method without groups has no use for them."""
+"""Choices about groups and their published values; a method without groups does not use them."""
 COMPARED = (("records", "mixed"), ("lattice", "ranges"), ("local-suppression", "ranges"))
 """Methods that make no groups of a space's records, and yet use it: for distances, or to publish ranges."""
 HISTORY = ("headroom", "dissolved")

@@ -21,7 +21,7 @@ MOST_ROWS = 40
 
 @section("sizes", "Sizes of groups", needs=("public.risk",), place=40)
 def sizes(d: Dossier, risk: Risk) -> Data | None:
-    """Show how many groups there are of each size."""
+    """Show the number of groups of each size."""
     if d.public.story != "groups":
         return None
     smallest, largest, counted = min(risk.histogram), max(risk.histogram), d.public.counted

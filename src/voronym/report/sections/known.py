@@ -24,7 +24,7 @@ MOST = 3
 _MANY = 0.01
 """Share of people with a known value above which a stronger model is worth it."""
 _LOSSY = 20.0
-"""Percent of the variance lost above which keys are worth a second look."""
+"""Percent of the variance lost above which keys deserve a second look."""
 _FAR = 20.0
 """Percent above the optimum from which a longer search may pay."""
 _FOUND = 0.05
@@ -33,7 +33,7 @@ _FOUND = 0.05
 
 @section("known", "What a group gives away", needs=("inside.disclosed",), place=26)
 def known(_: Dossier, result: tuple[Disclosed, ...]) -> Data:
-    """Show how many people's confidential value is certain, because all of their group share it."""
+    """Show how many people's confidential value is certain, because their whole group shares it."""
     drawn = ranges(
         [
             Range(entry.column, None if entry.before is None else 100 * entry.before, 100 * entry.share)
@@ -70,14 +70,14 @@ def intruder(d: Dossier, public: Public) -> Data:
 
 @section("next", "What to do next", needs=("inside",), audience="internal", place=29, shape="text")
 def following(d: Dossier, _: object) -> Data | None:
-    """Give up to three sentences, each with its command."""
+    """Return up to three sentences, each with its command."""
     steps = (step(d) for step in (_attacked, _vary, _tied, _group, _search, _keys, _remember))
     result = list(islice((step for step in steps if step is not None), MOST))
     return {"steps": result} if result else None
 
 
 def _worst(d: Dossier) -> Disclosed | None:
-    """Return the column that groups give away most of; that is for the data holder."""
+    """Return the column that groups give away most; for the data holder only."""
     return d.inside.disclosed[0] if d.inside is not None and d.inside.disclosed else None
 
 
@@ -166,7 +166,7 @@ def _search(d: Dossier) -> Advice | None:
 
 
 def _keys(d: Dossier) -> Advice | None:
-    """Look at other k, and at the key that lost most."""
+    """Propose other k, and name the key that lost most."""
     lost = d.public.information_loss
     if lost is None or lost < _LOSSY or d.inside is None or not d.inside.losses:
         return None

@@ -1,4 +1,4 @@
-"""Risk in the population that a table is a sample of."""
+"""Risk in the population from which a table was sampled."""
 
 from __future__ import annotations
 
