@@ -1,4 +1,4 @@
-"""From a table to a release: the one straight line."""
+"""From a table to a release, in a straight line."""
 
 # promise: doc-anonymize
 from __future__ import annotations
@@ -218,7 +218,7 @@ def released(
 
 @contextmanager
 def _no_empty_ledger(ledger: str | Path | None) -> Iterator[None]:
-    """Take a ledger away again that a run made and left without an entry, because it was refused."""
+    """Remove an empty ledger that a refused run made."""
     new = ledger is not None and not Path(ledger).exists()
     try:
         yield

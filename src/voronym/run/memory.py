@@ -376,7 +376,7 @@ def _check_k(recipe: Recipe, n: int) -> None:
 
 
 class _Clock:
-    """Seconds per stage."""
+    """Counts the seconds of each stage."""
 
     def __init__(self, started: float) -> None:
         self.seconds: dict[str, float] = {}

@@ -58,7 +58,7 @@ def is_frame(data: object) -> bool:
 def as_files(
     data: Any, beside: str | os.PathLike[str] | None, reading: Mapping[str, Any] | None = None
 ) -> Iterator[Any]:
-    """Lay a frame, or what is at an address, down in files for as long as a run reads it; files stay.
+    """Write a frame, or the content of an address, to files while a run reads it; files stay in place.
 
     Nobody else can open the folder, and it is gone afterwards.
 

@@ -27,7 +27,7 @@ class Space(ABC):
     its distance to it does not raise the cost of its cell."""
 
     linear: ClassVar[bool] = False
-    """Whether a point part of the way between two others is a point of the space."""
+    """Whether every point on the line between two points is a point of the space."""
 
     @property
     @abstractmethod
@@ -66,7 +66,7 @@ class Space(ABC):
         )
 
     def paired(self, X: Array, Y: Array, labels: NDArray[np.int64]) -> Array:
-        """Return the cost between each row of X and the row of Y that its label names, shape (len(X),)."""
+        """Return the cost between each row of X and the row of Y with its label, shape (len(X),)."""
         out = np.empty(len(X))
         for cell, rows in members(labels, len(Y)):
             out[rows] = self.cost(X[rows], Y[cell : cell + 1])[:, 0]
@@ -78,7 +78,7 @@ class Space(ABC):
 
 
 def members(labels: NDArray[np.int64], cells: int) -> list[tuple[int, NDArray[np.int64]]]:
-    """Return each cell that has rows, with its rows, ascending."""
+    """Return each non-empty cell with its rows, ascending."""
     order = np.argsort(labels, kind="stable")
     edges = np.searchsorted(labels[order], np.arange(cells + 1))
     return [(q, order[edges[q] : edges[q + 1]]) for q in range(cells) if edges[q] < edges[q + 1]]

@@ -54,7 +54,7 @@ class Euclidean(Space):
     def paired(
         self, X: NDArray[np.float64], Y: NDArray[np.float64], labels: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the squared distance between each row of X and the row of Y that its label names."""
+        """Return the squared distance between each row of X and the row of Y with its label."""
         out = np.zeros(len(X))
         for j in range(X.shape[1]):
             out += np.square(X[:, j] - Y[labels, j])

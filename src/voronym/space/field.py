@@ -78,12 +78,12 @@ class Field:
         return out
 
     def table(self) -> NDArray[np.float64]:
-        """Return the distances between all levels; meant for few of them."""
+        """Return the distances between all levels; for few levels."""
         at = np.arange(self.levels)
         return self.distance(at[:, None], at[None, :])
 
     def first(self) -> NDArray[np.int64]:
-        """Return a row that has each level: the first one."""
+        """Return the first row with each level."""
         rows = np.zeros(self.levels, np.int64)
         rows[self.codes[::-1]] = np.arange(len(self.codes) - 1, -1, -1)  # the last write wins
         return rows

@@ -15,7 +15,7 @@ from voronym.space.base import Space
 Array = NDArray[np.float64]
 
 MOST = 5_000
-"""Vertices of a graph, at most: all shortest paths are kept."""
+"""Largest number of vertices of a graph: all shortest paths are kept."""
 
 
 @dataclass(frozen=True, eq=False)

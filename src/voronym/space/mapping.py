@@ -47,7 +47,7 @@ class Spread:
     pairs: int
 
     def error(self, confidence: float = 0.95) -> float:
-        """Return how far the cumulative shares may be off, anywhere, with the stated confidence.
+        """Return the largest error of the cumulative shares, with the stated confidence.
 
         Dvoretzky, Kiefer and Wolfowitz with Massart's constant: ``sqrt(log(2 / alpha) / (2 pairs))`` for
         pairs drawn independently; 0 where all pairs were counted.

@@ -87,7 +87,7 @@ class Points(Records):
         return squares.make(self.points, room)
 
     def proposals(self, k: int) -> int:  # noqa: ARG002
-        """Return how many proposals take some hundredths of a second, roughly."""
+        """Return the approximate number of proposals that take some hundredths of a second."""
         return 100_000
 
     def scan(self) -> scans.PointScan:

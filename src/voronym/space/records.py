@@ -116,7 +116,7 @@ class Records:
         return scan
 
     def proposals(self, k: int) -> int:  # noqa: ARG002 - for spaces where it depends on the sizes
-        """Return how many proposals of annealing take some hundredths of a second, roughly."""
+        """Return the approximate number of annealing proposals that take some hundredths of a second."""
         return 20_000
 
     def subset(self, rows: Ints) -> Records:
@@ -124,7 +124,7 @@ class Records:
         return type(self)(self.space, np.ascontiguousarray(self.X[rows]))
 
     def like(self, rows: NDArray[Any]) -> Records:
-        """Return other records of the space, given in the terms of `rows`."""
+        """Return other records of the space, given in the form of `rows`."""
         return type(self)(self.space, np.ascontiguousarray(rows))
 
     def centroids(self, part: Partition) -> Array:
@@ -137,7 +137,7 @@ class Records:
         return self.centroids(part)
 
     def stand_ins(self, model: Any, cells: Cells) -> Array:  # noqa: ARG002 - for models without centroids
-        """Return the same for groups under change."""
+        """Return the representatives of groups under change."""
         return np.asarray(model.centroids)
 
     def cost(self, part: Partition) -> float:
@@ -164,7 +164,7 @@ class Records:
 
     @property
     def rows(self) -> NDArray[Any]:
-        """The records in the terms of the cost model's centroids."""
+        """The records in the form of the cost model's centroids."""
         return self.X
 
     def nearest(self, X: NDArray[Any], Y: NDArray[Any], many: int, ctx: Context) -> Ints:

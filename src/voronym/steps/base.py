@@ -53,7 +53,7 @@ class ColumnStep(ABC):
     main: ClassVar[str | None] = None
     """The field whose value follows ``columns=``."""
     needed: ClassVar[bool] = True
-    """Whether it has to."""
+    """Whether the main field is required."""
     random: ClassVar[bool] = False
     """Whether it draws at random, row by row: then rows of one person must be drawn alike."""
     averages: ClassVar[bool] = False
@@ -78,7 +78,7 @@ class ColumnStep(ABC):
         self.check()
 
     def check(self) -> None:  # noqa: B027 - most have nothing to refuse
-        """Refuse options that do not go together."""
+        """Refuse options that exclude each other."""
 
     @abstractmethod
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
@@ -96,7 +96,7 @@ class ColumnStep(ABC):
 
     @abstractmethod
     def says(self) -> str:
-        """Return what it does, a sentence without a full stop."""
+        """Describe the step, in a sentence without a full stop."""
 
     def schema(self, table: Table) -> Schema | None:
         """Return the schema after the step, if columns change kind; None if none does."""
@@ -150,7 +150,7 @@ class ColumnStep(ABC):
         return " ".join([*(["after"] if self.when == "after" else []), self.name, head, *more])
 
     def check_columns(self, schema: Schema) -> None:
-        """Refuse columns that are not there, or that no release has."""
+        """Refuse columns that are missing, or that no release has."""
         for name in (*self.columns, *self.asks()):
             if name not in schema:
                 known = [column.name for column in schema]
@@ -162,7 +162,7 @@ class ColumnStep(ABC):
                 )
 
     def asks(self) -> tuple[str, ...]:
-        """Return the columns that it looks at and does not change."""
+        """Return the columns that it reads and does not change."""
         return ()
 
 

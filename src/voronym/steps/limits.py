@@ -25,7 +25,7 @@ rule of statistics offices for sums of turnovers, with p = 10.
 
 
 def _beyond(table: Table, out: NDArray[np.bool_], far: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far each person in a tail is beyond its limit, in all their rows together."""
+    """Return how far each person in a tail is beyond its limit, over all their rows."""
     if table.persons is None:
         return far[out]
     _, who = np.unique(table.persons[out], return_inverse=True)
@@ -143,7 +143,7 @@ class Limit(ColumnStep):
         )
 
     def says(self) -> str:
-        """Return what it does."""
+        """Describe the step."""
         what = "the limit" if self.publish == "limit" else "the mean of those values"
         if isinstance(self.limit, str) and self.limit.endswith("%"):
             which = f"the {self.end} {self.limit} of the values"
@@ -154,12 +154,12 @@ class Limit(ColumnStep):
 
 @step("top", guarantee="no value is above the limit, or the mean of those that were", main="limit")
 class Top(Limit):
-    """Publish high values as a limit, or as the mean of all that are above it."""
+    """Publish high values as a limit, or as the mean of all values above it."""
 
 
 @step("bottom", guarantee="no value is below the limit, or the mean of those that were", main="limit")
 class Bottom(Limit):
-    """Publish low values as a limit, or as the mean of all that are below it."""
+    """Publish low values as a limit, or as the mean of all values below it."""
 
     sign: ClassVar[float] = -1.0
     beyond: ClassVar[str] = "below"

@@ -78,7 +78,7 @@ class Microaggregate(ColumnStep):
         return self.by
 
     def says(self) -> str:
-        """Return what it does."""
+        """Describe the step."""
         how = ", together" if self.together and len(self.columns) > 1 else ""
         where = f" within each {', '.join(self.by)}" if self.by else ""
         return f"{', '.join(self.columns)}: means of {self.size} neighbouring values or more{how}{where}"

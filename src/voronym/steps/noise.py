@@ -17,7 +17,7 @@ from voronym.table.table import Table
 @step("noise", guarantee="normal noise of the given size on every value", main="size", random=True)
 @dataclass(frozen=True)
 class Noise(ColumnStep):
-    """Add normal noise to numbers, each column by itself or as the columns go together.
+    """Add normal noise to numbers, column by column or with the columns' covariance.
 
     Notes
     -----
@@ -59,7 +59,7 @@ class Noise(ColumnStep):
         return columns
 
     def says(self) -> str:
-        """Return what it does."""
+        """Describe the step."""
         how = ", with the columns' covariance" if self.together else ""
         return f"{', '.join(self.columns)}: noise of {self.size:g} standard deviations{how}"
 

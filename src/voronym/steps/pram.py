@@ -119,7 +119,7 @@ class Pram(ColumnStep):
         return self.by
 
     def says(self) -> str:
-        """Return what it does."""
+        """Describe the step."""
         how = f"with a chance of {self.chance:g}" if self.matrix is None else "by a matrix of chances"
         kept = ", made to keep shares" if self.invariant else ""
         where = f" within each {', '.join(self.by)}" if self.by else ""

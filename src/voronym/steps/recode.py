@@ -48,7 +48,7 @@ class Recode(ColumnStep):
     cuts: tuple[str, ...] = list_option("where ranges of numbers or dates begin, in ascending order")
 
     def check(self) -> None:
-        """Refuse neither or several of the ways."""
+        """Refuse several recodings at once, and none."""
         if sum([self.level is not None, bool(self.values), bool(self.cuts)]) != 1:
             raise InputError(f"step '{self}' needs one of: {WAYS}")
         if self.level is None and self.hierarchy:
@@ -96,7 +96,7 @@ class Recode(ColumnStep):
         return cuts.ordinal_schema(table.schema, {name: self._ranges(table, name) for name in self.columns})
 
     def _ranged(self, table: Table, name: str) -> Series:
-        """Return a column as the ranges that its values are in; a cut belongs to the range above it."""
+        """Return a column as ranges; a cut belongs to the range above it."""
         texts = np.array(self._ranges(table, name), dtype=object)  # refuses columns that have no numbers
         values, gone = numbers.read(table, name)
         result = texts[np.searchsorted(self._cuts(table, name), values, side="right")]
@@ -171,7 +171,7 @@ class Recode(ColumnStep):
 
     @property
     def tree(self) -> Hierarchy | None:
-        """The hierarchy whose level is taken: that of the file, or else of the recipe."""
+        """The hierarchy of the step: from its file, or else from the recipe."""
         given = getattr(self, "_given", self.hierarchy)
         return None if given is None else Hierarchy.of(given)
 
@@ -184,7 +184,7 @@ class Recode(ColumnStep):
         return {name: above if name in self.columns else item for name, item in trees.items()}
 
     def says(self) -> str:
-        """Return what it does."""
+        """Describe the step."""
         if self.cuts:
             return f"{', '.join(self.columns)}: recoded to {len(self.cuts) + 1} ranges"
         if self.hierarchy is not None or hasattr(self, "_given"):

@@ -43,6 +43,6 @@ class Round(ColumnStep):
         return True
 
     def says(self) -> str:
-        """Return what it does."""
+        """Describe the step."""
         down = "down " if self.how == "down" else ""
         return f"{', '.join(self.columns)}: rounded {down}to multiples of {self.to:g}"

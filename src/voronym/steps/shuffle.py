@@ -18,7 +18,7 @@ special = later.module("scipy.special")
 @step("shuffle", guarantee="the column has the same values, in other rows", random=True)
 @dataclass(frozen=True)
 class Shuffle(ColumnStep):
-    """Permute the values of a column: at random, or so that it still goes with other columns.
+    """Permute the values of a column: at random, or so that its relation to other columns stays.
 
     Notes
     -----
@@ -63,7 +63,7 @@ class Shuffle(ColumnStep):
         return made
 
     def says(self) -> str:
-        """Return what it does."""
+        """Describe the step."""
         along = f", along with {', '.join(self.about)}" if self.about else ""
         return f"{', '.join(self.columns)}: values permuted{along}"
 
@@ -76,7 +76,7 @@ def _scores(codes: np.ndarray) -> np.ndarray:
 
 
 def _regressors(table: Table, names: tuple[str, ...], rows: np.ndarray) -> np.ndarray:
-    """Return scores of columns that have an order, and a column of zeros and ones for each other value."""
+    """Return scores of ordered columns, and an indicator column for each value of the others."""
     out = [np.ones(len(rows))]
     for name in names:
         codes = table.codes(name)[rows]

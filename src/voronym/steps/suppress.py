@@ -38,7 +38,7 @@ class Suppress(ColumnStep):
     )
 
     def check(self) -> None:
-        """Refuse values and a rule at once."""
+        """Refuse values together with a rule."""
         if bool(self.values) + (self.rare is not None) + (self.risk is not None) > 1:
             raise InputError(f"step '{self}': name the values, or give rare, or risk: only one of them")
         if self.weights is not None and self.risk is None:
@@ -109,7 +109,7 @@ class Suppress(ColumnStep):
         )
 
     def says(self) -> str:
-        """Return what it does."""
+        """Describe the step."""
         what = "all values"
         if self.values:
             what = f"{len(self.values)} {'values' if len(self.values) > 1 else 'value'}"

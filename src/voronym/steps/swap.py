@@ -1,4 +1,4 @@
-"""Values that change places: within a distance of ranks, or between places that resemble each other."""
+"""Values that change places: within a distance of ranks, or between records that are alike."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TRIES = 16
       main="percent", random=True)  # fmt: skip
 @dataclass(frozen=True)
 class RankSwap(ColumnStep):
-    """Let every value change places with another one whose rank is near.
+    """Swap every value with another one of near rank.
 
     References
     ----------
@@ -56,7 +56,7 @@ class RankSwap(ColumnStep):
         return places
 
     def says(self) -> str:
-        """Return what it does."""
+        """Describe the step."""
         return f"{', '.join(self.columns)}: values swapped within {self.percent:g} % of the ranks"
 
 
@@ -139,7 +139,7 @@ class RecordSwap(ColumnStep):
         return {name: picked.of_rows(table, name, places) for name in self.columns}
 
     def says(self) -> str:
-        """Return what it does."""
+        """Describe the step."""
         alike = f" among records with equal {', '.join(self.match)}" if self.match else ""
         return (
             f"{', '.join(self.columns)}: {self.percent:g} % of the records swapped{alike}, those in the "

@@ -1,4 +1,4 @@
-"""Data sets that outgrow the memory, and the machine.
+"""Data sets that do not fit the memory, or the machine.
 
 One plan, whoever does the work. A map of the room, in the order in which data walk through it:
 

@@ -76,7 +76,7 @@ def machine() -> str:
 
 
 def put(temporary: Path, path: Path) -> None:
-    """Give a file its name in a store, unless that is there already."""
+    """Give a file its name in a store, unless that name is taken."""
     there = cast("Afar", path)
     if not path.exists():
         with contextlib.suppress(FileExistsError):

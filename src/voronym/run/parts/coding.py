@@ -61,7 +61,7 @@ def numbered(codes: pl.Series) -> Ints:
 
 
 class Coding:
-    """How the rows of all parts are written down, and their keys become numbers.
+    """The coding of the rows of all parts, and of their keys as numbers.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Coding:
 
     @property
     def kinds(self) -> list[Ints]:
-        """The coordinates of each key that is categories."""
+        """The coordinates of each categorical key."""
         blocks = zip(self.codec.blocks, self.codec.encoders, strict=True)
         return [np.arange(block.start, block.stop) for block, part in blocks if isinstance(part, Nominal)]
 

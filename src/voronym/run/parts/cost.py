@@ -22,7 +22,7 @@ REFERENCE = 0.05435
 START = 3.0
 """Seconds until worker processes of this machine are ready; they restart before writing and counting."""
 TOGETHER = 1.0
-"""What a further worker of one machine adds, as a share of the first: they wait for one memory."""
+"""Time that each further worker of one machine adds, as a share of the first: they share one memory."""
 
 
 @dataclass(frozen=True)

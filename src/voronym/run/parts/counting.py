@@ -39,7 +39,7 @@ def comparable(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 def sort(
     frame: pl.DataFrame, keys: list[str], columns: list[str], path: Path, buckets: int
 ) -> dict[str, Any]:
-    """Send the rows of a written file to buckets by a hash of their keys."""
+    """Send the rows of a written file to buckets, by a hash of their keys."""
     held = comparable(frame.select(columns), keys)
     to = (held.select(keys).hash_rows(seed=1) % buckets).to_numpy().astype(np.int64)
     spill.spill(path, held, to, buckets)
@@ -52,7 +52,7 @@ def sizes(answers: Sequence[Mapping[str, Any]]) -> Counter[int]:
 
 
 def nothing() -> dict[str, Any]:
-    """Return the answer for a bucket without rows."""
+    """Return the result for a bucket without rows."""
     return {"rows": 0, "classes": 0, "sizes": Counter(), "models": {}, "alone": {}, "profiles": Counter()}
 
 

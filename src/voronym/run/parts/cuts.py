@@ -20,11 +20,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TRIES = 8
-"""Directions that are tried before a node counts as one that cannot be cut."""
+"""Number of directions to try before a node counts as impossible to cut."""
 ALIKE = 0.05
 """Variance of a categorical key, out of 1, below which it is not cut further."""
 UNEVEN = 1.15
-"""How many times its share of records a leaf may get by a cut between categories."""
+"""Largest ratio of a leaf to its share of records, for a cut between categories."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Tree:
         return int(self.first[-1])
 
     def route(self, X: Floats, turn: int = 0) -> Ints:
-        """Return the leaf of each point; ``turn`` is the number of the first one among all."""
+        """Return the leaf of each point; ``turn`` is the number of the first leaf among all."""
         boxes = np.zeros(len(X), np.int64)
         if len(self.thresholds):
             route(np.ascontiguousarray(X), self.directions, self.thresholds, self.below, self.above, boxes)
@@ -65,7 +65,7 @@ class Tree:
 
 
 def towards(points: Floats, kinds: Sequence[Ints], rng: np.random.Generator) -> tuple[Floats, bool]:
-    """Return how far points are along a random direction, and whether that separates categories.
+    """Return the position of points along a random direction, and whether it separates categories.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def towards(points: Floats, kinds: Sequence[Ints], rng: np.random.Generator) -> 
 
 
 def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequence[Ints] = ()) -> Tree:
-    """Cut a sample into leaves of about the same number of records.
+    """Cut a sample into leaves of about equal numbers of records.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def _shared(many: int, below: float) -> int:
 def _directions(
     points: Floats, rng: np.random.Generator | None, kinds: Sequence[Ints]
 ) -> Iterator[tuple[Floats, float]]:
-    """Yield directions to try, and how many times its share a leaf may get."""
+    """Yield directions to try, each with the largest ratio of a leaf to its share."""
     spread = points.var(axis=0)
     draw = np.random.default_rng(len(points)) if rng is None else rng
     for which in draw.permutation(len(kinds)):

@@ -22,7 +22,7 @@ def is_database(file: Path) -> bool:
 
 @contextmanager
 def _asked(path: Path, query: str | None, spare: Path | None) -> Iterator[Any]:
-    """Yield the result of a query, not fetched yet; the file is only read."""
+    """Yield the result of a query before it is fetched; the file is only read."""
     try:
         import duckdb
     except ImportError:
@@ -52,13 +52,13 @@ def _asked(path: Path, query: str | None, spare: Path | None) -> Iterator[Any]:
 
 
 def columns(path: Path, query: str | None) -> list[str]:
-    """Return the columns that a query yields."""
+    """Return the columns of a query."""
     with _asked(path, query, None) as result:
         return list(result.columns)
 
 
 def count(path: Path, query: str | None) -> int:
-    """Return how many rows a query yields."""
+    """Return the number of rows of a query."""
     with _asked(path, query, None) as result:
         return int(result.aggregate("count(*)").fetchall()[0][0])
 
@@ -66,7 +66,7 @@ def count(path: Path, query: str | None) -> int:
 def export(
     path: Path, query: str | None, kept: Callable[[list[str]], Collection[str]], target: Path, spare: Path
 ) -> list[str]:
-    """Write the columns that are kept to a Parquet file; return all columns that the query yields."""
+    """Write the kept columns of a query to a Parquet file; return all its columns."""
     with _asked(path, query, spare) as result:
         names = list(result.columns)
         chosen = kept(names)

@@ -1,4 +1,4 @@
-"""The door: a data set of many files in, a release in many files out."""
+"""The entry point: read a data set of many files, write a release in many files."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def release_parts(
     report: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Release:
-    """Make a k-anonymous release of a data set that need not fit the memory.
+    """Make a k-anonymous release of a data set that may exceed the memory.
 
     The files are read in parts, shared out to leaves of neighbouring records through files in a work folder,
     grouped leaf by leaf, several times with other borders, and written in a fresh random order over all
@@ -301,7 +301,7 @@ def crew_of(name: str, workers: int | None, memory: int | str, leaf: int, addres
 
 
 def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mapping[str, Any]) -> Release:
-    """Gather the figures."""
+    """Gather the figures of the run."""
     course, job = lead.course, lead.job
     answers = course.answers["published"]
     recipe = replace(job.recipe, **plan)

@@ -126,7 +126,7 @@ class Engine(Stages):
         return self._written(data, recipe)
 
     def _room(self, data: Dataset) -> None:
-        """Refuse leaves that a worker has no memory for."""
+        """Refuse leaves that exceed the memory of a worker."""
         records, crew = min(self.job.leaf, data.rows), self.runner
         if crew.limited and crew.memory // crew.workers < needed(records):
             raise InputError(too_little(crew.memory // crew.workers, records))
@@ -175,7 +175,7 @@ class Engine(Stages):
                 self.job.decide("stepped", True)
 
     def _rounds(self, data: Dataset) -> int:
-        """Learn, cut, shuffle and group; return how many tasks published rows."""
+        """Learn, cut, shuffle and group; return the number of tasks that published rows."""
         job = self.job
         rows = sum(answer["rows"] for answer in self.perform("scan", job.pieces))
         self.perform("cut", 1)
@@ -280,7 +280,7 @@ class Engine(Stages):
         return out
 
     def _written(self, data: Dataset, recipe: Recipe) -> tuple[Finding, ...]:
-        """Write, read back and count."""
+        """Write the files, read them back and count."""
         job = self.job
         files, buckets = int(job.recall("files")), int(job.recall("buckets"))
         if not job.decided("order"):

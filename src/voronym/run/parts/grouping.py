@@ -29,13 +29,13 @@ from voronym.run.parts.leaf import Leaf
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 SEARCHES = ("auto", "pairs")
-"""Methods that go on from round to round; others group each leaf once."""
+"""Methods that continue from round to round; others group each leaf once."""
 WORK = 35.0
 """Default microseconds per record for visits to its group, over all rounds."""
 WIDTH = 10
 """Default number of nearest groups that a group exchanges with."""
 FIRST = 0.5
-"""Share of the cooling that the first round does; the others share the rest."""
+"""Share of the cooling in the first round; the others share the rest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def improve(
     ends: tuple[float, float],
     kinds: Sequence[Ints] = (),
 ) -> Groups:
-    """Cool the groups of a leaf from one share of the way to another; ``kinds`` as for `Leaf`."""
+    """Cool the groups of a leaf from one share of the way to another; ``kinds`` as in `Leaf`."""
     if int(labels.max()) == 0 or not np.ptp(problem.points, axis=0).any():
         return Groups.of(problem, labels)
     cells = Leaf(problem.points, labels, problem.k, ctx.quiet(), kinds)

@@ -28,18 +28,18 @@ from voronym.table.schema import Schema
 from voronym.table.totals import Totals
 
 LEAF = 250_000
-"""Records of a leaf, about."""
+"""Approximate number of records of a leaf."""
 ROUNDS = 3
-"""Cuts, one after the other."""
+"""Number of cuts, one after the other."""
 SAMPLE = 262_144
 """Most records on which cuts are made."""
 LOOK = 100_000
-"""Records that are looked at before the work, for kinds of columns and for doubts."""
+"""Number of records examined before the work, for kinds of columns and for doubts."""
 FILE = 1_000_000
-"""Rows of a file of the release, about."""
+"""Approximate number of rows of a file of the release."""
 
 BASE = 350 * 2**20
-"""Bytes that a worker takes before it has read a row."""
+"""Bytes of a worker before it has read a row."""
 ROW = 800
 """Approximate bytes of a record of a leaf during grouping, with all copies."""
 
@@ -114,11 +114,11 @@ class Job:
     target: Path | None = None
 
     def path(self, stage: str, number: int, suffix: str = "arrow") -> Path:
-        """Return the file that a task makes."""
+        """Return the file of a task."""
         return self.work / f"{stage}-{number:06d}.{suffix}"
 
     def paths(self, stage: str, tasks: int) -> list[Path]:
-        """Return the files that all tasks of a stage make, in their order."""
+        """Return the files of all tasks of a stage, in order."""
         return [self.path(stage, number) for number in range(tasks)]
 
     def recall(self, name: str) -> Any:
@@ -141,7 +141,7 @@ class Job:
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe, schema included."""
+        """The recipe, with its schema."""
         result: Recipe = self.recall("recipe")
         return result
 
@@ -172,7 +172,7 @@ class Job:
 
     @property
     def pieces(self) -> int:
-        """How many pieces the data are read in."""
+        """Number of pieces in which the data are read."""
         return int(self.recall("pieces")) if self.decided("pieces") else len(self.dataset.parts)
 
     @property
@@ -182,7 +182,7 @@ class Job:
 
     @property
     def rounds(self) -> int:
-        """How often leaves are cut."""
+        """Number of times that leaves are cut."""
         return int(self.recall("rounds")) if self.decided("rounds") else self.wanted
 
     @property
@@ -199,7 +199,7 @@ class Job:
 
     @property
     def coding(self) -> Coding:
-        """How rows are written down, and keys become numbers."""
+        """The coding of rows, and of keys as numbers."""
         return _coding(*_stamp(self.work / "summaries.json"), tuple((self.recipe.importance or {}).items()))
 
     @property

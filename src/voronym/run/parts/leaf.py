@@ -1,4 +1,4 @@
-"""The groups of a leaf under change, in blocks that a core's cache takes.
+"""The groups of a leaf under change, in blocks that fit a core's cache.
 
 Blocks are cut along categories first: groups hardly ever mix them where there are many records, so such a
 border costs nothing. And records of a block then agree in most columns, which a search need not look at.

@@ -73,7 +73,7 @@ def context(job: Job, *seed: int, share: float = 1.0) -> Context:
 
 
 def squares(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the squares of encoded keys, whose means over the data set are 0: a share of their spread."""
+    """Return the squares of encoded keys, whose means over the data set are 0: a share of the spread."""
     return np.asarray(np.einsum("ij,ij->j", X, X), np.float64)
 
 

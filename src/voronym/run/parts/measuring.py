@@ -1,4 +1,4 @@
-"""Measure a data set of many files: k, models and risk are counted over all rows; the rest is sampled.
+"""Measure a data set of many files: count k, models and risk over all rows; sample the rest.
 
 Rows with equal keys meet in a bucket by a hash of their keys, as in the count of a release. Counts, and the
 values of models by class, merge exactly. What compares distributions with those of an original is estimated

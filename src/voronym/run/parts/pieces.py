@@ -140,7 +140,7 @@ def _blamed(job: Job, error: VoronymError) -> VoronymError:
 
 
 def some_rows(job: Job) -> pl.DataFrame:
-    """Read all of a small data set, or the first rows of parts that are evenly spaced."""
+    """Read all of a small data set, or the first rows of evenly spaced parts."""
     parts: Sequence[Part] = job.dataset.parts
     rows = None
     if job.dataset.rows > LOOK:

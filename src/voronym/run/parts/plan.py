@@ -37,12 +37,12 @@ PROBE = 20_000
 COORDINATE = 36
 """Bytes that a coordinate of a record of the sample takes while it is cut, with all copies."""
 CODE = 4
-"""Bytes of a category in the work folder, and of the number of a group."""
+"""Bytes of a category, or of a group's number, in the work folder."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run would do and cost. Times are estimates from a probe on this machine.
+    """The work and cost of a run. Times are estimates from a probe on this machine.
 
     Parameters
     ----------
@@ -217,12 +217,12 @@ def plan_parts(
 
 
 def crew_of_size(memory: int | str, leaf: int) -> int:
-    """Return how many workers fit a memory."""
+    """Return the number of workers that fit a memory."""
     return int(max(1, bytes_of(memory) // needed(leaf)))
 
 
 def _bytes(frame: pl.DataFrame, recipe: Recipe, rounds: int) -> tuple[float, float]:
-    """Return the bytes a row that go through the work folder in all, and the most at a time."""
+    """Return the bytes per row that go through the work folder in all, and the most at a time."""
     schema = recipe.schema
     kept = [name for name in frame.columns if schema[name].role != "identifier"]
     codes = [name for name in schema.keys if schema[name].kind in ("nominal", "ordinal")]
@@ -239,7 +239,7 @@ def _bytes(frame: pl.DataFrame, recipe: Recipe, rounds: int) -> tuple[float, flo
 
 
 def _size(column: pl.Series) -> float:
-    """Return the bytes that a value of a column takes in the work folder."""
+    """Return the bytes of a column's value in the work folder."""
     table = column.to_frame().to_arrow(compat_level=pl.CompatLevel.oldest())
     return float(table.nbytes) / max(len(column), 1)
 

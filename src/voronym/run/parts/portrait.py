@@ -61,7 +61,7 @@ def draw(job: Job, which: tuple[int, int]) -> int:
 
 
 def drawn(job: Job, side: int, tasks: int) -> Table:
-    """Return the records that were drawn."""
+    """Return the sample."""
     paths = [job.path(f"drawn@{side}", number, "json") for number in range(tasks)]
     frames = [spill.recall(path) for path in paths if path.exists()]
     frame = pl.concat(frames, how="vertical_relaxed")

@@ -213,7 +213,7 @@ class Merged:
 
     @property
     def importance(self) -> Floats:
-        """How much each column counts."""
+        """The weight of each column in grouping."""
         return np.array(self.weights or (1.0,) * (self.d + self.e))
 
     def answers(self, asked: Question) -> list[Ints]:

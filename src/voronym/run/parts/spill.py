@@ -66,7 +66,7 @@ def _named(temporary: Path, path: Path) -> None:
 
 
 def spill(path: Path, frame: pl.DataFrame, to: Ints, destinations: int) -> Ints:
-    """Write rows by destination; return how many each got. Rows of one destination keep their order."""
+    """Write rows by destination; return the number for each. Rows of one destination keep their order."""
     pa = arrow()
     order = np.argsort(to, kind="stable")
     counts = np.bincount(to, minlength=destinations).astype(np.int64)
@@ -126,7 +126,7 @@ def unpacked(data: bytes) -> Any:
 
 
 def keep(path: Path, value: Any) -> None:
-    """Write an object of ours."""
+    """Write an object of voronym."""
     with whole(path) as temporary:
         temporary.write_bytes(packed(value))
 

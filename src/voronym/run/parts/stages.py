@@ -58,7 +58,7 @@ class Stages:
         self._all = sum(WEIGHTS.values()) + (rounds - 1) * WEIGHTS["round"]
 
     def perform(self, name: str, tasks: int) -> list[Any]:
-        """Do the tasks of a stage that are not done yet; return all answers, in the order of the tasks."""
+        """Run the open tasks of a stage; return all answers, in the order of the tasks."""
         started, work = now(), self.job.work
         weight = WEIGHTS.get(name.split("@")[0], 1.0)
         answers: dict[int, Any] = {}
@@ -124,7 +124,7 @@ class Stages:
         return f"{result}: {done} of {tasks}{workers}{through}"
 
     def _held(self) -> int:
-        """Return the bytes of rows in the work folder, looked at every other second."""
+        """Return the bytes of rows in the work folder, measured every other second."""
         if now() > self._looked + 2.0:
             self._looked, self._there = now(), held(self.job.work)
         return self._there

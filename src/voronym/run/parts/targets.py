@@ -16,7 +16,7 @@ from voronym.table.places import Place
 
 
 def check_output(target: Path, files: Sequence[Path], asked: Collection[str], *, overwrite: bool) -> None:
-    """Refuse a folder that cannot be, before the work."""
+    """Refuse an impossible folder, before the work."""
     if str(target) == "-" or by_suffix(suffix_of(target)) is not None:
         folder = f"{target.stem.strip('-') or 'out'}/"
         causes = [name for name, choice in DECLARED.items() if name in asked and choice.purpose == PARTS]

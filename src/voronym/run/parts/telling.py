@@ -23,7 +23,7 @@ from voronym.table.table import Table
 
 
 def dossier_of(lead: Engine, made: Release) -> Dossier:
-    """Find all figures about a release that was written and counted; the data are read twice more.
+    """Compute all figures about a written and counted release; this reads the data twice more.
 
     The public part is made of what was counted in the written files, and of sums over all records.
     """
@@ -161,7 +161,7 @@ def _utility(lead: Engine, made: Release, after: Table, before: Table) -> Utilit
 def _disclosed(
     lead: Engine, made: Release, after: Table, new: Mapping[str, Any], before: Sequence[dict[str, Any]]
 ) -> tuple[Disclosed, ...]:
-    """Count for each confidential column whose value is certain, because all of their group have it.
+    """Count, for each confidential column, the people whose value is certain because their group shares it.
 
     A number with many different values is left out: how near counts as the same is known of all records only.
     """

@@ -1,4 +1,4 @@
-"""How the files of a release are written and read back: Parquet, or text in the dialect of the source.
+"""The form of the files of a release, written and read back: Parquet, or text in the source's dialect.
 
 In text, keys are counted as the cells that stand in the files, read by a reader that shares nothing with the
 writer. Cells of confidential columns lead back to values by the texts that these are written as.
@@ -25,7 +25,7 @@ from voronym.table.typeset import guarded, texts_of, write_frame
 
 FORMATS = ("parquet", "csv")
 ROWS = 20_000
-"""Lines that are read back at a time."""
+"""Number of lines that are read back at a time."""
 EXACT = 2.0**50
 ALIKE = (
     "column {name!r} has values that differ and look alike in text files, such as '1' and '1.0', or an empty "
@@ -36,7 +36,7 @@ ALIKE = (
 
 @dataclass(frozen=True)
 class Layout:
-    """How the files of a release are written.
+    """The form of the files of a release.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Layout:
         return self.format == "csv"
 
     def write(self, frame: pl.DataFrame, path: Path) -> int:
-        """Write a file; return how many cells were guarded."""
+        """Write a file; return the number of guarded cells."""
         if not self.text:
             frame.write_parquet(path)
             return 0
@@ -127,7 +127,7 @@ class Layout:
         return levels.gather(places).alias(cells.name)
 
     def refuse_alike(self, levels: pl.Series) -> None:
-        """Refuse a column whose levels, a missing one among them, read as fewer in text."""
+        """Refuse a column with levels, missing included, that read as fewer levels in text."""
         spelled = self.texts(levels)
         hints = Hints(missing=() if self.source is None else self.source.reading.missing)
         if spelled.n_unique() < len(levels) or spell(spelled, hints)[0].n_unique() < len(levels):
@@ -155,11 +155,11 @@ def check_format(given: str | None, style: Mapping[str, Any], *, text: bool) -> 
 
 
 Written = tuple[Source, dict[str, float]]
-"""How a text file was written, and the largest number of each column."""
+"""The form of a text file, and the largest number of each column."""
 
 
 def written(source: Source | None, frame: pl.DataFrame, kept: set[str]) -> Written | None:
-    """Return how a text file that was read is written, without any of its texts."""
+    """Return the form of a text file that was read, without any of its texts."""
     if source is None:
         return None
     numbers = [column for column in frame.get_columns() if column.name in kept and column.dtype.is_float()]

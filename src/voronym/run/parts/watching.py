@@ -70,7 +70,7 @@ class Watch:
         log.info("stage %s ends: %.1f s", stage, seconds)
 
     def write(self, *, force: bool = False) -> None:
-        """Write the figures, where somebody wants them, and not too often."""
+        """Write the figures, if requested, but not too often."""
         if self.file is None or (not force and now() < self._written + OFTEN):
             return
         self._written = now()
@@ -126,7 +126,7 @@ losses = Losses()
 
 @contextlib.contextmanager
 def watched(run: RunChoices, engine: str) -> Iterator[Watch]:
-    """Give what takes note of a run, with the log and the figures that its choices name."""
+    """Return the recorder of a run, with the log and the figures that its choices name."""
     watch = Watch(None if run.prometheus is None else Path(run.prometheus))
     handler = None
     losses.times = 0

@@ -14,7 +14,7 @@ from voronym.core.registry import Registry
 from voronym.errors import InputError
 
 TABLE_LEVELS = 2048
-"""Most distinct values whose distances are put in a table: 32 MB. Metrics that need a table refuse more."""
+"""Largest number of distinct values with tabulated distances (32 MB); metrics with a table refuse more."""
 
 Array = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class Metric(Protocol):
         ...
 
     def geometry(self, values: Any, column: str) -> Geometry:
-        """Return the distinct, observed values as a geometry, or refuse them, naming the column."""
+        """Return the distinct, observed values as a geometry; refuse unsuitable values, naming the column."""
         ...
 
 
@@ -110,7 +110,7 @@ def check_levels(values: Sequence[Any], column: str, what: str) -> None:
 
 
 def ranks(values: Sequence[Any], order: Sequence[Any] | None, column: str) -> Array:
-    """Return the place of each value in an order, or its own place among the sorted values."""
+    """Return the position of each value in an order, or among the sorted values."""
     if order is None:
         return np.arange(len(values), dtype=np.float64)
     place = {str(level): i for i, level in enumerate(order)}

@@ -19,7 +19,7 @@ from voronym.space.metrics.base import Geometry, metric, ranks
 @metric("circular")
 @dataclass(frozen=True)
 class Circular:
-    """The shorter way round a circle. Its centroid is the value with the least sum of ways to all.
+    """The shorter way round a circle. Its centroid is the value with the least sum of distances to all.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ class LostError(VoronymError):
 
 
 class Runner(ABC):
-    """Does the tasks of a stage, several at a time, anywhere.
+    """Runs the tasks of a stage, several at a time, anywhere.
 
     A subclass names its ``name`` and offers `run`, which yields the number and the answer of each task as it
     comes, and calls ``wait`` at least ten times a second, which raises where somebody wishes to end. What
@@ -43,7 +43,7 @@ class Runner(ABC):
     def run(
         self, work: str, stage: str, tasks: Sequence[int], wait: Callable[[], None]
     ) -> Iterator[tuple[int, Any]]:
-        """Do tasks of a stage; yield the number and the answer of each."""
+        """Run tasks of a stage; yield the number and the answer of each."""
 
     @property
     def alive(self) -> int:

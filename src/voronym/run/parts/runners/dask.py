@@ -97,7 +97,7 @@ class Dask(Runner):
 
     @property
     def _paused(self) -> bool:
-        """Whether all workers pause for want of memory."""
+        """Whether all workers pause for lack of memory."""
         result = self._client.scheduler_info(n_workers=-1).get("workers", {}).values()
         return bool(result) and all(item.get("status") == "paused" for item in result)
 

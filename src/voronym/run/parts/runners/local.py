@@ -1,4 +1,4 @@
-"""The machine at hand: the process itself for one worker, processes of their own for more."""
+"""Workers of this machine: the process itself for one worker, separate processes for more."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _is_gone(process: int) -> bool:
 
 @contextlib.contextmanager
 def _plain_surroundings() -> Iterator[None]:
-    """Have workers start with one thread for each library, and without running the caller's script again."""
+    """Start workers with one thread for each library, and without running the caller's script again."""
     before = {name: os.environ.get(name) for name in ALONE}
     script = sys.modules["__main__"]
     os.environ.update(ALONE)  # read when a worker starts

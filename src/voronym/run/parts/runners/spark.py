@@ -17,7 +17,7 @@ from voronym.run.parts.runners.base import LostError, Runner, runner
 
 PIECE = 0.1
 ATTEMPTS = 4
-"""How often a task is tried on this machine, as on a cluster: a worker may be killed for want of memory."""
+"""Number of times that a task is tried on this machine, as on a cluster: lack of memory may kill a worker."""
 
 
 def _doing(work: str, stage: str, tasks: Sequence[int]) -> Callable[[Iterable[Any]], Iterator[Any]]:
