@@ -60,7 +60,7 @@ def moment(column: pl.Series) -> pl.Series:
 
 
 def population_sizes(table: Frame, people: Frame, keys: Sequence[str]) -> tuple[Ints, Ints]:
-    """Return how many records of the table, and of the population, share the keys of each record.
+    """Return the number of records in the table, and in the population, with the keys of each record.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def population_sizes(table: Frame, people: Frame, keys: Sequence[str]) -> tuple[
 
 
 def _stack(table: Frame, people: Frame, keys: Sequence[str]) -> Frame:
-    """Put the keys of both tables below each other, brought to the same types."""
+    """Stack the keys of both tables, brought to the same types."""
     columns = []
     for name in keys:
         ours, theirs, alike = common(plain(table[name]), plain(people[name]))

@@ -110,7 +110,7 @@ def classes_of_first(first: NDArray[np.integer[Any]]) -> Classes:
 
 
 def check_columns(frame: Frame, names: Sequence[str], role: str) -> None:
-    """Refuse a string in place of a list, unknown columns and repeated ones, by name."""
+    """Refuse a string in place of a list, unknown columns and repeated ones, and name them."""
     if isinstance(names, str):
         raise InputError(f"{role} columns must be a list of names, not the text {names!r}; write [{names!r}]")
     unknown = [name for name in names if name not in frame.columns]

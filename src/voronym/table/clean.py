@@ -1,4 +1,4 @@
-"""What must not travel with a release: indexes, metadata, unused categories, signs of zero, old memory."""
+"""Remove what must not be in a release: indexes, metadata, unused categories, signs of zero, old memory."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Labels:
     title: str = ""
 
     def only(self, columns: Collection[str]) -> Labels:
-        """Return the labels of some of the columns."""
+        """Return the labels of some columns."""
         parts: dict[str, Any] = {
             part: {name: item for name, item in getattr(self, part).items() if name in columns}
             for part in ("variables", "values", "measures", "missing")

@@ -126,7 +126,7 @@ class Codec:
 
     @property
     def encoders(self) -> tuple[Encoder, ...]:
-        """One for each block."""
+        """The encoders, one for each block."""
         return self._encoders
 
     @property

@@ -52,7 +52,7 @@ def read_arrow(path: Path) -> pl.DataFrame:
 
 
 def _sound(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a table after a look at its decimals: damaged ones fail only when somebody asks for them."""
+    """Return a table after checking its decimals: damaged ones otherwise fail only on use."""
     for column in frame.get_columns():
         if column.dtype.is_decimal():
             column.cast(pl.Float64)

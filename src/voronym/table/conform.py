@@ -153,7 +153,7 @@ def _in_library(column: pl.Series, like: Series) -> Series:
 
 
 def doubt(column: Values) -> str | None:
-    """Return a sentence if a column of texts may be meant as numbers or dates; it holds counts, no values."""
+    """Return a sentence if a column of texts may hold numbers or dates; it has counts, no values."""
     if column.form not in ("string", "category"):
         return None
     codes, distinct = column.codes, column.levels

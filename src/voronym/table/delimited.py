@@ -44,7 +44,7 @@ _MAGIC = {
 
 
 def read_bytes(raw: bytes, name: str, reading: Reading, suffix: str = "") -> pl.DataFrame:
-    """Read a delimited text; every row must have as many cells as the header.
+    """Read a delimited text; all rows must have the same number of cells.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def read_bytes(raw: bytes, name: str, reading: Reading, suffix: str = "") -> pl.
 
 
 def _open(raw: bytes, name: str, reading: Reading) -> tuple[Dialect, str]:
-    """Return how the file is written, and its text without byte order mark and skipped lines."""
+    """Return the dialect of a file, and its text without byte order mark and skipped lines."""
     encoding, bom = find_encoding(raw, name, reading.encoding)
     dialect = Dialect(
         encoding=encoding, bom=bom, header=reading.header is not False, skip_rows=reading.skip_rows
@@ -131,7 +131,7 @@ def _newline(text: str) -> str:
 
 
 def sniff(text: str) -> str:
-    """Return the delimiter that splits the first lines into the same number of cells, the more the better."""
+    """Return the delimiter that splits the first lines into the same, largest number of cells."""
     best, cells = ",", 1
     for delimiter in DELIMITERS:
         rows = [row for row, _ in zip(_rows(text, delimiter), range(_SAMPLE), strict=False) if row]
@@ -167,7 +167,7 @@ class _Survey:
 
 
 def _survey(name: str, text: str, dialect: Dialect, quick: int = 0) -> _Survey:
-    """Look at every row; refuse quotes that do not pair up, and ragged rows."""
+    """Look at every row; refuse unpaired quotes and ragged rows."""
     count, ragged, first, odd = 0, 0, 0, False
     quotes = '"' in text
     rows = iter(()) if quick else _rows(text, dialect.delimiter, strict=True)
@@ -260,7 +260,7 @@ def _parse(text: str, dialect: Dialect, *, quotes: bool) -> pl.DataFrame | None:
 
 
 def _rewritten(text: str, dialect: Dialect, *, alone: bool) -> str:
-    """Return the text with every cell quoted and without blank lines: in one column, they are empty cells."""
+    """Return the text with every cell quoted and without blank lines, which are empty cells in one column."""
     out = io.StringIO()
     rows = _rows(text, dialect.delimiter)
     writer = csv.writer(out, delimiter=dialect.delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -309,7 +309,7 @@ def _typed(
 def _doubtful(
     parted: list[str], mixed: list[str], result: dict[str, tuple[pl.Series, Spelling]], hints: Hints
 ) -> tuple[str, ...]:
-    """Return the columns whose points may part thousands.
+    """Return the columns in which points may separate thousands.
 
     Those that have small numbers without a point; and all where no other column has decimal points.
     """
@@ -336,7 +336,7 @@ def _notes(result: dict[str, tuple[pl.Series, Spelling]], raw: dict[str, pl.Seri
 
 
 def _quoting(text: str, dialect: Dialect, header: list[str], reading: Reading) -> dict[str, Quoted]:
-    """Return which cells of each column have quotes, by the first rows; under "" which names have."""
+    """Return which cells of each column are quoted, by the first rows; and under "" which headings are."""
     mark = re.escape(dialect.delimiter)
     cell = re.compile(rf'[ ]*("(?:[^"]|"")*"|[^{mark}\r\n]*)({mark}|\r\n|\n|\r|$)')
     needs = re.compile(rf'[{mark}"\r\n]')

@@ -92,7 +92,7 @@ class Reading:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Reading:
-        """Build one from names and values, as a recipe has them; unknown names are refused."""
+        """Build one from the names and values of a recipe; refuse unknown names."""
         if not isinstance(given, Mapping):
             raise InputError("reading must be a table of names and values")
         known = [field.name for field in fields(cls)]
@@ -112,7 +112,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is, or is to be, written.
+    """The form of a text file, as read or to be written.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def check_delimiter(delimiter: str | None) -> None:
 
 
 def sign_by_column(thousands: str) -> tuple[tuple[str, ...], str]:
-    """Return the columns that a sign is about, none for all of them, and the sign.
+    """Return the columns that a separator applies to, none for all of them, and the separator.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def settle_encoding(name: str) -> tuple[str, bool]:
 
 
 def _zero_bytes(raw: bytes) -> str | None:
-    """Return the two-byte encoding of a text without a byte order mark, by the place of its zero bytes."""
+    """Return the two-byte encoding of a text without a byte order mark, by the positions of zero bytes."""
     even, odd = raw[::2], raw[1::2]
     if not odd or b"\0" not in raw:
         return None

@@ -1,4 +1,4 @@
-"""Sums without rounding: they can be taken in parts, in any order, and come out the same to the last bit."""
+"""Exact sums: parts can be summed in any order, with the same result to the last bit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _DIGITS = 53
 _HALF = 27
 _MASK = np.int64(2**_HALF - 1)
 _LOWEST = -1200
-"""Below every binary exponent of a float64, less its digits."""
+"""A number below every binary exponent of a float64, less its digits."""
 _BLOCK = 2**20
 """Values at a time, so that sums of halves of 27 bits are exact as floats."""
 
 
 @dataclass
 class Moments:
-    """How many numbers there were, their sum and the sum of their squares, as exact fractions.
+    """Count of numbers, their sum and the sum of their squares, as exact fractions.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Moments:
 
     @classmethod
     def of(cls, values: NDArray[Any], shift: int = 0) -> Moments:
-        """Take the sums of finite values, each less ``shift``; whole numbers are shifted exactly."""
+        """Sum finite values, each less ``shift``; whole numbers are shifted exactly."""
         out = cls()
         for start in range(0, len(values), _BLOCK):
             block = values[start : start + _BLOCK]
@@ -73,7 +73,7 @@ class Moments:
 
 
 def root(value: Fraction) -> float:
-    """Return the square root of an exact number, good to the last bit or the one before."""
+    """Return the square root of an exact number, correct to the last bit or the one before."""
     if value <= 0:
         return 0.0
     # As a whole number of 128 bits or more, so that the integer root has 64.

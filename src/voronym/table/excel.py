@@ -38,7 +38,7 @@ def _library(name: str) -> Any:
 
 
 def read_file(path: Path, reading: Reading) -> pl.DataFrame:
-    """Read a sheet of a spreadsheet; the only one with cells, or the one that is named."""
+    """Read a sheet of a spreadsheet: the named one, or the only one with cells."""
     library = _library("fastexcel")
     logging.getLogger("fastexcel").addHandler(logging.NullHandler())  # its notes on columns are not for users
     try:
@@ -105,7 +105,7 @@ def _load(name: str, book: Any, sheet: str, reading: Reading) -> pl.DataFrame:
 
 
 def _column(column: pl.Series, date_format: str | None) -> pl.Series:
-    """Return doubles that are all whole as integers, and moments that are all midnight as dates.
+    """Return all-whole doubles as integers, and all-midnight moments as dates.
 
     Texts stay texts, unless somebody said how dates are written and all of them are, or some cells are dates.
     """

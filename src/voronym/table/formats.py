@@ -67,7 +67,7 @@ FORMATS: Registry[Format] = Registry("format")
 
 
 def _places(keys: list[str], how: How) -> list[Any]:
-    """Return the places of the keys in a text file: by heading, or by column number."""
+    """Return the positions of the keys in a text file: by heading, or by column number."""
     if not how.dialect.header:
         return [how.columns.index(key) for key in keys]
     return list(typeset.guarded(keys)) if how.guard else list(keys)

@@ -1,4 +1,4 @@
-"""Frames at the border: any eager data frame in, and a few questions that every module asks of a column.
+"""Convert any eager data frame to narwhals, and answer a few common questions about columns.
 
 The three libraries store the same column in many ways (NumPy, nullable and Arrow-backed pandas columns,
 Python objects, dictionaries). The answers given here do not depend on that: what a column holds
@@ -80,7 +80,7 @@ def as_frame(table: Any) -> Frame:
 
 
 def _usual_arrow(frame: Frame) -> Frame:
-    """Turn Arrow's rarer layouts into the plain ones that all of PyArrow, Polars and narwhals can handle."""
+    """Convert Arrow's rarer layouts to plain ones that PyArrow, Polars and narwhals all handle."""
     table = frame.to_native()
     made = [_usual_column(name, table.column(i)) for i, name in enumerate(table.schema.names)]
     changed = [i for i, column in enumerate(made) if column is not None]
@@ -90,7 +90,7 @@ def _usual_arrow(frame: Frame) -> Frame:
 
 
 def _usual_pandas(frame: Frame) -> Frame:
-    """Do the same to the Arrow columns of a pandas table."""
+    """Convert the Arrow columns of a pandas table likewise."""
     import pandas as pd
 
     table, made = frame.to_native(), {}
@@ -106,7 +106,7 @@ def _usual_pandas(frame: Frame) -> Frame:
 
 
 def _usual_column(name: str, column: Any) -> Any:
-    """Return the column in a plain layout; None if it has one."""
+    """Return the column in a plain layout; None if it already has one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

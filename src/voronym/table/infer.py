@@ -208,7 +208,7 @@ def _unit(doubt: Doubt) -> str:
 
 
 def shape(column: Values) -> str:
-    """Return how the values of a column are mostly written, without a value: digits as 9, letters as A and a.
+    """Return the usual form of a column's values without a value: digits as 9, letters as A and a.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def _is_weight(column: Values) -> bool:
 
 
 def _is_measure(column: Values) -> bool:
-    """Whether near-unique integers spread like a measurement, not like numbers given in turn."""
+    """Whether near-unique integers spread like a measurement, not like consecutive numbers."""
     low, high = column.levels[0], column.levels[-1]
     return bool(high - low > 10 * column.observed and high < 10**9)
 

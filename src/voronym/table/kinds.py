@@ -26,7 +26,7 @@ TEXT_WORDS = 4  # values of this many words on average, hardly repeated, are sen
 
 @dataclass(frozen=True)
 class Found:
-    """A kind, the order of an ordinal, and why."""
+    """A kind, the order of an ordinal column, and the reason."""
 
     kind: Kind
     categories: tuple[str, ...] | None

@@ -16,7 +16,7 @@ def shared_limit(
     whole: bool,
     persons: NDArray[np.int64] | None = None,
 ) -> float:
-    """Return a limit at or below a value that is nobody's own.
+    """Return a limit at or below a value, so that it is not a single person's value.
 
     It is the value itself where enough people have it; else the roundest number that leaves enough people,
     and no more than twice as many, between it and the value.

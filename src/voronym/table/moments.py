@@ -1,4 +1,4 @@
-"""Dates and times as people write them: 2020-01-31, 31.1.2020, 01/31/2020 10:20, 2020-01-31T10:20:30Z.
+"""Dates and times in people's formats: 2020-01-31, 31.1.2020, 01/31/2020 10:20, 2020-01-31T10:20:30Z.
 
 A form is found from all the texts of a column where there is one way to read them: `03/04/2020` is two days;
 beside a `31/05/2020` it is one.
@@ -26,7 +26,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Moment:
-    """How the dates or times of a column are written.
+    """The format of the dates or times of a column.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def find_moment(plain: pl.Series, pattern: str | None = None) -> Moment | None:
 
 
 def _written(plain: pl.Series, shape: str) -> str:
-    """Return the pattern of texts that are known to be dates of one shape."""
+    """Return the pattern of texts that are dates of one shape."""
     if shape == DATE:
         return "%Y-%m-%d"
     if shape == MOMENT:
@@ -133,7 +133,7 @@ def _written(plain: pl.Series, shape: str) -> str:
 
 
 def _clock(plain: pl.Series) -> str:
-    """Return the pattern of the time of day, by the most exact of the texts."""
+    """Return the pattern of the time of day, by the most precise of the texts."""
     time = plain.str.extract(r"([T ]\d\d:\d\d.*)$", 1).drop_nulls()
     if not len(time):
         return ""

@@ -1,4 +1,4 @@
-"""Numbers as people write them: 1234.5, 1.234,5, 1 234,50 €, $1,234, 45 %.
+"""Numbers in people's formats: 1234.5, 1.234,5, 1 234,50 €, $1,234, 45 %.
 
 A form is found from all the texts of a column, reads them, and writes other numbers in the same way.
 """
@@ -29,7 +29,7 @@ Comma = Literal["always", "clear", "never"]
 
 @dataclass(frozen=True)
 class Number:
-    """How the numbers of a column are written.
+    """The format of the numbers of a column.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Number:
         return f"{self.prefix}{grouped}{self.suffix}"
 
     def bare(self, texts: pl.Series) -> pl.Series:
-        """Return the texts as a program would write them: 1234.5."""
+        """Return the texts in a program's form: 1234.5."""
         out = texts.str.strip_prefix(self.prefix).str.strip_suffix(self.suffix)
         if self.thousands:
             out = out.str.replace_all(self.thousands, "", literal=True)
@@ -111,7 +111,7 @@ class Number:
         return self._around(out).alias(numbers.name)
 
     def dressed(self, texts: pl.Series) -> pl.Series:
-        """Return texts as a program writes them, 1234.50, in this form, and with all their digits."""
+        """Return a program's texts, such as 1234.50, in this form, with all their digits."""
         return self._around(self._pointed(texts)).alias(texts.name)
 
     def _pointed(self, texts: pl.Series) -> pl.Series:
@@ -142,7 +142,7 @@ class Number:
 
 
 def _group(texts: pl.Series, sign: str) -> pl.Series:
-    """Put a sign between groups of three digits of the whole part."""
+    """Insert a separator between groups of three digits of the whole part."""
     whole = texts.str.extract(r"^([+-]?[0-9]+)", 1)
     rest = texts.str.extract(r"^[+-]?[0-9]+(.*)$", 1)
     minus = whole.str.extract(r"^([+-]?)", 1)
@@ -228,7 +228,7 @@ def _signs(body: pl.Series, comma: Comma | Literal["thousands"]) -> tuple[str, s
 
 
 def _telephones(body: pl.Series, decimal: str) -> bool:
-    """Whether texts in groups of three digits are numbers to dial: a plus before each, or all of one length.
+    """Whether texts in groups of three digits are telephone numbers: a plus before each, or one length.
 
     Amounts of nine digits and more that all have equally many are rarer than columns of 612 345 678.
     """
@@ -257,7 +257,7 @@ def _decimals(body: pl.Series, decimal: str) -> tuple[int | None, int | None]:
 
 
 def all_match(plain: pl.Series, pattern: str) -> bool:
-    """Whether all texts match; a look at the first ones spares most columns the rest."""
+    """Whether all texts match; the first ones settle most columns."""
     if not plain.head(64).str.contains(pattern).all(ignore_nulls=True):
         return False
     return bool(plain.str.contains(pattern).all(ignore_nulls=True))

@@ -24,14 +24,14 @@ class Proposal:
     reasons: dict[str, str]
     warnings: tuple[str, ...]
     shapes: dict[str, str] = field(default_factory=dict)
-    """How the values of each column are written: digits as 9, letters as A and a."""
+    """The form of each column's values: digits as 9, letters as A and a."""
 
     distinct: dict[str, int] = field(default_factory=dict)
-    """How many different values each column has."""
+    """Number of distinct values of each column."""
     missing: dict[str, int] = field(default_factory=dict)
     """Number of rows without a value, if there are any."""
     infinite: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Keys with infinite values, and how these are declared missing: "inf", "-inf"."""
+    """Keys with infinite values, and the codes that declare these missing: "inf", "-inf"."""
     codes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Columns with numbers that mean "missing", far from all others: "-999"."""
     several: tuple[tuple[str, str], ...] = ()

@@ -1,4 +1,4 @@
-"""Read a table from a file or a query: the suffix decides how."""
+"""Read a table from a file or a query, by its suffix."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def respelled(texts: pl.Series, form: Form) -> pl.Series:
 
 
 def _moment(text: str, form: Moment) -> str:
-    """Return a day as the file has it, and its time of day to the minute, or to the second."""
+    """Return a day in the file's form, with its time of day to the minute or the second."""
     match = _OWN_DAY.fullmatch(text)
     assert match is not None  # noqa: S101 - found by the same expression
     day, clock, seconds = match.groups()
@@ -99,7 +99,7 @@ def plain_texts(texts: pl.Series, form: Form) -> pl.Series:
 
 
 def _day_of(pattern: str) -> str:
-    """Return an expression for days of a pattern; names of months are letters."""
+    """Return an expression for days of a pattern; month names are letters."""
     signs = {"%Y": r"\d{4}", "%y": r"(?:\d{4}|\d\d)", "%d": r"\d\d", "%m": r"\d\d", "%j": r"\d{3}",
              "%-d": r"\d{1,2}", "%-m": r"\d{1,2}", "%e": r"[ \d]\d"}  # fmt: skip
     parts = re.split(r"(%-?[A-Za-z])", pattern)

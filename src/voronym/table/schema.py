@@ -61,7 +61,7 @@ class Column:
 
     @property
     def declared(self) -> bool:
-        """Whether a person chose the kind, rather than that the dtype suggested it."""
+        """Whether a person chose the kind; otherwise the dtype suggested it."""
         return self.note in ("declared", "")
 
     def details(self) -> str:
@@ -135,7 +135,7 @@ class Schema:
 
     @property
     def confidential(self) -> tuple[str, ...]:
-        """Columns whose values the release should not tie to a person."""
+        """Columns whose values the release should not link to a person."""
         return self._of("confidential")
 
     @property
@@ -158,7 +158,7 @@ class Schema:
         raise SchemaError(f"no column is called {name!r}; there are: {listing(self.names)}")
 
     def location(self, name: str, among: Sequence[str]) -> tuple[str, str]:
-        """Return the columns of latitude and longitude that a coordinate belongs to, both among the given."""
+        """Return the latitude and longitude columns of a coordinate, if both are given."""
         column = self[name]
         if column.partner is None or column.partner not in among or column.axis is None:
             raise SchemaError(
@@ -331,7 +331,7 @@ class Schema:
 
 
 def no_role(undeclared: Sequence[str], columns: int) -> str:
-    """Return what to say, and to type, if some columns have no role."""
+    """Return the advice, and the text to type, if some columns have no role."""
     return (
         f"{len(undeclared)} of {columns} columns have no role: {listing(undeclared)}; say what each is with "
         f"{hint('keys')}, {hint('confidential')}, {hint('identifiers')} or {hint('other')}, or leave them "
@@ -341,7 +341,7 @@ def no_role(undeclared: Sequence[str], columns: int) -> str:
 
 
 def _with_units(identifiers: Sequence[str] | str, *units: str | None) -> list[str]:
-    """Return the identifiers with the columns of people and households among them."""
+    """Return the identifiers, including the columns of people and households."""
     listed = [identifiers] if isinstance(identifiers, str) else list(identifiers)
     for name in units:
         if name is not None and not isinstance(name, str):

@@ -130,7 +130,7 @@ class Source:
         return replace(self, spellings=made, raw=raw)
 
     def says(self) -> str:
-        """Return how the file was read, in a line."""
+        """Describe the form of the file in a line."""
         if self.dialect is None:
             return ", ".join(self.notes)
         parts = [self.dialect.says()]

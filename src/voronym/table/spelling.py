@@ -1,4 +1,4 @@
-"""Texts that are numbers, dates or true and false: how these are spelled, and how a gap is.
+"""The spelling of numbers, dates, truth values and gaps in texts.
 
 A column of text becomes numbers or dates only if all of its cells do, gaps aside, and only if there is one
 way to read them; see `numerals` and `moments`. The spelling is kept, to write the column in the same way.
@@ -51,7 +51,7 @@ MISSING = frozenset(
 )  # in any case of letters, in a column that otherwise holds numbers, dates or true and false
 TRUTH = r"(?i)^(true|false)$"
 SEVERAL = 8
-"""Numbers with a point in a column whose points are asked about, where other columns have decimal points."""
+"""Number of values with a point that suggest thousands, if other columns have decimal points."""
 _BY_THREES = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
 _GROUPED_BY_POINT = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$|^[+-]?[0-9]{1,3}$"
 
@@ -60,7 +60,7 @@ Quoted = Literal["needed", "present", "always"]
 
 @dataclass(frozen=True)
 class Truth:
-    """How true and false are written in a column."""
+    """The words for true and false in a column."""
 
     yes: str = "true"
     no: str = "false"
@@ -101,7 +101,7 @@ class Hints:
     missing: Sequence[str] = ()
 
     def parted_by(self, name: str) -> str | None:
-        """Return the sign between the thousands of a column, where somebody said it."""
+        """Return the declared thousands separator of a column, if any."""
         names, sign = ((), None) if self.thousands is None else sign_by_column(self.thousands)
         return sign if not names or name in names else None
 
@@ -117,7 +117,7 @@ class Hints:
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a column of a text file is written.
+    """The spelling of a column in a text file.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Spelling:
     ranges: bool = False
 
     def write(self, column: pl.Series) -> pl.Series:
-        """Return the values as the file would have them, without quotes and without nulls."""
+        """Return the values in the file's form, without quotes and without nulls."""
         dtype = column.dtype
         fits = {
             Number: dtype.is_numeric(),
@@ -212,7 +212,7 @@ def spell(column: pl.Series, hints: Hints) -> tuple[pl.Series, Spelling]:
 
 
 def may_be_grouped(spelling: Spelling) -> bool:
-    """Whether the points of a column may part thousands: 1.234."""
+    """Whether the points of a column may separate thousands: 1.234."""
     form = spelling.form
     return isinstance(form, Number) and form.plain and (form.least, form.most) in ((3, 3), (0, 3))
 
@@ -224,7 +224,7 @@ def by_threes(column: pl.Series) -> bool:
 
 
 def beside_small(column: pl.Series) -> bool:
-    """Whether the numbers without a point are all below 1,000, beside several with one: 950 and 1.634.
+    """Whether numbers without a point are all below 1,000, next to several with one: 950 and 1.634.
 
     Decimals that are cut after three digits have fewer in one value of ten, so that several in a row with
     three or none are a sign of thousands, whatever other columns have.
@@ -286,12 +286,12 @@ def declared_missing(frame: pl.DataFrame, hints: Hints) -> tuple[pl.DataFrame, d
 
 
 def form_of(column: pl.Series) -> Number | Moment | Truth | None:
-    """Return how the texts of a column are spelled that is declared to be numbers or dates."""
+    """Return the spelling of a column of texts that is declared as numbers or dates."""
     return _form(gaps(column), Hints("clear"), codes=True)
 
 
 def typed(column: pl.Series, *, comma: Comma = "clear", codes: bool = False) -> pl.Series | None:
-    """Return the texts as integers, floats, booleans, dates or times; None if they are none of these.
+    """Return the texts as integers, floats, booleans, dates or times; None if they are nothing of these.
 
     Parameters
     ----------

@@ -214,7 +214,7 @@ def kind_of(suffix: str) -> str:
 
 
 def _sqlite_column(column: pl.Series) -> pl.Series:
-    """Return a column of one of the three types that SQLite has."""
+    """Return a column in one of SQLite's three types."""
     dtype = column.dtype
     if dtype.is_integer() or dtype == pl.Boolean:
         return column.cast(pl.Int64)

@@ -172,7 +172,7 @@ def _label(column: pl.Series, labels: dict[Any, str], ordinal: bool) -> pl.Serie
 
 
 def whole(column: pl.Series) -> pl.Series:
-    """Return doubles that are all whole as integers, and empty texts as missing."""
+    """Return all-whole doubles as integers, and empty texts as missing."""
     if column.dtype == pl.String:
         return column.replace("", None)  # how the formats write a missing text
     if not column.dtype.is_float():
@@ -237,7 +237,7 @@ def write_file(
 
 
 def _writable(column: pl.Series, kind: str, known: Labels) -> tuple[pl.Series, dict[Code, str], str | None]:
-    """Return a column of a type that the format has, the labels of its values, and its measure."""
+    """Return a column in a type of the format, the labels of its values, and its measure."""
     name, dtype = column.name, column.dtype
     if isinstance(dtype, (pl.Enum, pl.Categorical)):
         made, labels = _coded(column, kind, known)

@@ -25,7 +25,7 @@ from voronym.table.table import Table
 from voronym.table.values import Values
 
 MOST_LEVELS = 200_000
-"""Different values of a confidential column that a model looks at, in all."""
+"""Largest number of distinct values of a confidential column that a model looks at, over all parts."""
 
 
 def wider(kind: Any, other: Any) -> Any:
@@ -45,7 +45,7 @@ def wider(kind: Any, other: Any) -> Any:
 
 @dataclass
 class LevelCounts:
-    """The different values of a column, and how many records have each."""
+    """The distinct values of a column, and the number of records with each."""
 
     dtype: Any
     counts: dict[Any, int] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class LevelCounts:
 
 
 def plain_levels(values: Values) -> pl.Series:
-    """Return a column whose equal values are equal ones: NaN is missing, categories are texts."""
+    """Return a column in which equal values compare equal: NaN is missing, categories are texts."""
     native: pl.Series = values.series.to_native()
     if native.dtype.is_float():
         return native.fill_nan(None) + 0.0

@@ -1,4 +1,4 @@
-"""A table at work: a frame with its schema, conformed once and factorised once."""
+"""A frame with its schema: texts are converted once, and columns factorised once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from voronym.table.values import Columns, Values
 
 
 class Table(Columns):
-    """The columns that a release may use, with roles and kinds; identifiers are gone.
+    """The columns that a release may use, with roles and kinds, without identifiers.
 
     Made by `Table.of`. After that nobody wraps a data frame, reads texts as numbers or looks for distinct
     values again: every answer about a column is kept. A table is never changed; `rows`, `select` and `like`
@@ -206,7 +206,7 @@ class Table(Columns):
         return self.like(nw.maybe_reset_index(self.frame[order]), units=units)
 
     def like(self, frame: Frame, source: Source | None = None, *, units: Units | None = None) -> Table:
-        """Return a table of this schema from a frame that was made of this one's values.
+        """Return a table of this schema from a frame with values of this table.
 
         Such a frame (decoded centroids, shuffled rows, masked columns) has the dtypes of this table, so it is
         taken as it is. Texts of the file belong to its rows and stay behind, unless ``source`` has them.
@@ -230,7 +230,7 @@ class Table(Columns):
         return Table(self.frame, schema, labels, source=source, units=self.units, totals=self.totals)
 
     def _of_ranges(self, schema: Schema) -> dict[str, Spelling]:
-        """Return how ranges are spelled in the file: their ends as its numbers or dates were."""
+        """Return the spelling of ranges in the file, by that of its numbers or dates."""
         made = {}
         for column in schema:
             if not column.ranges or column.name not in self.schema or self.source is None:
@@ -246,7 +246,7 @@ class Table(Columns):
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
-        """What a person should check, apart from hints: see `voronym.table.doubts`."""
+        """The points that a person should check, apart from hints: see `voronym.table.doubts`."""
         texts = (Doubt("texts", "", text, public=True) for text in check_kinds(self, self.schema))
         result = (*self._early, *texts, *about_columns(self, self.schema))
         return tuple(item for item in result if item.strength != "hint")

@@ -1,4 +1,4 @@
-"""A table as delimited text, in the dialect of the file that it came from or in another one."""
+"""A table as delimited text, in the dialect of its source or in another one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def write_frame(
     *,
     guard: bool = True,
 ) -> int:
-    """Write a tidy frame as delimited text, and return how many cells were guarded against spreadsheets.
+    """Write a tidy frame as delimited text; return the number of cells guarded against spreadsheets.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _cells(column: pl.Series, spelling: Spelling, dialect: Dialect, source: Sour
 
 
 def _restyled(spelling: Spelling, dialect: Dialect) -> Spelling:
-    """Return the spelling with the signs that were asked for."""
+    """Return the spelling with the requested separators."""
     form = spelling.form
     if form is None and (dialect.decimal or dialect.thousands):
         form = Number()  # of a table from no text file; texts and dates pass it by
@@ -151,12 +151,12 @@ def guarded(names: Sequence[str]) -> list[str]:
 
 
 def unguarded(texts: pl.Series) -> pl.Series:
-    """Return texts without the apostrophes that guard them against spreadsheets."""
+    """Return texts without their guarding apostrophes."""
     return texts.str.replace(_GUARDED, "${1}")
 
 
 def _quote(cells: pl.Series, spelling: Spelling, delimiter: str, *, alone: bool) -> pl.Series:
-    """Put quotes around the cells that need or used to have them."""
+    """Put quotes around the cells that need them or had them."""
     if spelling.quoted == "always":
         needed = pl.Series([True]).new_from_index(0, len(cells))
     else:

@@ -61,7 +61,7 @@ class Units:
 
 
 def distinct(labels: Ints, codes: Ints, n_classes: int) -> Ints:
-    """Count the different codes in each class.
+    """Count the distinct codes in each class.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def distinct(labels: Ints, codes: Ints, n_classes: int) -> Ints:
 
 
 def first_of_each(*codes: Ints) -> Ints:
-    """Return the first row of each combination of codes that occurs, in ascending order of rows.
+    """Return the first row of each occurring combination of codes, in ascending order of rows.
 
     Examples
     --------

@@ -77,12 +77,12 @@ class Values:
 
     @cached_property
     def observed(self) -> int:
-        """Number of values that are not missing."""
+        """Number of observed values."""
         return int((self.codes >= 0).sum())
 
 
 class Columns:
-    """A frame whose columns are looked at once; `voronym.table.Table` is one with a schema.
+    """A frame whose columns are examined once; `voronym.table.Table` adds a schema.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def first_rows(codes: NDArray[np.int64], size: int) -> NDArray[np.int64]:
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Guard a cached answer: whoever wants to write into it has to copy it."""
+    """Make a cached array read-only: to write into it, copy it."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""Write a release to a file, count its key combinations again from the bytes, and only then publish it.
+"""Write a release to a file, count its key combinations in the written bytes, and only then publish it.
 
 The file is made in a hidden folder beside its place, flushed to the disk, re-read by `check`, which shares no
 code with the writers, and moved into place when the count holds (see `voronym.core.atomic`). Whatever happens
@@ -79,7 +79,7 @@ def write(
     table_name: str | None = None,
     verify: Callable[[Path], None] | None = None,
 ) -> WriteReceipt:
-    """Write a table whose every combination of keys occurs k times or more, and prove it on the file.
+    """Write a table in which every combination of keys occurs at least k times, and prove it on the file.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def _reason(error: BaseException, target: Path) -> str:
 
 
 def dialect_for(target: Path, source: Source | None, **style: Any) -> Dialect:
-    """Return how a text file will be written: as its source was, or as asked."""
+    """Return the dialect of the text file to write: that of its source, or the requested one."""
     suffix = suffix_of(target)
     dialect = Dialect() if source is None or source.dialect is None else source.dialect
     if suffix == ".tsv" or (dialect.delimiter == "\t" and source is not None and source.suffix == ".tsv"):
@@ -266,7 +266,7 @@ def _restored(table: nw.DataFrame[Any], source: Source | None) -> nw.DataFrame[A
 
 
 def check_target(target: Path, format: str | None = None) -> None:  # noqa: A002 - as in `write`
-    """Refuse a file of a format that cannot be written, and a database that would be replaced."""
+    """Refuse a format that cannot be written, and a database that would be replaced."""
     kind = _format(target, format)
     if FORMATS[kind].database and target.exists():
         raise WriteError(
@@ -298,7 +298,7 @@ def _clear_of(column: nw.Series[Any], ranges: Sequence[Mapping[str, Any]]) -> bo
 
 
 LONGEST = 255
-"""Bytes that the name of a file has at most, on all systems in use."""
+"""Largest number of bytes of a file name on all systems in use."""
 
 
 def refuse_long(target: Path) -> None:

@@ -18,11 +18,11 @@ from voronym.web.attempts import Run
 from voronym.web.desk import Desk, Table
 
 FORM, FIELDS = 4 << 20, 40_000
-"""Bytes and fields of a form, at most."""
+"""Largest number of bytes and of fields of a form."""
 
 
 class NotThere(Exception):  # noqa: N818 - a page that is not there
-    """No such table, run or file."""
+    """Raised for a missing table, run or file."""
 
 
 def desk_of(request: Request) -> Desk:
@@ -32,7 +32,7 @@ def desk_of(request: Request) -> Desk:
 
 
 def table_of(request: Request) -> Table:
-    """Return the table that the address names."""
+    """Return the table in the address."""
     table = desk_of(request).tables.get(request.path_params["table"])
     if table is None:
         raise NotThere
@@ -40,7 +40,7 @@ def table_of(request: Request) -> Table:
 
 
 def run_of(request: Request) -> tuple[Table, Run]:
-    """Return the run that the address names, with its table."""
+    """Return the run in the address, with its table."""
     table, number = table_of(request), request.path_params["run"]
     if not 1 <= number <= len(table.runs):
         raise NotThere
@@ -71,7 +71,7 @@ async def form_of(request: Request) -> dict[str, str]:
 async def uploaded(
     request: Request, reading: Mapping[str, Any] | None = None, *, judging: bool = False
 ) -> Table:
-    """Put an uploaded file on the desk; a failed one leaves nothing."""
+    """Store an uploaded file on the desk; a failed upload leaves nothing."""
     desk = desk_of(request)
     label = intake.label_of(request.query_params.get("name", ""))
     intake.check_suffix(label)
@@ -90,18 +90,18 @@ def beside(error: VoronymError, field: str) -> JSONResponse:
 
 
 def go(place: str) -> RedirectResponse:
-    """Send the browser elsewhere."""
+    """Redirect the browser."""
     return RedirectResponse(place, 303)
 
 
 async def refused(_: Request, error: Exception) -> HTMLResponse:
-    """Answer with a sentence of the house that no field took."""
+    """Answer with the sentence of a refusal that belongs to no field."""
     sentence = error.worded("page") if isinstance(error, VoronymError) else str(error)
     return screens.show("wrong.html", 422, sentence=sentence, title="That did not work")
 
 
 async def missing(request: Request, _: Exception) -> HTMLResponse:
-    """Answer that there is no such page."""
+    """Answer that the page does not exist."""
     note = desk_of(request).note or "It may have been forgotten, or voronym was restarted."
     return screens.show("wrong.html", 404, sentence=f"There is no such page. {note}", title="Not here")
 

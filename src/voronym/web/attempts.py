@@ -15,7 +15,7 @@ from voronym.web.journal import Journal
 from voronym.web.settings import Settings
 
 AWHILE = 1.0
-"""Seconds that somebody waits for news of a picture, at most."""
+"""Longest wait for news of a picture, in seconds."""
 OVER = ("done", "failed", "cancelled")
 
 
@@ -39,7 +39,7 @@ class Run:
     task: list[int] = field(default_factory=list)
     wished: str = ""
     reading: dict[str, Any] = field(default_factory=dict)
-    """How the table was read then."""
+    """The reading options of the table at that time."""
     book: Book | None = None
     """The ledger that it was made with."""
 
@@ -80,21 +80,21 @@ class Sketch:
     task: list[int] = field(default_factory=list)
     work: asyncio.Task[None] | None = None
     everything: bool = False
-    """Whether a large table is tried whole."""
+    """Whether a large table is tried as a whole."""
     done: float = 0.0
     started: float = field(default_factory=monotonic)
     news: int = 0
-    """How often something was heard."""
+    """Number of reports received."""
     _bell: asyncio.Event = field(default_factory=asyncio.Event)
 
     def ring(self) -> None:
-        """Wake whoever waits for news."""
+        """Wake all requests that wait for news."""
         self.news += 1
         self._bell.set()
         self._bell = asyncio.Event()
 
     async def after(self, seen: str) -> None:
-        """Wait, for a moment at most, until there is more than somebody has seen."""
+        """Wait a short time for news that the browser has not seen."""
         with contextlib.suppress(asyncio.TimeoutError):
             async with asyncio.timeout(AWHILE):
                 while not self.over and (not self.shown or seen == self.mark):
@@ -102,7 +102,7 @@ class Sketch:
 
     @property
     def mark(self) -> str:
-        """What there is to see, for `after`."""
+        """A mark of the visible state, for `after`."""
         return f"{self.started}-{self.news}"
 
     def hear(self, result: dict[str, Any]) -> None:
@@ -139,7 +139,7 @@ class Waiting:
     notes: Mapping[str, list[str]] = field(default_factory=dict)
 
     def into(self, given: Path, journal: Journal) -> None:
-        """Make the choices for a table, and lay the files down in its folder for files."""
+        """Make the choices for a table, and store the files in its folder."""
         for name, text in self.files.items():
             (given / name).write_text(text, encoding="utf-8")
         words = "taken from a project of ARX" if self.notes else "taken from a recipe"

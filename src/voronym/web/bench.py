@@ -86,7 +86,7 @@ class Wishes:
 
 
 class Bench:
-    """A table at work, alone in its process."""
+    """A table with a process of its own."""
 
     def __init__(self) -> None:
         self._frame: pl.DataFrame | None = None
@@ -101,7 +101,7 @@ class Bench:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """The table as it was read."""
+        """The table as read."""
         if self._frame is None:
             raise InputError("no table was read yet")
         return self._frame
@@ -302,7 +302,7 @@ class Bench:
         suffix: str,
         ledger: list[str] | None = None,
     ) -> dict[str, Any]:
-        """Make a release, write it with its recipe and reports, and return what to show of it."""
+        """Make a release, write it with its recipe and reports, and return its view."""
         chosen, place = Settings.of_plain(settings), Path(folder)
         refuse_files(chosen, self.given)
         given = {**chosen.choices, "models": split_models(chosen.models)}
@@ -346,7 +346,7 @@ def _read_beside(path: str, limits: Mapping[str, int]) -> pl.DataFrame:
 
 
 def _warm_up() -> None:
-    """Load the kernels while somebody looks at the first rows: the picture is to come within seconds."""
+    """Load the kernels while the user looks at the first rows, so that the picture comes within seconds."""
     with contextlib.suppress(VoronymError):
         compare(datasets.hospital(40), keys=["age", "weight"], k=[3], methods=["mdav"])
 

@@ -62,7 +62,7 @@ def entries_of(path: str) -> list[dict[str, Any]]:
 
 @contextmanager
 def copied(path: str) -> Iterator[str]:
-    """Yield the place of a temporary copy; of a new ledger, the place alone."""
+    """Yield the path of a temporary copy; for a new ledger, only the path."""
     with TemporaryDirectory() as folder:
         yield copy_to(Path(folder), path)
 

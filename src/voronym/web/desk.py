@@ -30,7 +30,7 @@ PATIENCE = 0.7
 
 
 class Table:
-    """A table on the desk, with a worker of its own."""
+    """A table on the desk, with its own worker."""
 
     def __init__(self, desk: Desk, path: Path, label: str, folder: Path, limits: Limits | None) -> None:
         self.id = secrets.token_urlsafe(9)
@@ -125,7 +125,7 @@ class Table:
         return self._process
 
     async def worker(self) -> Process:
-        """Return the worker with the table in it; one that was ended is replaced, and reads it again."""
+        """Return the worker that holds the table; replace one that was ended, and read the table again."""
         async with self._lock:
             for last in (False, True):  # the spare one may have been ended, too
                 try:
@@ -183,12 +183,12 @@ class Table:
         self.book = book
 
     async def pause_sketch(self) -> None:
-        """Give up a picture that is not whole: a run needs the processor."""
+        """Give up an unfinished picture: a run needs the processor."""
         if self.sketch is not None and not self.sketch.over:
             await self._stop_sketch()
 
     async def run(self, run: Run) -> None:
-        """Do a run to its end."""
+        """Run a run to its end."""
         await self.pause_sketch()
         run.state, run.started = "running", monotonic()
         run.progress = {"stage": "starting", "done": 0.0, "loss": None, "bound": None}
@@ -238,7 +238,7 @@ class Table:
         return None if self._process is None or not self._process.alive else self._process.pid
 
     def give_up(self) -> Process | None:
-        """Part with the worker."""
+        """Release the worker."""
         process, self._process = self._process, None
         return process
 
@@ -276,7 +276,7 @@ class Desk:
         self._loop: asyncio.Task[None] | None = None
 
     def prepare(self) -> None:
-        """Have a worker ready for the next table: starting one takes a second or two."""
+        """Start a worker for the next table in advance: starting one takes a second or two."""
         if self._spare is None:
             self._spare = asyncio.create_task(Process.start(self.memory))
 
@@ -292,7 +292,7 @@ class Desk:
         return process
 
     def place(self) -> Path:
-        """Make a folder for one table; full desks are refused."""
+        """Make a folder for one table; refuse if the desk is full."""
         if len(self.tables) >= TABLES:
             raise InputError(f"{TABLES} tables are open, the most that fit: forget one of them first")
         folder = self.folder / secrets.token_hex(8)
@@ -341,18 +341,18 @@ class Desk:
             await process.end()
 
     async def forget(self, table: Table) -> None:
-        """Take a table off the desk."""
+        """Remove a table from the desk."""
         self.tables.pop(table.id, None)
         self._queue = deque(pair for pair in self._queue if pair[0] is not table)
         await table.forget()
 
     @property
     def ahead(self) -> int:
-        """Runs that work or wait."""
+        """Number of runs that work or wait."""
         return len(self._queue) + (self._busy is not None)
 
     def enqueue(self, table: Table) -> Run:
-        """Add a run of a table with its settings of now to the queue."""
+        """Add a run of a table to the queue, with its present settings."""
         self._queue = deque(pair for pair in self._queue if not pair[1].over)
         if self._busy is not None and len(self._queue) >= WAITING:
             raise InputError(
@@ -386,7 +386,7 @@ class Desk:
         self.waiting = None
 
     async def close(self) -> None:
-        """End everything."""
+        """Stop everything."""
         await self.clear()
         if self._loop is not None:
             with contextlib.suppress(asyncio.TimeoutError):

@@ -16,7 +16,7 @@ PLAIN = {"auto": "auto (default)", "mdav": "mdav (quick)", "kd": "kd (quickest)"
 
 
 def plain_name(method: str) -> str:
-    """Return the name of a method with a word on it."""
+    """Return the name of a method with a word of explanation."""
     return PLAIN.get(method, method)
 
 

@@ -1,4 +1,4 @@
-"""Files that choices need, given one by one: a policy of one's own, a population, a table for a policy."""
+"""Files that choices need, given one by one: a policy, a population, a table for a policy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voronym.web.answers import NotThere, beside, table_of
 from voronym.web.settings import Settings
 
 POLICY = 256 << 10
-"""Bytes of a policy, at most."""
+"""Largest number of bytes of a policy."""
 WHAT = {"policy": "a policy (.toml)", "population": "a table of the whole population"}
 """The purposes of a file; a table that a policy needs has the policy's name for it."""
 
@@ -44,7 +44,7 @@ def _facts(chosen: Settings, folder: Path) -> dict[str, str]:
 
 
 async def upload(request: Request) -> Response:
-    """Take a file that a choice needs, whose bytes are the body, and make the choice."""
+    """Receive a file that a choice needs, as the body, and make the choice."""
     table = table_of(request)
     what = request.query_params.get("what", "")
     try:
@@ -73,7 +73,7 @@ async def upload(request: Request) -> Response:
 
 
 async def download(request: Request) -> Response:
-    """Give back a file that choices name: one that was made from a project of ARX is nowhere else."""
+    """Return a file that choices name: a file made from a project of ARX exists only here."""
     table, name = table_of(request), request.path_params["file"]
     if name not in table.files:
         raise NotThere

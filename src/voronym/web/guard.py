@@ -51,16 +51,16 @@ class Guard:
 
     @property
     def address(self) -> str:
-        """The address that lets somebody in, once."""
+        """The address that admits somebody, once."""
         return f"http://127.0.0.1:{self.port}/?token={self._token}"
 
     def lock(self) -> None:
-        """Send everybody away; a fresh address is needed."""
+        """Lock everybody out; a fresh address is needed."""
         self._visitors.clear()
         self._renew()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or answer why not."""
+        """Admit a request, or answer why not."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return

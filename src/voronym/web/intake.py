@@ -1,4 +1,4 @@
-"""Uploads: streamed to a folder of ours under limits; the name of one is a label, never a path."""
+"""Uploads: streamed to a private folder under limits; an upload's name is a label, never a path."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def check_suffix(label: str) -> None:
 
 
 async def receive(pieces: AsyncIterator[bytes], target: Path, limit: int) -> int:
-    """Write the pieces of an upload to a new file; a larger one than the limit is refused and removed."""
+    """Write the pieces of an upload to a new file; refuse and remove one above the limit."""
     taken = 0
     try:
         with target.open("xb") as file:
@@ -78,7 +78,7 @@ LARGE = "use voronym anonymize, or voronym page FILE, which read it where it is"
 
 
 def check_unpacked(path: Path, limit: int) -> None:
-    """Refuse a packed file that unpacks to more than a limit, before anything holds it in memory."""
+    """Refuse a packed file that unpacks to more than a limit, before it is held in memory."""
     how = packing_of(path)
     if how == ".gz":
         _count(gzip.open(path, "rb"), path, limit)  # noqa: SIM115 - closed there
@@ -131,7 +131,7 @@ def check_lines(path: Path, limit: int) -> None:
 
 
 def check_columns(count: int, limit: int) -> None:
-    """Refuse a table that is wider than a page can show."""
+    """Refuse a table that is too wide for a page."""
     if count > limit:
         raise ReadError(
             f"the table has {count:,} columns, and the page takes {limit:,}: leave some out, or use voronym "

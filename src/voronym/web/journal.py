@@ -12,7 +12,7 @@ from voronym.web.settings import Settings
 
 LETTERS = "ABC"
 MOST = 200
-"""Changes that are remembered; the oldest go first."""
+"""Largest number of remembered changes; the oldest go first."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The second door: judge a release, ours or not, with or without the table that it was made from."""
+"""Judge a release of voronym or of another tool, with or without its original table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROLES = ("key", "confidential")
 
 
 async def upload(request: Request) -> Response:
-    """Take a release, whose bytes are the body, and read it."""
+    """Receive a release as the body, and read it."""
     try:
         table = await uploaded(request, judging=True)
     except VoronymError as error:
@@ -29,7 +29,7 @@ async def upload(request: Request) -> Response:
 
 
 async def original(request: Request) -> Response:
-    """Take the table that a release was made from; it replaces one that was given before."""
+    """Receive the original table of a release; it replaces an earlier one."""
     table = table_of(request)
     try:
         label = intake.label_of(request.query_params.get("name", ""))

@@ -16,7 +16,7 @@ LARGE = 256 * intake.MEGA
 
 
 async def upload(request: Request) -> Response:
-    """Take the ledger of earlier releases, whose bytes are the body; it replaces another one."""
+    """Receive the ledger of earlier releases as the body; it replaces another one."""
     table = table_of(request)
     try:
         label = intake.label_of(request.query_params.get("name", ""))
@@ -32,7 +32,7 @@ async def upload(request: Request) -> Response:
 
 
 async def change(request: Request) -> Response:
-    """Begin a ledger, or do without one."""
+    """Begin a ledger, or go without one."""
     table = table_of(request)
     begun = (await form_of(request)).get("what") == "new"
     await table.remember(Book() if begun else None)
@@ -40,7 +40,7 @@ async def change(request: Request) -> Response:
 
 
 async def take(table: Table, run: Run) -> None:
-    """Count a release as given out: the next one is checked against it, too.
+    """Record a release as given out: the next one is checked against it, too.
 
     Of two releases that were made with the same ledger, only one can be downloaded: neither was checked
     against the other.

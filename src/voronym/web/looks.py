@@ -23,11 +23,11 @@ from voronym.web.intake import check_columns, check_lines, check_unpacked
 from voronym.web.settings import Settings
 
 FIRST = 8
-"""Rows that are shown."""
+"""Number of rows that are shown."""
 LOOKED = 50_000
-"""Rows of a data set of many parts that are looked at, drawn at random."""
+"""Number of rows of a data set of many parts to look at, drawn at random."""
 _WHOLE = re.compile(r'select \* from "((?:[^"]|"")+)"')
-"""The one query that the page asks: another could read other files."""
+"""The only query of the page: another could read other files."""
 
 
 @dataclass(frozen=True)

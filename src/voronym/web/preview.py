@@ -89,7 +89,7 @@ def preview(
     guess: dict[int | None, float] = {}
 
     def show(release: Release, original: pl.DataFrame, *, whole: bool) -> None:
-        """Tell what is lost at once, and what attacks find when they are made."""
+        """Show the loss at once, and the attacks when they are done."""
         known = figures(release, original, whole=whole, of=many)
         tell({"shown": known})
         check()
@@ -208,7 +208,7 @@ def figures(release: Release, original: pl.DataFrame, *, whole: bool, of: int) -
 
 
 def risks(release: Release, check: Callable[[], None], *, whole: bool) -> dict[str, Any]:
-    """Attack a release, and return what is shown of it."""
+    """Attack a release, and return the view of the outcome."""
     ctx = Context(progress=lambda _: check())
     if whole:
         exposure = release.exposure = quick_exposure(release, ctx)

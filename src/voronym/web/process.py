@@ -1,4 +1,4 @@
-"""A worker process as the server sees it: orders go in, answers and steps come out, and it can be ended."""
+"""The server's side of a worker process: it sends orders, receives answers and progress, and can end it."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether it still works."""
+        """Whether it is still running."""
         return self._child.returncode is None and not self._reader.done()
 
     @property
     def pid(self) -> int:
-        """Its number in the system."""
+        """Its process number."""
         return self._child.pid
 
     async def ask(
         self, do: str, heard: Heard | None = None, number: list[int] | None = None, **given: Any
     ) -> Any:
-        """Have something done; return its answer.
+        """Run a task; return its answer.
 
         Parameters
         ----------

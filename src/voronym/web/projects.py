@@ -23,7 +23,7 @@ TABLE = "data.csv"
 
 
 async def upload(request: Request) -> Response:
-    """Take a project of ARX, whose bytes are the body: its table is opened, or waited for."""
+    """Receive a project of ARX as the body: open its table, or wait for one."""
     desk = desk_of(request)
     try:
         folder = desk.place()

@@ -1,4 +1,4 @@
-"""The screens of a run: at work, done, compared with others; and the files it made."""
+"""The screens of a run: at work, done, compared with others; and its files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REPORTS = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'
 
 
 async def run(request: Request) -> Response:
-    """Show a run at work; one that is done has a page of its own."""
+    """Show a run at work; a finished run has another page."""
     table, result = run_of(request)
     if result.state == "done":
         return go(f"/t/{table.id}/result/{result.number}")
@@ -29,7 +29,7 @@ async def run(request: Request) -> Response:
 
 
 async def progress(request: Request) -> Response:
-    """Show how far a run is."""
+    """Show the progress of a run."""
     table, result = run_of(request)
     elapsed = monotonic() - result.started if result.state == "running" else result.seconds
     return screens.progress(table, result, desk_of(request).ahead, elapsed)
@@ -66,7 +66,7 @@ async def back(request: Request) -> Response:
 
 
 async def download(request: Request) -> Response:
-    """Give out a file that a run made: by a name, never by a path."""
+    """Send a file of a run, by name and never by path."""
     table, result = run_of(request)
     if result.state != "done" or request.path_params["file"] not in FILES:
         raise NotThere

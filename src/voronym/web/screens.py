@@ -79,7 +79,7 @@ def start(desk: Desk, status: int = 200, errors: dict[str, str] | None = None) -
 def read(
     table: Table, status: int = 200, errors: dict[str, str] | None = None, typed: Any = None
 ) -> HTMLResponse:
-    """Show how the file was read, to be corrected, and its first rows."""
+    """Show the reading of the file, for correction, and its first rows."""
     reading = table.reading if typed is None else typed
     return show(
         "read.html",
@@ -219,7 +219,7 @@ def running(table: Table, run: Run, ahead: int) -> HTMLResponse:
 
 
 def progress(table: Table, run: Run, ahead: int, elapsed: float) -> HTMLResponse:
-    """Show how far a run is."""
+    """Show the progress of a run."""
     answer = show(
         "progress.html", table=table, run=run, ahead=ahead, elapsed=elapsed, compiling=table.compiling,
         left=_left(elapsed, run.progress["done"]),

@@ -1,4 +1,4 @@
-"""The server of the page: on 127.0.0.1, with a folder of its own that is wiped when it ends."""
+"""The server of the page: on 127.0.0.1, with a folder that is wiped when it ends."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def serve(
     browse: Callable[[str], None] | None = None,
     idle: float = IDLE,
 ) -> None:
-    """Serve the page until somebody ends it.
+    """Serve the page until the user ends it.
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ class _Server(uvicorn.Server):  # type: ignore[misc] # mypy does not look into u
             self.ready()
 
     def leave(self) -> None:
-        """End, without waiting for browsers that keep their connections."""
+        """End without waiting for browsers that keep their connections."""
         self.should_exit = self.force_exit = True
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to us."""
+        """Leave signals to the command line."""
         yield
 
 

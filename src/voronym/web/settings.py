@@ -186,7 +186,7 @@ def number(text: str) -> Any:
 
 
 def labelled(sentence: str) -> str:
-    """Return what is wrong with a choice, beginning with the label of its field, where it has one."""
+    """Return the error of a choice, beginning with the label of its field, if it has one."""
     name = sentence.partition(" must be")[0]
     label = DECLARED[name].label if name in DECLARED else ""
     return label + sentence.removeprefix(name) if label.startswith("“") else sentence

@@ -83,7 +83,7 @@ def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt | None) -
 
 
 def rows_of(release: Release, original: pl.DataFrame) -> dict[str, Any]:
-    """Return some rows before and after, side by side, and one group with all its members."""
+    """Return some rows before and after, next to each other, and one group with all its members."""
     evidence = release._evidence
     if evidence is None or len(evidence.order) != len(original):
         return {"columns": [], "before": [], "after": [], "group": None}
@@ -118,7 +118,7 @@ def rows_of(release: Release, original: pl.DataFrame) -> dict[str, Any]:
 
 
 def _typical(sizes: Any) -> int:
-    """Return the first group of the most frequent size: neither the smallest nor an odd one."""
+    """Return the first group of the most frequent size: a typical one."""
     values, counts = np.unique(sizes, return_counts=True)
     return int(np.flatnonzero(sizes == values[np.argmax(counts)])[0])
 

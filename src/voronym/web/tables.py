@@ -21,9 +21,9 @@ from voronym.web.forms import columns_of, patched, protection_of, reading_of
 from voronym.web.settings import Settings, choices_in
 
 RECIPE = 256 << 10
-"""Bytes of a recipe, at most."""
+"""Largest number of bytes of a recipe."""
 FILES = 1_000
-"""Files of one table, at most."""
+"""Largest number of files of one table."""
 HERE = Path(__file__).parent
 
 
@@ -45,12 +45,12 @@ async def script(_: Request) -> Response:
 
 
 async def logo(_: Request) -> Response:
-    """Serve the mark of the house."""
+    """Serve the logo."""
     return Response((HERE / "static" / "logo.svg").read_text("utf-8"), media_type="image/svg+xml")
 
 
 async def upload(request: Request) -> Response:
-    """Take a table, whose bytes are the body, and read it."""
+    """Receive a table as the body, and read it."""
     try:
         table = await uploaded(request, reading_of(request.query_params))
     except VoronymError as error:
@@ -133,7 +133,7 @@ async def enter(request: Request) -> Response:
 
 
 async def read(request: Request) -> Response:
-    """Show how the file was read; or read it in another way."""
+    """Show the reading of the file; or read it in another way."""
     table = table_of(request)
     if request.method == "GET":
         return screens.read(table)
@@ -149,7 +149,7 @@ async def read(request: Request) -> Response:
 
 
 async def roles(request: Request) -> Response:
-    """Show the columns; or take their roles."""
+    """Show the columns; or store their roles."""
     table = table_of(request)
     if request.method == "GET":
         return screens.roles(table)
@@ -188,7 +188,7 @@ async def command(request: Request) -> Response:
 
 
 async def turn(request: Request) -> Response:
-    """Take the last change back, or do it again."""
+    """Undo the last change, or redo it."""
     table = table_of(request)
     table.journal.move(-1 if request.url.path.endswith("/undo") else 1)
     back = (await form_of(request)).get("screen", "")
@@ -196,7 +196,7 @@ async def turn(request: Request) -> Response:
 
 
 async def pin(request: Request) -> Response:
-    """Keep the choices of now as an alternative; or choose again what one of them was, or release it."""
+    """Keep the present choices as an alternative; or choose or release an alternative."""
     table, fields = table_of(request), await form_of(request)
     letter = fields.get("letter", "")
     if not letter:
@@ -209,7 +209,7 @@ async def pin(request: Request) -> Response:
 
 
 async def pinned(request: Request) -> Response:
-    """Give out the recipe of an alternative."""
+    """Send the recipe of an alternative."""
     table = table_of(request)
     entry = table.journal.pins.get(request.path_params["letter"])
     if entry is None:
@@ -263,7 +263,7 @@ def _singled(counts: dict[str, Any] | None) -> str:
 
 
 async def protect(request: Request) -> Response:
-    """Show the protection; or take it, and run."""
+    """Show the protection; or store it, and run."""
     table = table_of(request)
     if request.method == "GET":
         return screens.protect(table)
@@ -277,7 +277,7 @@ async def protect(request: Request) -> Response:
 
 
 async def _released(request: Request, ticket: str = "") -> Response:
-    """Run with the choices of now, where nothing is wrong with them."""
+    """Run with the present choices, if they are valid."""
     table, desk = table_of(request), desk_of(request)
     try:
         result = await table.ask("check", settings=table.settings.plain(), ledger=table.book is not None)
@@ -297,7 +297,7 @@ async def _released(request: Request, ticket: str = "") -> Response:
 
 
 async def sketch(request: Request) -> Response:
-    """Show the picture of risk and loss as soon as there is more to see; sent, of the whole table."""
+    """Show the picture of risk and loss when there is news; on request, of the whole table."""
     table = table_of(request)
     result = await table.draw(everything=request.method == "POST")
     await result.after(request.query_params.get("seen", ""))
@@ -305,7 +305,7 @@ async def sketch(request: Request) -> Response:
 
 
 async def own_recipe(request: Request) -> Response:
-    """Take roles and protection of a table from a recipe."""
+    """Load roles and protection of a table from a recipe."""
     table = table_of(request)
     try:
         text, name = await body_of(request, RECIPE), request.query_params.get("name", "")

@@ -38,7 +38,7 @@ class Worker:
         self._tasks: dict[int, Wishes] = {}
 
     def say(self, message: dict[str, Any]) -> None:
-        """Write a line."""
+        """Write a line to standard output."""
         line = json.dumps(message, allow_nan=False, default=str).encode() + b"\n"
         with self._lock:
             self._out.write(line)

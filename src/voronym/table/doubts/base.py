@@ -24,7 +24,7 @@ _EXACT = 2.0**53
 
 @dataclass(frozen=True)
 class Doubt:
-    """Something about a column that a person should look at.
+    """A remark about a column that a person should check.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Seen:
 
     @cached_property
     def plain_name(self) -> str:
-        """The name in small letters, its words parted by underscores."""
+        """The name in small letters, with underscores between its words."""
         return plain(self.name)
 
     @cached_property
@@ -91,7 +91,7 @@ class Seen:
 
     @cached_property
     def levels(self) -> list[Any]:
-        """The distinct observed values, sorted. Whole numbers need not be factorised for that."""
+        """The distinct observed values, sorted; whole numbers need not be factorised."""
         if self.whole:
             values = np.unique(self.values.numbers)
             return list((values.astype(np.int64) if self.values.form == "float" else values).tolist())
@@ -112,7 +112,7 @@ class Seen:
 
 
 def plain(name: str) -> str:
-    """Return a name in small letters, its words parted by underscores.
+    """Return a name in small letters, with underscores between its words.
 
     Examples
     --------
@@ -126,9 +126,9 @@ def plain(name: str) -> str:
 Look = Callable[[Seen], Iterable[Doubt]]
 LookAll = Callable[[Columns, "Schema"], Iterable[Doubt]]
 DOUBTS: Registry[Look] = Registry("doubt about a column")
-"""Functions that look at one column; identifiers are gone by then."""
+"""Functions that examine one column; identifiers are already dropped."""
 TABLE_DOUBTS: Registry[LookAll] = Registry("doubt about a table")
-"""Functions that look at the whole table as it came, identifiers included."""
+"""Functions that examine the whole table as read, with its identifiers."""
 
 
 def about_columns(table: Columns, schema: Schema) -> tuple[Doubt, ...]:
@@ -149,7 +149,7 @@ def _each(table: Columns, schema: Schema) -> Iterator[Doubt]:
 
 
 def about_table(table: Columns, schema: Schema) -> tuple[Doubt, ...]:
-    """Return the doubts about a table as it came, with its identifiers."""
+    """Return the doubts about a table as read, with its identifiers."""
     return tuple(item for look in TABLE_DOUBTS.values() for item in look(table, schema))
 
 

@@ -1,4 +1,4 @@
-"""Codes that look like numbers: their mean is a code, too, and means something else."""
+"""Codes that look like numbers: their mean is another code with another meaning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = re.compile(
     r"ocupacion|profesion|provincia|municipio|nacionalidad|departement|commune|nationalite|[a-z]*(code|codigo|kode)s?|(zip|icd|nace)[a-z]*\d*"
 )
 _DOTTED = re.compile(r"nace|noga|icd(9|10)?|(icd|nace)[a-z]*\d*")
-"""Names of codes that may have a point in them: 47.10."""
+"""Names of codes that may contain a point: 47.10."""
 _IDENTIFIERS = re.compile(r"id|uuid|ssn|nhs|mrn|dni|nie|bsn|pesel|passport|account|iban|phone|mobile")
 _COUNTS = re.compile(
     r"n|nr|num(ber)?|anzahl|count|size|hhsize|famsize|age|year|years|month|months|day|days|week|weeks|hour|hours|"

@@ -1,4 +1,4 @@
-"""A first line that is data: then the first person has become the heading, and is published."""
+"""A first line that is data: then the first person's record is the heading, and is published."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _DATES = (spelling.DATE, spelling.MOMENT, spelling.YEAR_FIRST, spelling.YEAR_LAST)
 _MOST, _SEVERAL = 0.5, 2
 _MANY = 200
-"""Columns that are looked at, at most."""
+"""Largest number of columns to look at."""
 
 
 def fits_below(name: str, column: Values) -> bool:
-    """Whether a heading would do as a value of its column: a number in its range, a date, a word."""
+    """Whether a heading could be a value of its column: a number in its range, a date, a word."""
     text = re.sub(r"_duplicated_\d+$", "", name).strip()
     if column.form in ("integer", "float"):
         if not re.match(spelling.NUMBER, text) or not len(column.numbers):

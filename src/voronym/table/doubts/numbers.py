@@ -1,4 +1,4 @@
-"""National numbers and others with check digits: their owners are one call away.
+"""National numbers and others with check digits: they lead directly to their owners.
 
 Each is a function from a text without spaces and separators to whether it is well formed. A random number of
 the right length passes one in ten to one in ninety-seven times, so a column of them does not.
@@ -34,7 +34,7 @@ def national_form(texts: Sequence[str]) -> str | None:
 
 @FORMS.register("international bank account numbers (IBAN)")
 def iban(text: str) -> bool:
-    """ISO 13616: the country and check digits moved behind, letters as 10 to 35, modulo 97."""
+    """Check an IBAN (ISO 13616): country and check digits moved behind, letters as 10 to 35, modulo 97."""
     if not re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", text):
         return False
     return int("".join(str(int(sign, 36)) for sign in text[4:] + text[:4])) % 97 == 1
@@ -42,7 +42,7 @@ def iban(text: str) -> bool:
 
 @FORMS.register("Spanish identity numbers (DNI, NIE)")
 def dni(text: str) -> bool:
-    """Eight digits, or X, Y, Z and seven, and a letter: the remainder modulo 23."""
+    """Check a Spanish DNI or NIE: eight digits, or X, Y, Z and seven, and a letter modulo 23."""
     if not re.fullmatch(r"[XYZ\d]\d{7}[A-Z]", text):
         return False
     number = int(str("XYZ".find(text[0])) + text[1:8]) if text[0] in "XYZ" else int(text[:8])
@@ -51,7 +51,7 @@ def dni(text: str) -> bool:
 
 @FORMS.register("Dutch citizen service numbers (BSN)")
 def bsn(text: str) -> bool:
-    """Nine digits, weights 9 to 2 and -1, divisible by 11."""
+    """Check a Dutch BSN: nine digits, weights 9 to 2 and -1, divisible by 11."""
     if not re.fullmatch(r"\d{9}", text) or text == "0" * 9:
         return False
     return sum(w * int(d) for w, d in zip((9, 8, 7, 6, 5, 4, 3, 2, -1), text, strict=True)) % 11 == 0
@@ -59,7 +59,7 @@ def bsn(text: str) -> bool:
 
 @FORMS.register("Polish personal numbers (PESEL)")
 def pesel(text: str) -> bool:
-    """Eleven digits, weights 1, 3, 7, 9, with a day of birth in front."""
+    """Check a Polish PESEL: eleven digits, weights 1, 3, 7, 9, with a day of birth in front."""
     if not re.fullmatch(r"\d{2}(?:[02468][1-9]|[13579][0-2])[0-3]\d{6}", text):
         return False
     weights = (1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1)
@@ -68,7 +68,7 @@ def pesel(text: str) -> bool:
 
 @FORMS.register("German tax numbers (Steuer-ID)")
 def steuer_id(text: str) -> bool:
-    """Eleven digits by ISO 7064, modulo 11 and 10."""
+    """Check a German tax number: eleven digits by ISO 7064, modulo 11 and 10."""
     if not re.fullmatch(r"[1-9]\d{10}", text):
         return False
     product = 10
@@ -80,7 +80,7 @@ def steuer_id(text: str) -> bool:
 
 @FORMS.register("French social security numbers (NIR)")
 def nir(text: str) -> bool:
-    """Thirteen digits and the key, 97 less the remainder modulo 97."""
+    """Check a French NIR: thirteen digits and the key, 97 less the remainder modulo 97."""
     if not re.fullmatch(r"[12]\d{2}(?:0[1-9]|1[0-2]|[2-9]\d)\d{10}", text):
         return False
     return 97 - int(text[:13]) % 97 == int(text[13:])
@@ -88,7 +88,7 @@ def nir(text: str) -> bool:
 
 @FORMS.register("Swiss social security numbers (AHV)")
 def ahv(text: str) -> bool:
-    """Thirteen digits that begin with 756, check digit of EAN-13."""
+    """Check a Swiss AHV number: thirteen digits that begin with 756, check digit of EAN-13."""
     if not re.fullmatch(r"756\d{10}", text):
         return False
     return sum((3 if i % 2 else 1) * int(d) for i, d in enumerate(text)) % 10 == 0
@@ -96,7 +96,7 @@ def ahv(text: str) -> bool:
 
 @FORMS.register("British patient numbers (NHS)")
 def nhs(text: str) -> bool:
-    """Ten digits, weights 10 to 2, modulo 11."""
+    """Check a British NHS number: ten digits, weights 10 to 2, modulo 11."""
     if not re.fullmatch(r"\d{10}", text):
         return False
     check = (11 - sum((10 - i) * int(d) for i, d in enumerate(text[:9])) % 11) % 11
@@ -105,13 +105,13 @@ def nhs(text: str) -> bool:
 
 @FORMS.register("payment card numbers")
 def card(text: str) -> bool:
-    """Fifteen or sixteen digits, Luhn's check."""
+    """Check a payment card number: fifteen or sixteen digits, Luhn's check."""
     return bool(re.fullmatch(r"[3-6]\d{14,15}", text)) and _luhn(text)
 
 
 @FORMS.register("Swedish personal numbers (personnummer)")
 def personnummer(text: str) -> bool:
-    """Ten digits with a day of birth in front, or twelve, Luhn's check on the last ten."""
+    """Check a Swedish personnummer: a day of birth and ten or twelve digits, Luhn's check on the last ten."""
     if not re.fullmatch(r"(?:19|20)?\d{2}(?:0[1-9]|1[0-2])(?:[06][1-9]|[1278]\d|[39][01])\d{4}", text):
         return False
     return _luhn(text[-10:])

@@ -1,4 +1,4 @@
-"""Values that name somebody by their shape: e-mail addresses, telephone numbers, names, national numbers."""
+"""Values whose form identifies people: e-mail addresses, telephone numbers, names, national numbers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def shape_of(seen: Seen) -> str | None:
 
 @DOUBTS.register("patterns")
 def names_people(seen: Seen) -> Iterator[Doubt]:
-    """Warn of a column that is published and looks as if it named people."""
+    """Warn of a published column that seems to name people."""
     if seen.role == "key" and seen.whole:  # their means are published
         return
     what = shape_of(seen)

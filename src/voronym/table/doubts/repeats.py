@@ -1,4 +1,4 @@
-"""Several rows of one person: then k rows are fewer than k people."""
+"""Several rows of one person: k rows are then fewer than k people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FEWEST = 10
 _OFTEN, _CROWD = 1.1, 50
 """Rows per value above which it repeats, and above which a column is no list of people."""
 _AGREE, _CHANCE = 0.8, 0.6
-"""Share of the pairs of rows with the same value that agree in a key, and of pairs of any rows."""
+"""Share of the pairs of rows with the same value that agree in a key, and the same share for any pairs."""
 _PAIRS = 20_000
 _UNITS = re.compile(
     r"(^|_)(id|uuid|pid|hid|hhid|idno|ssn|mrn|nhs|patient|person|persnr|persno|household|haushalts?|family|hogar|menage|"
@@ -48,7 +48,7 @@ def looks_like_unit(name: str) -> bool:
 
 @TABLE_DOUBTS.register("repeats")
 def several_rows(table: Columns, schema: Schema) -> Iterator[Doubt]:
-    """Warn of an identifier, or of a kept column that looks like one, that several rows share."""
+    """Warn of an identifier that several rows share, or of a kept column that looks like one."""
     if schema.person is not None or schema.household is not None:
         return
     for column in schema:
@@ -87,7 +87,7 @@ def _are_names(values: Values) -> bool:
 
 
 def _keys_agree(codes: NDArray[np.int64], table: Columns, schema: Schema) -> bool:
-    """Whether rows with the same value agree, in most keys, much more often than any two rows.
+    """Whether rows with the same value agree in most keys, much more often than any two rows.
 
     One key is not enough where there are several: a town goes with its postcode, and is no person.
     """

@@ -16,11 +16,11 @@ SENTINELS = frozenset([*_NINES, *_TAILS, *(-value for value in (*_NINES, *_TAILS
 _FEWEST = 10
 _REPEATED = 2
 _MOST = 0.25
-"""Share of the records with a code that may mean "missing", at most."""
+"""Largest share of the records with a code that may mean "missing"."""
 
 
 def sentinels(numbers: NDArray[np.float64]) -> dict[float, int]:
-    """Return the values that look like codes for a missing one, with how often they occur.
+    """Return the values that look like codes for "missing", and how often they occur.
 
     Such a value is one of the usual ones, occurs more than once at an end of the range, and is further from
     the nearest other value than the others are from each other; or it is the only negative number.

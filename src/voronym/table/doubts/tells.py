@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ORDERED = (*NUMBERS, "date", "datetime")
 _ROWS = 5_000
-"""Records that are looked at, evenly spread over the table."""
+"""Number of records to look at, evenly spread over the table."""
 _FEWEST, _LEVELS = 30, 10
 """Number of records, and of distinct numbers, below which nothing can be said."""
 _SURE, _PLAIN = 0.99, 0.9

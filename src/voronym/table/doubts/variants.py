@@ -15,7 +15,7 @@ _MOST = 1_000
 
 @DOUBTS.register("variants")
 def spelling_variants(seen: Seen) -> Iterator[Doubt]:
-    """Warn of categories that are one to a reader and two to a computer."""
+    """Warn of categories that look the same to a reader but differ for a computer."""
     values = seen.values
     if seen.role not in ("key", "confidential") or values.form not in ("string", "category"):
         return

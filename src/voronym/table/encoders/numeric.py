@@ -85,7 +85,7 @@ class Numeric:
         return 1 + self.absence.width
 
     def _offsets(self, values: NDArray[Any]) -> Array:
-        """Return distances from the lowest value in units: whole numbers past 2**53 keep their digits."""
+        """Return distances from the lowest value, in units: whole numbers past 2**53 keep their digits."""
         if values.dtype.kind in "iu" and int(self.high) - int(self.low) < 2**63:
             wide = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64)
             offsets = (wide - wide.dtype.type(self.low)).astype(np.float64)
@@ -167,14 +167,14 @@ def _places(values: NDArray[Any]) -> int | None:
 
 
 def _step(values: NDArray[Any], unit: str) -> int:
-    """Return the day, the minute or the second that all times are whole ones of, counted from the first."""
+    """Return the unit (day, minute or second) of which all times are multiples, counted from the first."""
     second = DAY[unit] // 86_400
     offsets = values - values.min() if len(values) else values
     return next((step for step in (DAY[unit], 60 * second, second) if not (offsets % step).any()), 1)
 
 
 def _tidy(values: Array, low: float, high: float) -> Array:
-    """Round off the noise of summation (12 digits of the range stay), clip, and turn -0.0 into 0.0."""
+    """Round off the noise of summation (to 12 digits of the range), clip, and turn -0.0 into 0.0."""
     span = high - low
     if np.isfinite(span) and 1e-280 < span < 1e280:
         rounded = np.round(values, int(11 - np.floor(np.log10(span))))

@@ -1,4 +1,4 @@
-"""Where tables come from and go to beside files: stores, databases, Delta and Iceberg tables."""
+"""Sources and targets of tables other than files: stores, databases, Delta and Iceberg tables."""
 
 from voronym.table.places.base import MARK, PLACES, Load, Place, Sink, place_of, shown
 from voronym.table.places.delta import DeltaTables

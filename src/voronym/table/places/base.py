@@ -1,4 +1,4 @@
-"""Places of tables that are no files of this machine: what reads from each, and how a release gets there.
+"""Places of tables that are no files of this machine: how to read from each, and how to deliver a release.
 
 A release is made and counted as files in a folder that only its owner can read. When reports and recipe are
 whole, too, its `Sink` takes the rows to the place, where they are counted again before anybody sees them.
@@ -29,7 +29,7 @@ ROWS = 50_000
 
 @dataclass(frozen=True)
 class Load:
-    """A release on its way: files that are whole, and where they go.
+    """A release to deliver: complete files, and their place.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Load:
         return pl.concat([pl.scan_parquet(file) for file in self.files])
 
     def check_files(self) -> None:
-        """Refuse files that are not those that were counted."""
+        """Refuse files that differ from the counted ones."""
         for file, digest in self.files.items():
             if digest not in (None, digest_of(file)):
                 raise WriteError(CHANGED.format(file.name))
@@ -68,11 +68,11 @@ class Place(ABC):
 
     name: str
     holds_files: bool = False
-    """Whether it holds files of any format, which are fetched to be read, and put."""
+    """Whether it holds files of any format, which are fetched and put as a whole."""
     takes_query: bool = False
     """Whether what is read from it may be a database."""
     source: bool = True
-    """Whether tables are read from it, too."""
+    """Whether tables can be read from it."""
 
     @abstractmethod
     def address(self, text: str) -> str | None:
@@ -82,7 +82,7 @@ class Place(ABC):
         """
 
     def shown(self, address: str) -> str:
-        """Return an address as people may read it."""
+        """Return an address in a form to show."""
         return address
 
     @abstractmethod
@@ -98,7 +98,7 @@ class Place(ABC):
         """Refuse a place that does not answer, or is taken, before the work."""
 
     def check_many(self, address: str) -> None:
-        """Refuse an address that cannot take a release over many parts; none, where nothing is said."""
+        """Refuse an address that cannot take a release over many parts."""
         del address
 
     def send(self, load: Load) -> None:
@@ -152,7 +152,7 @@ class Sink(ABC):
 
     @abstractmethod
     def count(self) -> tuple[int, int] | None:
-        """Return the number of rows, and of the smallest combination; None for the file itself."""
+        """Return the number of rows, and the size of the smallest combination; None for the file itself."""
 
     def reason(self, error: BaseException) -> str | None:
         """Return why the place refused, without a value; None if the error says it itself."""
@@ -163,11 +163,11 @@ class Sink(ABC):
         )
 
     def after(self) -> None:  # noqa: B027 - most stores have nothing to do
-        """Have everybody see it."""
+        """Make the result visible to everybody."""
 
     @abstractmethod
     def undo(self) -> None:
-        """Take it back."""
+        """Undo the delivery."""
 
 
 PLACES: Registry[Place] = Registry("place")
@@ -192,7 +192,7 @@ def place_of(path: object) -> tuple[Place, str] | None:
 
 
 def refuse_taken(name: str, mark: object, *, overwrite: bool) -> None:
-    """Refuse to replace a table: without leave, or if its mark says that voronym did not write it."""
+    """Refuse to replace a table without permission, or one that voronym did not write."""
     if not overwrite:
         raise WriteError(f"{name} exists already; choose another name, or allow overwriting")
     if mark != MARK:
@@ -200,13 +200,13 @@ def refuse_taken(name: str, mark: object, *, overwrite: bool) -> None:
 
 
 def shown(path: object) -> str:
-    """Return where a table went, as people may read it: without a password."""
+    """Return the place of a table in a form to show, without a password."""
     place = place_of(path)
     return str(path) if place is None else place[0].shown(place[1])
 
 
 def passing_till_the_end(home: Path | None = None) -> Path:
-    """Return a folder that its owner alone can read, removed when the block of `together` ends."""
+    """Return a folder that only its owner can read, removed when the block of `together` ends."""
     stack = ExitStack()
     folder = stack.enter_context(passing_folder(home))
     at_the_end(lambda _: stack.close())
@@ -233,7 +233,7 @@ def counted(frame: pl.LazyFrame, keys: Sequence[str]) -> tuple[int, int]:
 
 
 def mended(text: str, start: str) -> str:
-    """Return an address after a prefix with its two slashes, where a `Path` has left one.
+    """Return an address with both slashes after its prefix, of which a `Path` drops one.
 
     Examples
     --------

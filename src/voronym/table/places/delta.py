@@ -40,7 +40,7 @@ class DeltaTables(Place):
     name = "Delta"
 
     def address(self, text: str) -> str | None:
-        """Return the address; a folder with a log is one, too."""
+        """Return the address; a folder with a log counts, too."""
         if text.startswith(_START):
             return mended(text, _START)
         with contextlib.suppress(OSError):
@@ -62,7 +62,7 @@ class DeltaTables(Place):
         lay_down(_dataset(address, query), folder)
 
     def check(self, address: str, table: str, *, overwrite: bool) -> None:
-        """Refuse a place that is taken by anything but a release."""
+        """Refuse a place that holds anything but a release."""
         del table
         there = _table(address, WriteError)
         if there is None and _is_local(address):
@@ -130,7 +130,7 @@ class _Commit(Sink):
         return counted(pl.from_arrow(rows).lazy(), self.load.keys)  # type: ignore[union-attr]
 
     def undo(self) -> None:
-        """Take the version back."""
+        """Undo the version."""
         there = _table(self.where, WriteError) if self.begun else None
         if there is None:
             return
@@ -199,7 +199,7 @@ def batches(files: Any) -> Any:
 
 
 def _plain(kind: Any) -> Any:
-    """Return a type that tables of lakes have: texts in full, times in microseconds."""
+    """Return a type that lake tables support: full texts, times in microseconds."""
     import pyarrow
     import pyarrow.types as types
 

@@ -1,4 +1,4 @@
-"""A DuckDB file that is there: a release becomes one table more, in one transaction."""
+"""An existing DuckDB file: a release becomes another table, in one transaction."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _MAGIC = b"DUCK"
 
 
 class DuckFile(Place):
-    """DuckDB files that hold tables already."""
+    """DuckDB files that already hold tables."""
 
     name = "DuckDB"
     source = False  # its format reads it
 
     def address(self, text: str) -> str | None:
-        """Return the path of a file that is there and is DuckDB's."""
+        """Return the path of an existing DuckDB file."""
         if not text.endswith((".duckdb", ".ddb", ".db")):
             return None
         with contextlib.suppress(OSError), Path(text).open("rb") as file:
@@ -35,7 +35,7 @@ class DuckFile(Place):
         return read_database(Path(address), query)
 
     def check(self, address: str, table: str, *, overwrite: bool) -> None:
-        """Refuse a file that is in use, and a table that is there."""
+        """Refuse a file in use, and an existing table."""
         with contextlib.closing(_opened(address, read_only=True)) as base:
             _replaces(base, table, overwrite=overwrite)
 
@@ -46,12 +46,12 @@ class DuckFile(Place):
 
 @dataclass
 class _Insert(Sink):
-    """A release on its way into a file of tables."""
+    """A release to insert into a file of tables."""
 
     base: Any = field(default=None, init=False)
 
     def fill(self) -> None:
-        """Copy the rows, where nobody else sees them yet."""
+        """Copy the rows, still invisible to others."""
         load = self.load
         self.base = _opened(load.address, read_only=False)
         self.base.execute("begin")
@@ -70,7 +70,7 @@ class _Insert(Sink):
         return int(rows or 0), int(least or 0)
 
     def after(self) -> None:
-        """Commit."""
+        """Commit the transaction."""
         self.base.execute("commit")
         self.base.close()
 
@@ -95,7 +95,7 @@ def _opened(address: str, *, read_only: bool) -> Any:
 
 
 def _replaces(base: Any, table: str, *, overwrite: bool) -> bool:
-    """Refuse a table that exists and stays; return whether one is to be replaced."""
+    """Refuse an existing table that must stay; return whether one is replaced."""
     *schema, name = table.split(".", 1)
     if not name or not all(schema):
         raise WriteError(f"no table can be called {table!r}; give it another name")

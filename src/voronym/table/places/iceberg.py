@@ -44,7 +44,7 @@ class IcebergTables(Place):
         lay_down(_rows(address, query), folder)
 
     def check(self, address: str, table: str, *, overwrite: bool) -> None:
-        """Refuse a table that is there, or a namespace that is not."""
+        """Refuse an existing table, or a missing namespace."""
         del table
         catalogue, name = _catalogue(address, WriteError)
         space = name.rpartition(".")[0]
@@ -62,7 +62,7 @@ class IcebergTables(Place):
 
 @dataclass
 class _Transaction(Sink):
-    """A release on its way into a catalogue."""
+    """A release to add to a catalogue."""
 
     catalogue: Any = field(default=None, init=False)
     open: Any = field(default=None, init=False)
@@ -101,7 +101,7 @@ class _Transaction(Sink):
         return counted(pl.from_arrow(scan.to_arrow()).lazy(), self.load.keys)  # type: ignore[union-attr]
 
     def after(self) -> None:
-        """Commit."""
+        """Commit the transaction."""
         self.open.commit_transaction()
 
     def undo(self) -> None:

@@ -1,4 +1,4 @@
-"""PostgreSQL: a query is a table, and a release becomes one table more, in one transaction.
+"""PostgreSQL: a query is read as a table, and a release becomes another table, in one transaction.
 
 The rows are copied within a transaction and counted there again; it is committed when the other files have
 their names. Whoever looks meanwhile sees nothing of it, and where anything fails, or the run is killed, the
@@ -67,12 +67,12 @@ class Server(Place):
         return frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
 
     def lay_down(self, address: str, query: str | None, folder: Path) -> None:
-        """Write what a query yields to Parquet files, each with some rows."""
+        """Write the result of a query to Parquet files, each with some rows."""
         for number, frame in enumerate(read_postgresql(address, query, PART)):
             frame.write_parquet(folder / f"part-{number}.parquet", row_group_size=ROWS)
 
     def check(self, address: str, table: str, *, overwrite: bool) -> None:
-        """Refuse a database that does not answer, and a table that is there."""
+        """Refuse a database that does not answer, and an existing table."""
         connection = connect_postgresql(address, WriteError)
         with connection:
             connection.read_only = True
@@ -84,17 +84,17 @@ class Server(Place):
 
 
 PART = 500_000
-"""Rows of a file that a query is laid down in."""
+"""Number of rows per file of a query's result."""
 
 
 @dataclass
 class _Copy(Sink):
-    """A release on its way to a server, in a transaction."""
+    """A release to copy to a server, in a transaction."""
 
     connection: Any = field(default=None, init=False)
 
     def fill(self) -> None:
-        """Copy the rows, where nobody else sees them yet."""
+        """Copy the rows, still invisible to others."""
         from psycopg import sql
 
         load = self.load
@@ -131,12 +131,12 @@ class _Copy(Sink):
         return postgresql_reason(error)
 
     def after(self) -> None:
-        """Have everybody see it."""
+        """Make the table visible to everybody."""
         self.connection.commit()
         self.connection.close()
 
     def undo(self) -> None:
-        """Take it back."""
+        """Undo the copy."""
         if self.connection is not None:
             self.connection.close()  # what is not committed is gone
 
@@ -148,7 +148,7 @@ def _identifier(table: str) -> Any:
 
 
 def _replaces(connection: Any, table: str, *, overwrite: bool) -> bool:
-    """Refuse a table that exists and stays; return whether one is to be replaced."""
+    """Refuse an existing table that must stay; return whether one is replaced."""
     if not all(part and "\0" not in part for part in table.split(".", 1)):
         raise WriteError(f"no table can be called {table!r}; give it another name")
     _refuse_long(table.split(".", 1))

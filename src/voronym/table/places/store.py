@@ -36,7 +36,7 @@ class Store(Place):
     takes_query = True
 
     def address(self, text: str) -> str | None:
-        """Return the address with its two slashes, of which a `Path` has left one."""
+        """Return the address with both slashes, of which a `Path` drops one."""
         start = _ADDRESS.match(text)
         if start is None or start[1] in _OTHERS:
             return None
@@ -44,7 +44,7 @@ class Store(Place):
         return f"{start[1]}:///{rest}" if start[1] == "file" else f"{start[1]}://{rest}"
 
     def read(self, address: str, query: str | None) -> pl.DataFrame:
-        """Refuse: `voronym.table.read` reads the copy that `fetched` gives."""
+        """Refuse to read directly: `voronym.table.read` reads the copy that `fetched` makes."""
         raise NotImplementedError
 
     def has_parts(self, address: str) -> bool:
@@ -91,7 +91,7 @@ class Store(Place):
             raise WriteError(f"{name!r} exists already; choose another name, or allow overwriting")
 
     def check_many(self, address: str) -> None:
-        """Refuse all but one Parquet file, which the parts are joined to: it is there at once, or not."""
+        """Refuse everything but one Parquet file, to which the parts are joined at once."""
         if not address.endswith(".parquet"):
             raise WriteError(
                 "a store cannot give several files their names at once: end the address in .parquet, for one "
@@ -141,14 +141,14 @@ def fetched(address: str) -> Iterator[Path]:
 
 
 def settings_of(address: str) -> dict[str, str] | None:
-    """Return what a library with stores of its own has to be told, beside the environment: none, mostly."""
+    """Return settings for a library with its own stores, in addition to the environment; mostly none."""
     plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
     return {"AWS_ALLOW_HTTP": "true"} if plain and address.startswith("s3") else None
 
 
 @dataclass
 class _Upload(Sink):
-    """A finished file on its way to a store."""
+    """A finished file to upload to a store."""
 
     store: Any = field(default=None, init=False)
     place: str = field(default="", init=False)
@@ -179,7 +179,7 @@ class _Upload(Sink):
             self.store.put_file(str(folder / "release.parquet"), self.place)
 
     def count(self) -> tuple[int, int] | None:
-        """Count nothing again: it is the file that was counted."""
+        """Return None: the file itself was counted before."""
         return None
 
     def undo(self) -> None:
