@@ -33,13 +33,13 @@ __all__ = ["Advice", "Alternative", "advise"]
 Groups = Sequence[tuple[str, tuple[str, ...]]]
 """The columns somebody may want in detail: names, and the keys of each."""
 IMPORTANCE = (4, 16, 2, 64)
-"""How much favoured keys count, in the order of trial."""
+"""Importance of favoured keys, in the order of trial."""
 LEFT_OUT = (0.01, 0.02, 0.05)
 """Shares of the records that may be left out, as far as the policy allows."""
 SCREEN = 3_000
 """Sample size on which candidates for larger tables are screened; the best are then run in full."""
 SHARE = 8.0
-"""A run on a larger table may use one over this of the search time to make groups."""
+"""A run on a larger table may use 1/SHARE of the search time to make groups."""
 LOOK = 0.25
 """The share of the search time spent on screening candidates for larger tables."""
 LONGER = 1.5
@@ -56,7 +56,7 @@ FAVOURS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 class _Late(Cancelled):
-    """The time for the search is over."""
+    """Raised when the time for the search is over."""
 
 
 @dataclass(eq=False)

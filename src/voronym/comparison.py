@@ -30,7 +30,7 @@ from voronym.table import Table
 _EARLY = "the comparison was finished before its turn"
 LATE = "there was not enough time for it"
 _SLOW = ("exchange", "anneal", "pairs", "icsm", "pcl-variable", "pcl", "noisy-pcl")
-"""Methods that search, the slowest last; all others take a moment."""
+"""Methods that search, the slowest last; all others are quick."""
 
 
 @checked
@@ -283,7 +283,7 @@ def _mask(
     name: str, problem: Problem, table: Table, given: Mapping[str, Any], rows: Sequence[Row], ctx: Context,
     seed: int, plane: Plane | None,
 ) -> Row:  # fmt: skip
-    """Run a method without groups, at the size or the loss of those with groups."""
+    """Run a method without groups, set to the size or the loss of methods with groups."""
     ctx.rng = check_seed(seed)
     least = min((row.loss for row in rows if row.k == problem.k), default=None)
     options = own_options(name, problem, given, least, ctx)

@@ -1,4 +1,4 @@
-"""Data to try things on: generators that are always there, and the field's reference files.
+"""Data sets to try: generators that are always available, and the reference files of the field.
 
 The reference files are not part of the package. `VORONYM_DATA` names the folder that holds them, or an
 ``http(s)`` address they can be fetched from once; either way their checksums are verified.
@@ -220,7 +220,7 @@ def available() -> bool:
 
 
 def _find(name: str) -> Path:
-    """Return the path of a reference file whose checksum is right, fetching it once if need be."""
+    """Return the path of a reference file with the right checksum; download it once if necessary."""
     place = os.environ.get("VORONYM_DATA", "")
     if not place:
         raise ReadError(

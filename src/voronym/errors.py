@@ -1,4 +1,4 @@
-"""Everything that can go wrong, as one tree of exceptions.
+"""All errors of voronym, as one tree of exceptions.
 
 Messages name columns and counts, never a person's values, and say what to do next. What to do is a `Hint`:
 the name of a choice and its value. Sentences carry hints as marks (`hint`), and whoever shows a sentence

@@ -1,4 +1,4 @@
-"""The verb: attack a release, ours or any other tool's."""
+"""The verb `attack`: attack a release of voronym or of another tool."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def attack(
     progress: ProgressCallback | None = None,
     **columns: Unpack[Columns],
 ) -> Exposure:
-    """Attack a release as intruders would, from those who know least to those who know most.
+    """Attack a release as intruders would, from the least to the best informed.
 
     The release may come from any tool. Every attack says how often the intruder is right, how often somebody
     is who has not seen the release, and the difference with an interval. Attacks that need more than is given
@@ -147,7 +147,7 @@ def expose(release: Release, progress: ProgressCallback | None = None) -> None:
 
 
 def rerun_of(recipe: Recipe) -> Rerun:
-    """Return the tool with a recipe, as the attack by other worlds takes it: row i is of person i."""
+    """Return the tool with a recipe, for attacks that rerun it: row i belongs to person i."""
     bare = replace(recipe, policy=None, facts=None)  # which is judged once
 
     def rerun(table: Table) -> nw.DataFrame[Any]:
@@ -212,7 +212,7 @@ def _theirs(
     beside: dict[str, Any],
     schema: Schema | None = None,
 ) -> Scene:
-    """Lay out any table as a release."""
+    """Describe any table as a release."""
     if recipe is not None and not keys:
         schema = recipe.schema
         keys, confidential = schema.keys, schema.confidential

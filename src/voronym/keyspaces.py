@@ -102,7 +102,7 @@ def key_space(name: str) -> Callable[[Callable[..., Keys]], Callable[..., Keys]]
 
 
 class Coordinates(Keys):
-    """Keys as numbers: categories, times and places, too.
+    """Keys as numbers, including categories, times and places.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Coordinates(Keys):
 
     @classmethod
     def of(cls, table: Table) -> Coordinates:
-        """Return the coordinates of a table, made once: groups are made in them, and losses measured."""
+        """Return the coordinates of a table, computed once: for making groups and for measuring losses."""
         if table not in _MADE:
             _MADE[table] = cls(table)
         return _MADE[table]
@@ -148,14 +148,14 @@ class Coordinates(Keys):
         return Published(self.codec.decode(centroids, part.labels), centroids)
 
     def loss(self, frame: Any) -> float:
-        """Return 100 SSE / SST of publishing a table for the original one, row by row, in percent.
+        """Return the loss of publishing a table in place of the original, row by row: 100 SSE / SST.
 
         At least the loss of the groups: whole numbers and real categories are not the mean.
         """
         return self.percent(self.errors(frame))
 
     def errors(self, frame: Any, original: Table | None = None) -> NDArray[np.float64]:
-        """Return the sum of squares that publishing a table costs, for each coordinate.
+        """Return the sum of squares lost by publishing a table, for each coordinate.
 
         Where the original is given, a value that was there and is missing now loses what the mean of all
         would.

@@ -1,4 +1,4 @@
-"""The registry of methods: whatever makes a masked table out of a table is a `Method`.
+"""The registry of methods: a `Method` makes a masked table from a table.
 
 A method that *makes groups* is a function ``(problem, ctx) -> Partition``, under the decorator `algorithm`;
 the release publishes the centre of each group. A method that *masks the table* itself is a function
@@ -51,9 +51,9 @@ class Method:
     groups of a table and decides what they publish.
     """
     timed: bool = False
-    """Whether it makes use of a time limit."""
+    """Whether it uses a time limit."""
     anywhere: bool = False
-    """Whether it works in every space, or on Euclidean coordinates only."""
+    """Whether it works in every space; otherwise only on Euclidean coordinates."""
     univariate: bool = False
     max_size: Callable[[int], int] | None = None
     practical: int | Callable[[int], int] | None = None
@@ -116,7 +116,7 @@ class Method:
         return ctx.part(0.0, 1.0, stage=f"{ctx.stage}, about {duration(seconds)}") if seconds > LONG else ctx
 
     def foresee(self, problem: Problem, ctx: Context, options: Options | None = None) -> float:
-        """Return how many seconds the method will take, roughly: from how long parts of the records take."""
+        """Estimate the seconds that the method will take, from the time for parts of the records."""
         rng = np.random.default_rng(0)  # of its own: the result must not depend on whether somebody asked
         size = max(PROBED // 10, problem.n // 64)
         spent = []

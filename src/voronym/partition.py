@@ -22,7 +22,7 @@ class Centring(Protocol):
     def paired(
         self, X: NDArray[np.float64], Y: NDArray[np.float64], labels: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the cost between each row of X and the row of Y that its label names."""
+        """Return the cost between each row of X and the row of Y with its label."""
         ...
 
 

@@ -83,7 +83,7 @@ class Problem:
 
     @property
     def X(self) -> NDArray[Any]:  # noqa: N802 - the field's own name
-        """The records as the space takes them: coordinates, or rows of levels."""
+        """The records in the form of the space: coordinates, or rows of levels."""
         return self.records.X
 
     @property
@@ -109,7 +109,7 @@ class Problem:
         return self.records.cost(part)
 
     def loss(self, part: Partition) -> float:
-        """Return the same in percent of the cost of a single group."""
+        """Return the cost in percent of the cost of a single group."""
         return 100.0 * self.cost(part) / self.total if self.total > 0.0 else 0.0
 
     def centroids(self, part: Partition) -> NDArray[Any]:

@@ -31,7 +31,7 @@ __all__ = ["Microaggregation"]
 
 
 class Microaggregation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Groups of at least k records that lose as little as possible when their centres are published.
+    """Groups of at least k records that lose as little as possible by publishing their centres.
 
     The columns are used as they are; put a ``StandardScaler`` before it, so that none counts for more than
     another.

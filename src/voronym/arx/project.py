@@ -46,7 +46,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Project:
-    """All that is taken from a project file.
+    """Everything that voronym takes from a project file.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _attribute(given: Element) -> Attribute:
 def _hierarchies(
     archive: Archive, attributes: tuple[Attribute, ...], delimiter: str
 ) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Read the hierarchies of the columns, found by the names of these."""
+    """Read the hierarchies of the columns from the entries with their names."""
     out = {}
     for attribute in attributes:
         entry = f"input/hierarchies/{attribute.name}.csv"

@@ -56,7 +56,7 @@ CRITERIA: tuple[tuple[str, Callable[..., Model]], ...] = (
     (rf"basic-{_N}-likeness{_FOR}", lambda b, column: BetaLikeness(float(b), "basic", column)),
     (rf"enhanced-{_N}-likeness{_FOR}", lambda b, column: BetaLikeness(float(b), "enhanced", column)),
 )
-"""Criteria with a model of the same meaning here, by how ARX writes them."""
+"""Patterns of ARX's criteria, each with the model that means the same here."""
 
 REASONS = (
     ("-map", "k-map asks for a population: add the model k-map=K,population=FILE or weights=COLUMN"),
@@ -102,7 +102,7 @@ class Imported:
     taken: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     by_tree: dict[str, float] = field(default_factory=dict)
-    """Confidential columns whose t-closeness is by their hierarchy, with t."""
+    """Confidential columns whose t-closeness uses their hierarchy, with t."""
 
     def write(self, folder: str | Path, *, groups: bool = False) -> tuple[Path, ...]:
         """Write the hierarchies and the recipe into a folder, under names of our own making.
