@@ -1,4 +1,4 @@
-"""Accounts: signing up, codes, signing in, back-off. Answers are the same whether or not somebody is here."""
+"""Accounts: signing up, codes, signing in, back-off. Answers do not reveal whether an account exists."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from voronym_location.store.tables import account, attempt, code, outbox, token
 __all__ = ["Account", "Session", "check_email"]
 
 FREE, LONGEST = 5, 900.0
-"""Failures without a pause, and the longest pause, in seconds."""
+"""Number of failures without a pause, and the longest pause in seconds."""
 PENDING = 3
-"""Codes for one address at a time; more are not mailed."""
+"""Largest number of open codes for one address; further ones are not mailed."""
 UNKNOWN = "you are not signed in, or no longer: sign in again"
 WRONG = "address, password or code is wrong"
 
@@ -57,7 +57,7 @@ def check_email(email: object) -> str:
 
 
 def begin(connection: Connection, key: ServiceKey, email: str, now: float, minutes: float, name: str) -> None:
-    """Remember a sign-up until its code comes back, and mail the code.
+    """Store a sign-up until its code comes back, and mail the code.
 
     It is the same for an account that is here. There the code is good for a new password: whoever reads the
     mail of an address owns its account, and whoever merely asked for a code owns nothing.
@@ -115,7 +115,7 @@ def pause(connection: Connection, digest: bytes, now: float) -> None:
 
 
 def failed(connection: Connection, digest: bytes, now: float) -> None:
-    """Remember a failure; after some, each doubles the pause."""
+    """Record a failure; after some, each one doubles the pause."""
     connection.execute(delete(attempt).where(attempt.c.until < now - 2 * LONGEST))
     first = insert_for(connection)(attempt).values(digest=digest, failures=1, until=now)
     more = first.on_conflict_do_update(
@@ -160,7 +160,7 @@ def digest_of(shown: str) -> bytes:
 
 
 def who(connection: Connection, shown: str, now: float) -> Account:
-    """Return whose token this is."""
+    """Return the owner of a token."""
     result = connection.execute(
         select(account.c.id, account.c.email, account.c.operator)
         .join(token, token.c.account == account.c.id)

@@ -1,4 +1,4 @@
-"""The routes of the API, under ``/v1``: thin clothes over `voronym_location.service.Service`.
+"""The routes of the API, under ``/v1``: a thin layer over `voronym_location.service.Service`.
 
 Reading one's statement is the common request. What hashes a password runs in threads of its own, so that many
 sign-ups at a time make each other wait, and nobody else.
@@ -27,7 +27,7 @@ __all__ = ["make_routes"]
 
 Answer = TypeVar("Answer")
 HASHING = 2
-"""Passwords that are hashed at a time."""
+"""Number of passwords hashed at a time."""
 SENT = "if the address is right, a code is on its way"
 
 
@@ -44,7 +44,7 @@ class Credentials(Address):
 
 
 class SignIn(Credentials):
-    """Likewise, and an operator's second factor."""
+    """An address, a password, and an operator's second factor."""
 
     code: str = Field("", max_length=10, description="Six digits; operators only.")
 
@@ -71,7 +71,7 @@ class Home(BaseModel):
 
 
 class Said(BaseModel):
-    """A sentence."""
+    """A sentence as an answer."""
 
     message: str
 
@@ -151,7 +151,7 @@ def _accounts(router: APIRouter, service: Service) -> None:
 
     @router.get("/me", tags=["account"])
     def me(token: Token) -> dict[str, Any]:
-        """Return who is signed in."""
+        """Return the signed-in account."""
         who = service.whoami(token)
         return {"email": who.email, "operator": who.operator}
 
@@ -190,13 +190,13 @@ def _people(router: APIRouter, service: Service) -> None:
 
     @router.get("/attributes", tags=["home"])
     def attributes(token: Token) -> list[dict[str, Any]]:
-        """Return the attributes to send with a home; none where the list is empty."""
+        """Return the attributes to send with a home; empty if none is needed."""
         service.whoami(token)
         return service.attributes.plain()
 
     @router.get("/keys", tags=["statement"])
     async def keys() -> dict[str, Any]:
-        """Return the public key that statements are checked with (Ed25519, 32 bytes in Base64).
+        """Return the public key for checking statements (Ed25519, 32 bytes in Base64).
 
         Under ``retired`` are those before it whose statements have not run out.
         """
@@ -223,7 +223,7 @@ def _operators(router: APIRouter, service: Service) -> None:
         openapi_extra={"requestBody": {"content": {"text/csv": {"schema": {"type": "string"}}}}},
     )  # fmt: skip
     async def import_directory(token: Token, request: Request) -> dict[str, int]:
-        """Import a directory: CSV with the columns address, latitude, longitude and, if wanted, email."""
+        """Import a directory: CSV with the columns address, latitude, longitude and optionally email."""
         await anyio.to_thread.run_sync(service.require_operator, token)
         body = await request.body()
         return await anyio.to_thread.run_sync(_import, service, token, body)

@@ -76,7 +76,7 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int, *, lin
 
 
 def _published(standing: Standing) -> dict[int, tuple[object, ...]]:
-    """Return what the people of each group tell: its place and its attributes."""
+    """Return the published data of each group: its place and its attributes."""
     both = zip(standing.centroids.tolist(), standing.attributes.tolist(), strict=True)
     return dict(zip(standing.groups.tolist(), ((*place, *rest) for place, rest in both), strict=True))
 

@@ -65,7 +65,7 @@ class Client:
         )
 
     def assign(self, latitude: float, longitude: float) -> int:
-        """Return the cell of a place: the least squared line plus cost; of equals the first (equation 4)."""
+        """Return the cell of a place: the least squared distance plus cost, first among ties (equation 4)."""
         if not (abs(latitude) <= 90.0 and abs(longitude) <= 360.0):
             raise ValueError("a home is a latitude (-90..90) and a longitude (-360..360) in degrees")
         lat, lon = math.radians(latitude), math.radians(longitude)

@@ -1,4 +1,4 @@
-"""The demonstration: a service, made-up citizens, and a provider whom they ask from points, not homes."""
+"""The demonstration: a service, made-up citizens, and a provider whom they ask from their points."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from voronym_location.village import Village
 PASSWORD = "try the demonstration"  # noqa: S105 - everybody's, and nobody's home
 OPERATOR = "operator@example.org"
 CHEAP: dict[str, Any] = {"hash_memory": 1024, "hash_rounds": 1, "attempts": 0, "period": 3600.0}
-"""Passwords that everybody knows need no costly hashes."""
+"""Cheap hashes: the passwords of the demonstration are public."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Answers:
     """Metres from home to point, root mean square."""
     ways: Mapping[str, Way]
     points: int
-    """Different points that the provider was shown."""
+    """Number of distinct points that the provider saw."""
     fewest: int
     """Fewest people whom the provider saw at one point."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON has them."""
+        """Return the figures as JSON values."""
         ways = {name: {"right": item.right, "further": item.further} for name, item in self.ways.items()}
         return {
             "people": self.people, "rms": self.off, "answers": ways,
@@ -67,7 +67,7 @@ class Answers:
 
 @dataclass
 class Demo:
-    """A town with a service and a provider that both listen."""
+    """A town with a running service and provider."""
 
     service: Service
     town: Village
@@ -79,7 +79,7 @@ class Demo:
     tokens: dict[str, str] = field(default_factory=dict)
 
     def sign_up(self, ctx: Context) -> None:
-        """Have everybody sign up with the code that was mailed to them, and sign in."""
+        """Sign everybody up with the mailed code, and sign them in."""
         for done, email in enumerate(self.homes):
             ctx.tell(0.5 * done / len(self.homes), whole=True)
             self.service.sign_up(email)
@@ -91,7 +91,7 @@ class Demo:
             self.tokens[email] = self.service.sign_in(email, PASSWORD).token
 
     def ask(self) -> Answers:
-        """Have every device fetch its statement and ask the provider with it."""
+        """Let every device fetch its statement and ask the provider with it."""
         result: dict[str, list[tuple[bool, float]]] = {"home": [], "point": [], "centre": []}
         off = []
         for email, home in self.homes.items():
@@ -201,7 +201,7 @@ def _socket(port: int) -> socket.socket:
 
 
 def _codes(mailbox: Path) -> dict[str, str]:
-    """Return the codes that were mailed, by address."""
+    """Return the mailed codes, by address."""
     result = {}
     for file in mailbox.glob("*.eml"):
         message = message_from_bytes(file.read_bytes())

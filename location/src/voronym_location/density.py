@@ -1,4 +1,4 @@
-"""How far people are from their place, by how many live around them."""
+"""Distances of people from their place, by the density around them."""
 
 from __future__ import annotations
 

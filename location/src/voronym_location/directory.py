@@ -22,9 +22,9 @@ from voronym_location.streets import streets
 __all__ = ["Entry", "address_key", "nearest", "read_rows", "resolve", "tile_of"]
 
 METRES = 111_194.93
-"""Of a degree of latitude."""
+"""Metres per degree of latitude."""
 STREETS = 200_000
-"""Addresses of the largest town whose streets are drawn."""
+"""Number of addresses of the largest town whose streets are drawn."""
 TILE = 200.0
 """Side in metres of the raster squares that index addresses."""
 NONE = Attributes()
@@ -53,7 +53,7 @@ def check_place(latitude: object, longitude: object) -> tuple[float, float]:
 
 
 def tile_of(latitude: float, longitude: float, size: float) -> int:
-    """Return the number of the square of a raster, in metres, that a place is in."""
+    """Return the number of the raster square, in metres, that holds a place."""
     row = math.floor(latitude * METRES / size)
     return _tile(row, _column(row, longitude, size))
 
@@ -68,7 +68,7 @@ def _tile(row: int, column: int) -> int:
 
 
 LOOKED = 2000
-"""Addresses of each kind that are compared with a mistyped one."""
+"""Number of addresses of each kind that are compared with a mistyped one."""
 
 
 def address_key(address: str) -> str:
@@ -216,7 +216,7 @@ def enter(connection: Connection, entries: Iterable[Entry]) -> dict[str, int]:
 
 
 def state(connection: Connection) -> tuple[Any, ...]:
-    """Return figures that change when the directory does; much quicker had than an outline."""
+    """Return figures that change with the directory; much faster than an outline."""
     sums = (func.sum(directory.c.latitude), func.sum(directory.c.longitude))
     return tuple(connection.execute(select(func.count(), func.max(directory.c.id), *sums)).one())
 

@@ -22,7 +22,7 @@ from voronym_location.store import Store, worded_errors
 __all__ = ["alone", "draft", "tidy"]
 
 PIECE = 5_000
-"""Rows that are written at a time."""
+"""Number of rows written at a time."""
 BREATH = 0.005
 """Seconds between two pieces, in which others can write."""
 COLUMNS = "epoch, person, cohort, since, seen, version, household, counting, young, pseudonym"
@@ -57,7 +57,7 @@ def alone(store: Store) -> Iterator[None]:
 
 
 def tidy(store: Store, ctx: Context) -> None:
-    """Remove rows of epochs that are over, and of drafts whose makers died, piece by piece.
+    """Remove rows of finished epochs and of drafts whose makers died, piece by piece.
 
     Each piece is a range of the primary key: looking for rows "that are not of the last epoch" would read
     those of the last epoch again for every piece.
@@ -118,7 +118,7 @@ def draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
 
 
 def _published(census: Census, attributes: Objects) -> list[str | None]:
-    """Return what new groups tell beside their place, as JSON."""
+    """Return the published attributes of new groups, as JSON."""
     names = census.attributes.names
     return [json.dumps(dict(zip(names, row, strict=True))) if names else None for row in attributes.tolist()]
 

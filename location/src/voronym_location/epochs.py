@@ -66,7 +66,7 @@ class Standing:
     def of(
         cls, epoch: int, groups: ArrayLike, centroids: ArrayLike, born: ArrayLike, **more: Any
     ) -> Standing:
-        """Return a standing from columns in any order, such as a database has them."""
+        """Return a standing from columns in any order, such as a database's."""
         numbers = np.asarray(groups, np.int64).reshape(-1)
         order = np.argsort(numbers, kind="stable")
         places = np.asarray(centroids, np.float64).reshape(len(numbers), 2)
@@ -125,7 +125,7 @@ class Figures:
     attributes: dict[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON has them."""
+        """Return the figures as JSON values."""
         return asdict(self)
 
 
@@ -173,7 +173,7 @@ def plan(
     directory: ArrayLike | None = None,
     attributes: Attributes | None = None,
 ) -> Epoch:
-    """Return the next epoch: the same arrays and settings give the same one, whatever the order of rows.
+    """Return the next epoch; the result depends only on people and settings, not on the order of rows.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def plan(
 
 
 def _redesign(crowd: Crowd, standing: Standing, settings: Settings, now: int) -> bool:
-    """Whether age or loss ask for a design of everything."""
+    """Whether age or loss requires a new design of everything."""
     if not len(standing):
         return False
     old = settings.redesign > 0 and now - standing.designed >= settings.redesign
@@ -245,7 +245,7 @@ def _publish(
     extra: Ints,
     whole_town: bool,
 ) -> Epoch:
-    """Give new groups numbers and places, and count."""
+    """Give new groups numbers and places, and count them."""
     result = labels >= 0
     fresh = int(labels.max(initial=-1)) + 1
     group = np.where(result, standing.top + 1 + labels, crowd.group)

@@ -22,7 +22,7 @@ class Refused(ServiceError):  # noqa: N818 - an answer, not a failure
 
 
 class Forbidden(ServiceError):  # noqa: N818 - an answer, not a failure
-    """Whoever asks is known, and may not."""
+    """The client is known, but not permitted."""
 
     status = 403
 
@@ -46,18 +46,18 @@ class TooMany(ServiceError):  # noqa: N818 - an answer, not a failure
 
 
 class TooLarge(ServiceError):  # noqa: N818 - an answer, not a failure
-    """More was sent than is read."""
+    """The request is too large."""
 
     status = 413
 
 
 class Unavailable(ServiceError):  # noqa: N818 - a state, not a defect
-    """The database cannot be used now; nothing was changed."""
+    """The database is unavailable; nothing was changed."""
 
     status = 503
 
 
 class Busy(ServiceError):  # noqa: N818 - a state, not a defect
-    """An epoch is being made already."""
+    """Another epoch is being made."""
 
     status = 409

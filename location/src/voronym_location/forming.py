@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 PLACE = 10.0
-"""Metres: homes in one such cube are at one place, such as the flats of a building."""
+"""Side of a cube in metres: homes in one cube are at one place, such as the flats of a building."""
 
 
 def young_limit(k: int) -> int:
@@ -57,7 +57,7 @@ class Crowd:
         directory: ArrayLike | None,
         attributes: Attributes | None = None,
     ) -> Crowd:
-        """Return the people as the last epoch left them."""
+        """Return the people as of the last epoch."""
         known = None if directory is None else np.asarray(directory, np.float64).reshape(-1, 2)
         inside = people.group >= 0
         lost = int((inside & ~np.isin(people.group, standing.groups)).sum())
@@ -86,17 +86,17 @@ class Crowd:
 
     @cached_property
     def points(self) -> Floats:
-        """What is grouped: homes, or homes and attributes in one space."""
+        """The grouped points: homes, or homes and attributes in one space."""
         return self.homes if self.joint is None else self.joint.people
 
     def beside(self, labels: Ints, m: int) -> Objects:
-        """Return the attributes that each of m new groups tells beside its place."""
+        """Return the published attributes of each of m new groups."""
         if self.joint is None:
             return np.empty((m, len(self.attributes)), object)
         return self.joint.publish(labels, m, self.settings.k)
 
     def apart(self) -> dict[str, float]:
-        """Return how far the attributes that people tell are from theirs."""
+        """Return the distance of published attributes from people's own."""
         rows = np.flatnonzero(self.group >= 0)
         if self.joint is None:
             return {}
@@ -105,11 +105,11 @@ class Crowd:
 
     @property
     def sizes(self) -> Ints:
-        """How many addresses count in each group of the standing."""
+        """Number of counted addresses in each group of the standing."""
         return self.count(self.group)
 
     def count(self, group: Ints) -> Ints:
-        """Return how many addresses count in each group of the standing."""
+        """Return the number of counted addresses in each group of the standing."""
         at = np.where(group >= 0, np.searchsorted(self.standing.groups, group), -1)
         return self.hiding(at, len(self.standing))
 
@@ -143,7 +143,7 @@ class Crowd:
         return self.people.published & self.settings.linked
 
     def weak(self) -> Ints:
-        """Return the groups that lack something by now: k addresses, different places, or width."""
+        """Return the groups that lack something now: k addresses, distinct places, or width."""
         return self.standing.groups[self.lacking]
 
     def living(self) -> Ints:
@@ -267,7 +267,7 @@ def _lacking(crowd: Crowd, labels: Ints, m: int) -> NDArray[np.bool_]:
 
 
 def _distinct(groups: Ints, codes: Ints, m: int) -> Ints:
-    """Return how many different codes each group has."""
+    """Return the number of distinct codes of each group."""
     order = np.lexsort([codes, groups])
     result, two = groups[order], codes[order]
     first = np.ones(len(order), bool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 RADIUS = 6_371_008.8
-"""Metres from the middle of the earth to its surface, in the mean."""
+"""Mean radius of the earth, in metres."""
 Place = tuple[float, float]
 """Latitude and longitude in degrees."""
 

@@ -98,7 +98,7 @@ def remove(connection: Connection, person: int) -> bool:
 
 
 def forget(connection: Connection, person: int, email: str) -> None:
-    """Delete a person. Until the next epoch a number is left, without a name, a home or a pseudonym."""
+    """Delete a person. Until the next epoch a number remains, without a name, a home or a pseudonym."""
     last = connection.scalar(select(func.max(epoch.c.number))) or 0
     around = [
         last - 1,

@@ -91,7 +91,7 @@ class Joint:
         return out
 
     def apart(self, rows: Ints, published: Objects, k: int) -> dict[str, float]:
-        """Return how far what people publish is from what is true: rms of numbers, share of other values.
+        """Return the distance of published from true attributes: rms for numbers, share of other values.
 
         Both are so coarse that the difference of two epochs tells nothing about one person: two digits of a
         number, shares of k people. Below 3 k people there is no figure.
@@ -111,7 +111,7 @@ class Joint:
 
 
 def _plain(numbers: Floats) -> list[float | int]:
-    """Return numbers as JSON has them: whole ones without a point."""
+    """Return numbers as JSON values: whole ones without a point."""
     return [int(value) if value.is_integer() else round(value, 9) for value in numbers.tolist()]
 
 

@@ -64,7 +64,7 @@ class ServiceKey:
         return cls(private, _retired(file))
 
     def replaced(self, file: Path, until: float) -> ServiceKey:
-        """Put a fresh key in the place of this one, and return it; of this one the public half is kept."""
+        """Replace this key by a fresh one, and return that; only the public half of this one is kept."""
         gone = [*self.retired, {"id": self.id, "key": self.public, "until": until}]
         _write(file.with_name(f"{file.name}.retired"), json.dumps(gone).encode(), replace=True)
         _write(file, _fresh(), replace=True)

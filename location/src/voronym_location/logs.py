@@ -1,4 +1,4 @@
-"""Logs: one JSON object on a line, of names that are known to be harmless. Everything else is left out.
+"""Logs: one JSON object per line, with harmless fields only. Everything else is left out.
 
 Neither addresses, places, tokens, network addresses nor query strings can get in: a record keeps its event,
 which is a text of our own without arguments, and the fields below. An exception is told by its type and the
@@ -43,7 +43,7 @@ class JsonLines(logging.Formatter):
 
 
 def start(stream: TextIO | None = None) -> None:
-    """Have the service and the web server write such lines to stderr."""
+    """Make the service and the web server log to stderr in this form."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines())
     for name in ("voronym_location", "uvicorn", "uvicorn.error"):

@@ -1,4 +1,4 @@
-"""Mail: through a server (SMTP), or into a folder, one file for each message.
+"""Mail: through a server (SMTP), or into a folder, one file per message.
 
 Messages are written to the database together with what they are about, and sent afterwards: a service that is
 killed in between sends them when it starts again, some of them twice at worst.
@@ -35,7 +35,7 @@ def post(connection: Connection, recipient: str, subject: str, body: str) -> Non
 
 
 class Delivery(NamedTuple):
-    """How many messages were sent, refused for good, and put off."""
+    """Numbers of messages sent, refused for good, and postponed."""
 
     sent: int = 0
     refused: int = 0
@@ -129,7 +129,7 @@ def _send(message: EmailMessage, settings: ServiceSettings) -> str:
 
 
 def _keep(message: EmailMessage, folder: Path) -> str:
-    """Write a message under a name of our own choice; the address is inside, not in the name."""
+    """Write a message under a generated name; the address is inside, not in the name."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = uuid.uuid4().hex
     draft = folder / f".{name}"

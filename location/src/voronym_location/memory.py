@@ -40,12 +40,12 @@ class Memory:
             return None if person in self._left else statement
 
     def drop_token(self, digest: bytes) -> None:
-        """Forget a token."""
+        """Forget the statement of a token."""
         with self._lock:
             self._said.pop(digest, None)
 
     def drop_person(self, person: int) -> None:
-        """Forget somebody."""
+        """Forget a person's statements."""
         with self._lock:
             if len(self._left) >= self._most:  # a service that runs for years forgets
                 self._said.clear()

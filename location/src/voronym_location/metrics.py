@@ -1,4 +1,4 @@
-"""Figures for Prometheus, in its text form: requests by route, and the epoch in force. They name nobody."""
+"""Figures for Prometheus, in its text form: requests by route, and the epoch in force. No personal data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["Metrics"]
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
-"""Seconds, the upper ends of the histogram."""
+"""Upper ends of the histogram, in seconds."""
 
 
 class Metrics:
@@ -21,7 +21,7 @@ class Metrics:
         self._sums: Counter[str] = Counter()
 
     def saw(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
+        """Count an answer of the service."""
         self._answers[method, route, status] += 1
         slots = self._times.setdefault(route, [0] * (len(BOUNDS) + 1))
         slots[next((i for i, bound in enumerate(BOUNDS) if seconds <= bound), len(BOUNDS))] += 1

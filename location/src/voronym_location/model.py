@@ -37,7 +37,7 @@ SAYS = (
 
 @dataclass(frozen=True, eq=False)
 class Census:
-    """How many people live in each square of a public grid.
+    """Number of people in each square of a public grid.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class Model:
         return degrees(self.quantizer.centroids)
 
     def assign(self, latitude: ArrayLike, longitude: ArrayLike) -> Any:
-        """Return the cell of each place: the least squared line plus cost (equation 4)."""
+        """Return the cell of each place: the least squared distance plus cost (equation 4)."""
         return self.quantizer.assign(Sphere.from_degrees(latitude, longitude))
 
     def place(self, latitude: float, longitude: float) -> Floats:

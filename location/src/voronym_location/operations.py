@@ -41,7 +41,7 @@ class Operations:
     _outline: tuple[float, tuple[Any, ...], dict[str, Any] | None] | None
 
     def add_operator(self, email: str, password: str) -> str:
-        """Make an operator, and return the secret of the second factor, in Base32. For the command line."""
+        """Create an operator; return the secret of the second factor, in Base32. For the command line."""
         email, now = accounts.check_email(email), self.clock()
         hashed, secret = self._passwords.hash(check_password(password)), secrets.token_bytes(20)
         values = {"password": hashed, "operator": True, "secret": secret, "verified": now}
@@ -64,12 +64,12 @@ class Operations:
             return operators.figures(connection, self.settings.k)
 
     def require_operator(self, shown: str) -> Account:
-        """Return the operator whose token this is, or refuse."""
+        """Return the operator of a token, or refuse."""
         with self.store.read() as connection:
             return operators.require(connection, shown, self.clock())
 
     def public_figures(self) -> dict[str, Any] | None:
-        """Return figures of the epoch in force that anybody may know: small counts are left out."""
+        """Return public figures of the epoch in force, without small counts."""
         last = self.in_force()
         return None if last is None else operators.softened(last, self.settings.k)
 
@@ -164,7 +164,7 @@ class Operations:
         return self.key.id
 
     def run_epoch(self, ctx: Context | None = None) -> dict[str, Any]:
-        """Make and publish the next epoch, and return its figures; if k cannot be kept, nothing changes."""
+        """Make and publish the next epoch, and return its figures; change nothing if k cannot be kept."""
         from voronym_location.publishing import publish_next
 
         return publish_next(self.store, self.settings, self.clock, ctx or Context(seed=0))
@@ -200,7 +200,7 @@ class Operations:
         return discard(self.store)
 
     def pause_epochs(self, shown: str | None = None, *, on: bool = True) -> None:
-        """Stop the schedule, or let it go on."""
+        """Stop the schedule, or resume it."""
         self._note(shown, "schedule paused" if on else "schedule resumed")
         with self.store.write() as connection:
             desk_state.pause(connection, on=on, now=self.clock())

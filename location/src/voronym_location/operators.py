@@ -1,4 +1,4 @@
-"""What an operator may do and see: aggregates without small counts, each look logged, nobody's home."""
+"""Actions and views of operators: aggregates without small counts, every look logged, no homes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["figures", "in_force", "note", "require"]
 
 
 def require(connection: Connection, shown: str, now: float) -> accounts.Account:
-    """Return the operator whose token this is."""
+    """Return the operator of a token."""
     who = accounts.who(connection, shown, now)
     if not who.operator:
         raise Forbidden("that is for operators")
@@ -107,7 +107,7 @@ def _sizes(number: int) -> Any:
 def enter_people(
     connection: Connection, seal: Seal, entries: Iterable[Entry], numbers: Mapping[str, int], now: float
 ) -> int:
-    """Make an account and a home for every entry with an e-mail address that is new; return how many were."""
+    """Create an account and a home for each new e-mail address; return the number."""
     named = {entry.email: entry for entry in entries if entry.email is not None}
     if not named:
         return 0

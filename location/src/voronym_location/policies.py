@@ -1,4 +1,4 @@
-"""What each epoch publishes to whom: `cohort`, the default, and policies to compare it with."""
+"""The published places of each epoch: by `cohort`, the default, and by policies to compare it with."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Retire(Cohort):
 
 @POLICIES.register("reuse")
 class Reuse:
-    """The paper's: centroids and costs are designed once, and newcomers go by equation 4."""
+    """The paper's policy: centroids and costs are designed once, and newcomers are assigned by equation 4."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -128,7 +128,7 @@ class Reuse:
 
 @POLICIES.register("rerun")
 class Rerun(Reuse):
-    """The paper's, to the letter: newcomers go by equation 4, and PCL is run again at a fixed interval.
+    """The paper's policy to the letter: newcomers by equation 4, and PCL again at a fixed interval.
 
     It starts from the old centroids, with as many cells as the people now make. The setting ``redesign`` says
     after how many epochs; 0 means `EVERY`. All places move then, and all people are told.

@@ -130,7 +130,7 @@ class Population:
         return Population(**columns)
 
     def after(self, group: Ints, since: Ints) -> Population:
-        """Return the same people in the groups of an epoch."""
+        """Return the same people with the groups of an epoch."""
         now = np.asarray(group, np.int64)
         return replace(
             self, group=now, since=np.asarray(since, np.int64), published=self.published | (now >= 0)
@@ -174,7 +174,7 @@ def _grouped(group: ArrayLike | None, n: int) -> NDArray[np.bool_]:
 
 
 def _addresses(latitude: Floats, longitude: Floats) -> Ints:
-    """Return numbers of homes: equal ones, to a metre, have the same."""
+    """Return numbers of homes; homes that are equal to a metre share one."""
     if not len(latitude) or not (np.isfinite(latitude).all() and np.isfinite(longitude).all()):
         return np.zeros(len(latitude), np.int64)
     cells = np.stack([np.rint(latitude / SAME), np.rint(longitude / SAME)], axis=1).astype(np.int64)

@@ -35,7 +35,7 @@ AGAIN = 4
 TIGHT = 2
 """Addresses beyond k below which a group is called tight."""
 MOST = 3000
-"""Places that are drawn at most."""
+"""Largest number of places that are drawn."""
 
 
 def make_preview(
@@ -102,7 +102,7 @@ def discard(store: Store) -> bool:
 
 
 def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tuple[Census, Epoch]:
-    """Read a draft back as the plan that it was; whoever has no home any more is left out."""
+    """Read a draft back as a plan, without people who have no home any more."""
     now, before = census.before.epoch + 1, census.before
     old = member.alias("old")
     rows = connection.execute(

@@ -18,11 +18,11 @@ from voronym.errors import VoronymError
 from voronym_location.globe import Place, metres
 
 MOST = 8192
-"""No statement is longer."""
+"""Largest number of bytes of a statement."""
 
 
 class Unproven(VoronymError):  # noqa: N818 - an answer, not a failure
-    """A statement that the service did not sign, or that has run out."""
+    """A statement without the service's signature, or an expired one."""
 
 
 class Provider:
@@ -57,7 +57,7 @@ class Provider:
         return name, far[name]
 
     def check(self, statement: Mapping[str, Any]) -> Place:
-        """Return the point of a statement, if the service signed it and it has not run out."""
+        """Return the point of a statement, if the service signed it and it has not expired."""
         from cryptography.exceptions import InvalidSignature
 
         try:
@@ -82,7 +82,7 @@ class Provider:
 
 
 class Counter:
-    """The provider's own little HTTP server: ``POST /nearest`` takes a statement as JSON.
+    """The provider's HTTP server: ``POST /nearest`` takes a statement as JSON.
 
     Parameters
     ----------

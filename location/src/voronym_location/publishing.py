@@ -1,4 +1,4 @@
-"""Making an epoch and putting it in force: planned aside, drafted, published in one short transaction.
+"""Make an epoch and put it in force: planned separately, drafted, published in one short transaction.
 
 Nobody waits for the plan: it is made from what was true at one moment, and what people submit meanwhile is
 for the epoch after it. The draft is written in small pieces, between which others may write; nobody is shown
@@ -103,7 +103,7 @@ def put_in_force(
     at: float,
     extra: dict[str, Any],
 ) -> dict[str, Any]:
-    """Put a draft in force, or raise and leave everything as it was."""
+    """Put a draft in force, or raise and change nothing."""
     chosen = Settings(**settings.epochs)
     now, k = made.standing.epoch, chosen.k
     last = connection.scalar(text("select coalesce(max(number), 0) from epoch"))
@@ -143,7 +143,7 @@ def put_in_force(
 
 
 def _left(connection: Connection, now: int) -> set[int]:
-    """Return who cancelled or was deleted since the draft was begun."""
+    """Return the people who cancelled or were deleted since the draft was begun."""
     query = text(
         "select m.person from member m left join home h on h.person = m.person "
         "where m.epoch = :now and h.person is null"

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from voronym_location.forming import Crowd
 
 AROUND = 3
-"""Neighbours of a group that are dissolved with it, at most."""
+"""Largest number of neighbours that are dissolved with a group."""
 LOOSE = (4, 3)
 """Waiting people that an area looks at: a first number, and one more for each neighbour."""
 SWEEPS = 8
-"""Rounds of moves within an area."""
+"""Number of rounds of moves within an area."""
 ROUNDS = 4
 """Rounds of searching for areas, while the budget lasts."""
 FIRST = 0.6
@@ -38,14 +38,14 @@ FIRST = 0.6
 TRIED, FEW = 12, 2000
 """Areas tried per area in the budget, the most promising first; or all, if there are few."""
 HOPE = 0.25
-"""Share of the squared metres of living groups that regrouping them might gain."""
+"""Largest expected gain of regrouping, as a share of the squared metres of living groups."""
 BLOCK = 512
-"""Areas that are tried between two looks at the clock."""
+"""Number of areas tried between two looks at the clock."""
 
 
 @dataclass(eq=False)
 class Field:
-    """Addresses that count, in groups and waiting.
+    """Counted addresses, in groups and waiting.
 
     ``points`` are their places, ``group`` the row of the standing that each is in (-1: none), ``cost`` what
     each costs now: squared metres, or the price of waiting. ``leave`` says who may go on to wait.
@@ -89,7 +89,7 @@ class Field:
 
 
 def renew(crowd: Crowd, weak: Ints, ctx: Context) -> tuple[Ints, Ints]:
-    """Return the new groups of people, 0..m-1 or -1, and the living groups that are dissolved for them.
+    """Return the new groups of people, 0..m-1 or -1, and the living groups dissolved for them.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ class Around:
 
 
 def _searched(field: Field, labels: Ints, k: int, ctx: Context) -> Ints:
-    """Search the groups of all areas together: areas that touch find better borders."""
+    """Search the groups of all areas together: adjacent areas find better borders."""
     inside = np.flatnonzero(labels >= 0)
     if not len(inside) or labels.max() == 0:
         return labels

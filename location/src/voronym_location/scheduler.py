@@ -1,4 +1,4 @@
-"""Epochs on schedule: a thread that waits, and a process that works while requests are answered."""
+"""Scheduled epochs: a thread that waits, and a process that works while requests are answered."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Scheduler:
         self._began = service.clock()
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         if self._service.settings.period:
             self._thread.start()
 
@@ -106,7 +106,7 @@ def _end_with_parent() -> None:
 
 
 def main() -> None:
-    """Make an epoch in this process, by the settings on stdin, and end with an exit code."""
+    """Make an epoch in this process, by the settings on stdin; exit with a code."""
     from voronym_location.logs import start
 
     start()

@@ -1,4 +1,4 @@
-"""The location anonymizer as plain Python methods; the API and the pages are thin clothes over it."""
+"""The location anonymizer as plain Python methods; the API and the pages are thin layers over it."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Service(Operations):
             connection.execute(delete(token).where(token.c.digest == digest))
 
     def whoami(self, shown: str) -> Account:
-        """Return who is signed in."""
+        """Return the signed-in account."""
         with self.store.read() as connection:
             return accounts.who(connection, shown, self.clock())
 
@@ -196,7 +196,7 @@ class Service(Operations):
         return self._told(digest, result)
 
     async def statement_soon(self, shown: str, quick: Quick) -> Statement | Waiting | None:
-        """Return the same from an event loop."""
+        """Return the statement, from an event loop."""
         digest = accounts.digest_of(shown)
         try:
             result = await quick.first({"digest": digest, "now": self.clock()})
@@ -297,7 +297,7 @@ class Service(Operations):
     # -- mail ----------------------------------------------------------------------------------------------
 
     def deliver(self) -> Delivery:
-        """Send the mail that waits, now."""
+        """Send the waiting mail now."""
         with self._sending:  # nothing twice
             return deliver(self.store, self.settings)
 

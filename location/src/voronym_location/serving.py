@@ -1,4 +1,4 @@
-"""Listening: uvicorn in this process, or in several, and the scheduler in the first."""
+"""The server: uvicorn in one process or several, and the scheduler in the first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voronym_location.settings import ServiceSettings
 __all__ = ["serve"]
 
 HANDED = "VORONYM_LOCATION_HANDED"
-"""The variable in which the first process hands its settings to the others."""
+"""Environment variable in which the first process hands its settings to the others."""
 
 
 def check_port(settings: ServiceSettings) -> None:
@@ -36,7 +36,7 @@ def check_port(settings: ServiceSettings) -> None:
 
 
 def serve(settings: ServiceSettings) -> None:
-    """Answer requests until a signal ends it."""
+    """Answer requests until a signal ends the server."""
     import uvicorn
 
     logs.start()

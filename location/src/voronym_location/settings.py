@@ -29,14 +29,14 @@ PREFIX = "VORONYM_LOCATION_"
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """How a service is set up; see the page on the server for each in words."""
+    """The settings of a service; the page on the server explains each."""
 
     name: str = "voronym"
     """Name of the service, shown in every statement."""
     operator: str = ""
     """Name of the operator, shown on its pages."""
     contact: str = ""
-    """How to reach them: an address, a telephone number, an e-mail address."""
+    """How to reach the operator: an address, a telephone number, an e-mail address."""
     terms: str = ""
     """Further facts for people before they sign up, in a few sentences."""
     backups: int = 0
@@ -56,13 +56,13 @@ class ServiceSettings:
     port: int = 8750
     """Port to listen on."""
     workers: int = 1
-    """Processes that answer requests."""
+    """Number of processes that answer requests."""
     proxy: bool = False
     """Whether a proxy on this machine passes on network addresses (``X-Forwarded-For``)."""
     period: float = 86400.0
     """Seconds between epochs; with 0, run ``voronym location epoch`` yourself."""
     valid: float = 2.0
-    """For how many periods a statement holds."""
+    """Number of periods for which a statement is valid."""
     smtp: str = ""
     """``host:port`` of the mail server; by default mail is put into the folder ``mailbox``."""
     smtp_user: str = ""
@@ -82,9 +82,9 @@ class ServiceSettings:
     reach: float = 100.0
     """Metres to the nearest address of the directory, if there is one; a home farther away is refused."""
     token_days: float = 30.0
-    """Days that a session holds."""
+    """Days for which a session is valid."""
     code_minutes: float = 30.0
-    """Minutes that a mailed code holds."""
+    """Minutes for which a mailed code is valid."""
     attempts: int = 60
     """Sign-ups, codes and sign-ins of one network address in a minute; 0: any number."""
     body: int = 65_536
@@ -200,12 +200,12 @@ class ServiceSettings:
 
     @property
     def mailbox(self) -> Path:
-        """The folder of mail that is not sent."""
+        """The folder for unsent mail."""
         return self.folder / "mailbox"
 
 
 def _as(kind: type, name: str, value: Any) -> Any:
-    """Return a value as a kind; from the environment all values are text."""
+    """Return a value as a type; values of the environment are texts."""
     try:
         if kind is bool:
             return {"true": True, "false": False, "1": True, "0": False}[str(value).lower()]

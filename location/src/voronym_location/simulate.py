@@ -217,7 +217,7 @@ def simulate(
 
 
 class Run:
-    """A policy over epochs, with the intruders who watch it."""
+    """A policy over epochs, with the intruders that watch it."""
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.policy, self.k = POLICIES[name](settings), settings.k
@@ -226,7 +226,7 @@ class Run:
         self.last: tuple[Ints, Told] | None = None
 
     def step(self, epoch: int, person: Ints, homes: Floats, ctx: Context) -> None:
-        """Go on by an epoch."""
+        """Advance by an epoch."""
         result = self.policy.step(person, homes, ctx)
         away = result.metres[result.place >= 0]
         self.last = person, result
@@ -244,7 +244,7 @@ class Run:
         )
 
     def density(self, town: Town, k: int) -> list[tuple[float, float]]:
-        """Return, by tenths of the people, how far the kth neighbour is and how far the place."""
+        """Return the distances of the kth neighbour and of the place, by tenths of the people."""
         if self.last is None:
             return []
         person, result = self.last
@@ -310,7 +310,7 @@ def _lives(people: int, epochs: int, change: float, seed: int) -> Iterator[tuple
 
 
 def _least(homes: Floats, k: int, ctx: Context) -> float:
-    """Return the rms metres of a grouping of everybody by itself."""
+    """Return the rms metres of a separate grouping of everybody."""
     X = points(*homes.T)
     return _rms(METHODS["pairs"].partition(Problem.of(X, k), ctx), X)
 

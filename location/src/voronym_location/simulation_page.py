@@ -1,4 +1,4 @@
-"""The page about a town over epochs: figures are drawn here, not computed."""
+"""The page about a town over epochs: it draws figures and computes none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = {
     "cohort": "cohorts", "retire": "retire", "reuse": "reuse of one design", "rerun": "rerun (the paper)",
     "afresh": "afresh",
 }  # fmt: skip
-"""How policies are called on the page."""
+"""Names of policies on the page."""
 
 
 def render(outcome: Simulation) -> str:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 FINE = 2.0
-"""A place is on a grid no finer than half of what its homes are from it, rms, rounded down to a power of two.
+"""Largest width of a place's grid, as a share of the rms distance of its homes, rounded down to a power of
+two.
 
 Then whoever knows all members of a group but one, and so can subtract the others' homes, is off by about as
 much as the place itself is: a sum of n homes is known to n times the rounding."""
@@ -35,7 +36,7 @@ def snapped(crowd: Crowd, labels: Ints, groups: int) -> Floats:
 
 
 def widths(radius: Floats, least: float) -> Floats:
-    """Return the width of the grid for groups of a radius: the least one, doubled as often as it may be.
+    """Return the grid width for groups of a radius: the least width, doubled as often as allowed.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class Signer:
     def _sign(
         self, epoch: int, expires: float, k: int, latitude: float, longitude: float, attributes: str | None
     ) -> tuple[str, str]:
-        """Return the text of a group and its signature; names are in a fixed order, without blanks."""
+        """Return a group's text and its signature; names are in a fixed order, without blanks."""
         result = ({"attributes": json.loads(attributes)} if attributes else {}) | {
             "centroid": [latitude, longitude],
             "epoch": epoch,

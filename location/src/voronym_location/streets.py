@@ -1,4 +1,4 @@
-"""Streets from a directory of addresses: a line through the houses that share a street's name."""
+"""Streets from a directory of addresses: a line through the houses with the same street name."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from voronym_location.globe import RADIUS, Place
 
 METRES = math.radians(RADIUS)
-"""Of a degree of latitude."""
+"""Metres per degree of latitude."""
 PIECE = 40.0
-"""Metres of a street whose houses make one corner of its line."""
+"""Length in metres of the piece of a street that makes one corner of its line."""
 GAP = 250.0
 """Metres without a house after which another street of the same name begins."""
 _NUMBER = re.compile(

@@ -12,7 +12,7 @@ from voronym_location.population import Floats
 SIDE = 10_000.0
 """Metres across a town."""
 CENTRES = 40
-"""Quarters of a town."""
+"""Number of quarters of a town."""
 MIDDLE = (48.137, 11.575)
 """The centre of towns on the globe, in degrees."""
 
@@ -43,7 +43,7 @@ class Town:
 
     @classmethod
     def make(cls, homes: int, *, seed: int = 0, side: float = SIDE, centres: int = CENTRES) -> Town:
-        """Make a town up: quarters of different sizes and densities, and a lake among them.
+        """Generate a town: quarters of different sizes and densities, and a lake among them.
 
         Examples
         --------
@@ -76,7 +76,7 @@ class Town:
 
 
 def _ashore(places: Floats, lake: Floats, reach: Floats, rng: np.random.Generator) -> Floats:
-    """Move homes out of the lake, straight away from its middle, to a little beyond its shore."""
+    """Move homes out of the lake, straight away from its centre, to a little beyond its shore."""
     apart = (places - lake) / reach
     far = np.sqrt(np.square(apart).sum(axis=1))
     beyond = 1.02 + 0.2 * rng.random(len(places))
@@ -87,7 +87,7 @@ def _ashore(places: Floats, lake: Floats, reach: Floats, rng: np.random.Generato
 
 
 def _roads(middle: Floats) -> list[tuple[int, int]]:
-    """Return the shortest roads that join all quarters."""
+    """Return the shortest roads that connect all quarters."""
     from scipy.sparse.csgraph import minimum_spanning_tree
     from scipy.spatial.distance import cdist
 

@@ -1,4 +1,4 @@
-"""A made-up small town with streets, addresses and pharmacies, to demonstrate and to test with."""
+"""A made-up small town with streets, addresses and pharmacies, for demonstrations and tests."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from voronym_location.population import Floats
 
 MIDDLE = (48.2716, 11.4684)
 SIDE = 1500.0
-"""Metres across."""
+"""Width of the town in metres."""
 BLOCK = 115.0
-"""Metres between streets."""
+"""Distance between streets in metres."""
 HOUSE, BACK = 21.0, 11.0
-"""Metres from house to house, and from a house to the middle of its street."""
+"""Metres between houses, and from a house to the middle of its street."""
 PLACES = (
     "Station", "Mill", "Church", "Lime", "Garden", "Bridge", "School", "Orchard", "River", "Castle",
     "Market", "Chestnut", "Meadow", "Baker", "Hill", "Forest", "Rose", "Tanner", "Well", "Swan", "Abbey",
@@ -45,7 +45,7 @@ class Village:
 
     @classmethod
     def make(cls, seed: int = 0, *, side: float = SIDE) -> Village:
-        """Make a town up: bent streets that cross, within an uneven outline, houses on both sides.
+        """Generate a town: bent streets that cross, within an uneven outline, houses on both sides.
 
         Examples
         --------

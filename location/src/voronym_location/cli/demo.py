@@ -1,4 +1,4 @@
-"""`voronym location demo`: a service, two hundred made-up citizens, and a provider to ask."""
+"""`voronym location demo`: a service, two hundred made-up citizens, and a provider."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def demo(
     seed: common.Seed = 0,
     json: common.Json = False,
 ) -> None:
-    """Run a service with made-up citizens and a provider, "nearest pharmacy", and show how answers differ.
+    """Run a service with made-up citizens and a provider, "nearest pharmacy"; show how answers differ.
 
     Everything is in a temporary folder and on this machine alone; Ctrl-C ends it and removes all of it.
     """

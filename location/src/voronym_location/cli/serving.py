@@ -55,7 +55,7 @@ def epoch(
     discard: Annotated[bool, typer.Option("--discard", help="Discard the draft.")] = False,
     json: common.Json = False,
 ) -> None:
-    """Make the next epoch and put it in force; exit code 3 if k cannot be kept, and nothing changes."""
+    """Make the next epoch and put it in force; if k cannot be kept, exit with code 3 and change nothing."""
     from voronym.core.context import Context
 
     if look + publish + discard > 1:
@@ -135,7 +135,7 @@ def operator(
     config: Config = None,
     folder: Folder = None,
 ) -> None:
-    """Make an operator, or give one a new password and a new second factor. The password is asked for."""
+    """Create an operator, or give one a new password and second factor. Asks for the password."""
     from urllib.parse import quote
 
     with _service(config, folder) as service:
@@ -146,7 +146,7 @@ def operator(
 
 
 def migrate(config: Config = None, folder: Folder = None) -> None:
-    """Make the tables or bring them up to date, with the rights of the database's owner."""
+    """Create or upgrade the tables, with the rights of the database's owner."""
     _service(config, folder).close()
     typer.echo("the tables are up to date", err=True)
 
@@ -182,7 +182,7 @@ def refuse_missing(settings: ServiceSettings) -> None:
 
 
 def _missing(settings: ServiceSettings) -> Path | None:
-    """Return the file of a database that is not there yet."""
+    """Return the file of a database that does not exist yet."""
     from voronym_location.store import Store
 
     store = Store(settings.url)

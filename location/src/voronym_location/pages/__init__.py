@@ -1,4 +1,4 @@
-"""The pages of the location service: a citizen's and an operator's. Thin clothes over `Service`.
+"""The pages of the location service, for citizens and operators: a thin layer over `Service`.
 
 ``guards``    headers, cookies, and forms that only our own pages can send
 ``desk``      who asks, and how we answer

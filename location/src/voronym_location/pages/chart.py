@@ -1,4 +1,4 @@
-"""The map of a town, drawn by us: streets, water, a home, and the point that providers see.
+"""The map of a town: streets, water, a home, and the point that providers see.
 
 The drawing is in metres around the middle of the town, east to the right and south down; a view is a square
 of it. Nothing is fetched from anywhere: a map service would learn where everybody looks.
@@ -34,7 +34,7 @@ RING = '<circle r="13"/><circle class="dot" r="4"/>'
 DOT = ('<circle r="6"/>', '<path d="M0-8 8 6H-8Z"/>')
 """The mark of a group's point, and of a selected one: shapes, not only colours."""
 LEAST, MOST = 150.0, 200_000.0
-"""How many metres a map may show from side to side."""
+"""Smallest and largest width of a map, in metres."""
 EDGE = 89.9
 
 
@@ -47,14 +47,14 @@ class Outline:
     north: float
     east: float
     squares: int = 1
-    """Of the raster, along each side."""
+    """Number of raster squares along each side."""
     inhabited: tuple[tuple[int, int], ...] = ()
     """Rows from the south and columns from the west of squares with many houses."""
     streets: tuple[tuple[str, tuple[Place, ...]], ...] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Outline:
-        """Read an outline as the service gives it."""
+        """Read an outline from the service's answer."""
         return cls(
             float(given["south"]),
             float(given["west"]),
@@ -72,7 +72,7 @@ class Outline:
 
     @property
     def whole(self) -> View:
-        """A view of all of it."""
+        """A view of the whole town."""
         (left, bottom), (right, top) = self.at((self.south, self.west)), self.at((self.north, self.east))
         return View(*self.middle, 1.06 * max(right - left, bottom - top)).kept()
 
@@ -97,12 +97,12 @@ class View:
     span: float
 
     def kept(self) -> View:
-        """Return the view with a width that can be drawn."""
+        """Return the view with a drawable width."""
         return replace(self, span=min(max(self.span, LEAST), MOST))
 
     @property
     def place(self) -> Place:
-        """The middle."""
+        """The place in the middle."""
         return self.latitude, self.longitude
 
     def clicked(self, outline: Outline, x: float, y: float, pixels: float) -> Place:
@@ -117,7 +117,7 @@ NOWHERE = Outline(-0.1, -0.1, 0.1, 0.1)
 
 
 def around(places: Sequence[Place], outline: Outline, least: float = 600.0) -> View:
-    """Return a view that shows these places with room around them."""
+    """Return a view of these places with space around them."""
     corners = [outline.at(place) for place in places]
     (left, right), (top, bottom) = ((min(c), max(c)) for c in zip(*corners, strict=True))
     middle = outline.back(((left + right) / 2, (top + bottom) / 2))
@@ -232,7 +232,7 @@ def _streets(outline: Outline, box: Box, unit: float) -> str:
 
 
 def _middle(line: Sequence[Corner]) -> tuple[float, Corner]:
-    """Return the length of a line and the point half way."""
+    """Return the length of a line, and the point halfway."""
     parts = [math.dist(a, b) for a, b in pairwise(line)]
     length, gone = sum(parts), 0.0
     for (a, b), part in zip(pairwise(line), parts, strict=True):
@@ -244,7 +244,7 @@ def _middle(line: Sequence[Corner]) -> tuple[float, Corner]:
 
 
 def _scale(box: Box, unit: float) -> str:
-    """Draw how long a round number of metres is, at the lower left."""
+    """Draw a scale bar of a round number of metres, at the lower left."""
     room = 110 * unit
     power = 10 ** math.floor(math.log10(room))
     long = max(step * power for step in (1, 2, 5) if step * power <= room)

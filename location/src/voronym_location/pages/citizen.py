@@ -125,7 +125,7 @@ def write_metres(far: float) -> str:
 
 
 def _download(data: Mapping[str, Any], name: str) -> Response:
-    """Answer with a file that the browser keeps."""
+    """Answer with a file to download."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(text, media_type="application/json", headers=headers)

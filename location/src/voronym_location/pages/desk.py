@@ -141,7 +141,7 @@ class Desk:
         return answer
 
     def to(self, where: str) -> Response:
-        """Send the browser to another page of ours."""
+        """Redirect the browser to another page of the service."""
         return RedirectResponse(where, status_code=303)
 
     def known(self, request: Request) -> Account | None:
@@ -190,7 +190,7 @@ class Desk:
 
 
 def write_time(text: str, zone: str = "UTC") -> str:
-    """Write a moment as people read it; it comes as in statements.
+    """Format a moment of a statement for people.
 
     Examples
     --------

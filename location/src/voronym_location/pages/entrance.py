@@ -1,4 +1,4 @@
-"""Coming in and going out: sign up, verify, sign in, sign out.
+"""Entering and leaving: sign up, verify, sign in, sign out.
 
 Whether somebody has an account is nobody's business: sign-up and verification say the same to everybody, and
 a wrong password reads like an unknown address.

@@ -22,14 +22,14 @@ from voronym.errors import VoronymError
 from voronym.web.headers import HEADERS, foreign, signed
 
 MOST_BYTES = 16_384
-"""No form of ours is longer."""
+"""Largest number of bytes of a form."""
 MOST_FIELDS = 20
 TRANSPORT = "max-age=31536000"
 FIELD = "form_token"
 
 
 class Foreign(VoronymError):  # noqa: N818 - an answer, not a failure
-    """A request that our own pages would not have sent; the status tells how."""
+    """A request that the service's own pages would not send; the status tells how."""
 
     def __init__(self, message: str, status: int = 403) -> None:
         super().__init__(message)
@@ -37,13 +37,13 @@ class Foreign(VoronymError):  # noqa: N818 - an answer, not a failure
 
 
 class Headers:
-    """Middleware that puts the headers on every answer, whoever made it."""
+    """Middleware that adds the headers to every answer."""
 
     def __init__(self, app: ASGIApp, *, secure: bool = False) -> None:
         self.app, self.secure = app, secure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, headers included."""
+        """Answer a request, with headers."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -54,7 +54,7 @@ class Headers:
 
 
 class Cookies:
-    """The two cookies: one holds the session's token, the other marks a visit before anybody signed in."""
+    """The two cookies: the session's token, and the mark of a visit before signing in."""
 
     def __init__(self, *, secure: bool = False) -> None:
         self.always = secure
@@ -64,7 +64,7 @@ class Cookies:
         return self.always or request.url.scheme == "https"
 
     def name(self, request: Request, which: str) -> str:
-        """Return a cookie's name; with the prefix, browsers refuse one that another subdomain planted."""
+        """Return a cookie's name; its prefix makes browsers refuse one from another subdomain."""
         return f"__Host-voronym-{which}" if self.secure(request) else f"voronym-{which}"
 
     def read(self, request: Request, which: str) -> str:
@@ -72,7 +72,7 @@ class Cookies:
         return request.cookies.get(self.name(request, which), "")
 
     def write(self, request: Request, response: Response, which: str, value: str) -> None:
-        """Give the browser a cookie that ends with the browser's session."""
+        """Set a cookie that ends with the browser's session."""
         response.set_cookie(
             self.name(request, which),
             value,
@@ -83,7 +83,7 @@ class Cookies:
         )
 
     def drop(self, request: Request, response: Response, which: str) -> None:
-        """Take a cookie back."""
+        """Delete a cookie."""
         response.delete_cookie(
             self.name(request, which), path="/", httponly=True, samesite="strict", secure=self.secure(request)
         )
@@ -108,14 +108,14 @@ def check_origin(request: Request) -> None:
 
 
 def check_form(given: Mapping[str, str], secret: str) -> None:
-    """Refuse a form that did not come from a page of ours in this browser."""
+    """Refuse a form that no page of the service in this browser sent."""
     wanted = form_token(secret) if secret else ""
     if not secret or not hmac.compare_digest(given.get(FIELD, "").encode(), wanted.encode()):
         raise Foreign("this form is out of date, so nothing was done: open the page again and repeat")
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """Read the fields of a short form; of fields given twice, the last counts."""
+    """Read the fields of a short form; the last value of a repeated field counts."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise Foreign("this page takes forms only", 415)

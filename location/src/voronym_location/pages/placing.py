@@ -1,4 +1,4 @@
-"""Placing one's home: by address, by coordinates, or by a pin on the map. It works without scripts, too.
+"""The page for placing a home: by address, by coordinates, or by a pin on the map; works without scripts.
 
 A place travels in the bodies of forms only, never in an address line: those end up in logs and histories.
 """

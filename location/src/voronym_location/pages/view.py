@@ -1,4 +1,4 @@
-"""Filling the templates: one look with the report, every text escaped."""
+"""Fill the templates: the style of the report, every text escaped."""
 
 from __future__ import annotations
 

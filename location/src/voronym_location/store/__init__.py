@@ -1,4 +1,4 @@
-"""The database: one way to read, one way to write, and errors that are sentences.
+"""The database: one way to read, one way to write, and readable errors.
 
 SQLite by default, with a write-ahead log and every commit forced to the disk; PostgreSQL for more. What is
 acknowledged was committed. A write takes its lock at once, and writers of one process queue up fairly.
@@ -23,7 +23,7 @@ __all__ = ["AWAY", "Store", "told"]
 
 AWAY = "the database cannot be reached: nothing was changed. The service goes on when it is back"
 PATIENCE = 15
-"""Seconds to wait for another process's lock, or for a server to answer."""
+"""Seconds to wait for another process's lock, or for a server's answer."""
 
 
 class Store:
@@ -91,7 +91,7 @@ class Store:
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
-        """Give a connection whose changes are on the disk when the block has ended, or never happened."""
+        """Yield a connection whose changes are on the disk when the block has ended, or never happened."""
         with worded_errors(), self._lock if self.file is not None else contextlib.nullcontext():
             self._still_there()
             with self.engine.connect() as connection:

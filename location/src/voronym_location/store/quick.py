@@ -21,11 +21,11 @@ from voronym_location.store import AWAY, Store
 __all__ = ["Quick"]
 
 LANES = 8
-"""Connections to PostgreSQL."""
+"""Number of connections to PostgreSQL."""
 
 
 class Quick:
-    """Asks one query again and again, from one event loop.
+    """Runs one query repeatedly, from one event loop.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Migrations, by Alembic, packaged with voronym: no file of configuration."""
+"""Migrations by Alembic, packaged with voronym, without a configuration file."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ LONG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Make them."""
+    """Create the tables."""
     _people()
     _published()
 

@@ -1,4 +1,4 @@
-"""A password comes with the code and not before it; tokens that are over are found without reading all."""
+"""Store the password with the code, not before it; index tokens by their end."""
 
 from __future__ import annotations
 

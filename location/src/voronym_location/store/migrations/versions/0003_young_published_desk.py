@@ -24,7 +24,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them out; an older version counts the young like everybody."""
+    """Remove the columns; an older version counts young people like everybody."""
     op.drop_table("desk")
     op.drop_column("member", "young")
     op.drop_column("account", "published")

@@ -1,4 +1,4 @@
-"""Attributes that are grouped together with homes, and told by groups."""
+"""Attributes that are grouped together with homes, and published by groups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them out, with all attributes; refused while some are sealed together with homes."""
+    """Remove the columns with all attributes; refused while some are sealed together with homes."""
     query = sa.text(f"select count(*) from home where length(sealed) > {PLAIN}")  # noqa: S608 - a number of ours
     if op.get_bind().scalar(query):
         raise RuntimeError("attributes are sealed: open them by voronym location rotate-homes --plain first")
