@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """Load the papers when a name is asked for: the help of the command line does without."""
+        """Load the papers on first use of a name: the help of the command line works without them."""
         if name.startswith("_") and name != "__all__":
             raise AttributeError(f"module 'voronym_papers' has no attribute {name!r}")
         from voronym_papers import _public

@@ -1,4 +1,4 @@
-"""The registry of papers, and the door to their reproductions.
+"""The registry of papers, and the entry point of their reproductions.
 
 A paper lists its *exhibits*: every table and figure it has, none left out. *Experiments* measure them. An
 experiment is a function ``(full, ctx) -> items`` that yields `Mark` (a published figure and ours, which is
@@ -81,11 +81,11 @@ class Outcome:
     items: tuple[Item, ...]
     seconds: float
     called: frozenset[str] = frozenset()
-    """Modules whose functions it called; none where that is not known."""
+    """Modules whose functions it called; empty if unknown."""
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """The figures that were published, and ours."""
+        """The published figures, and ours."""
         return tuple(item for item in self.items if isinstance(item, Mark))
 
 
@@ -100,7 +100,7 @@ class Paper:
     number: str = ""
     """A short number in addition to the name: "000"."""
     code: tuple[str, ...] = ()
-    """Modules and packages that make its results: when they change, results that were kept are stale."""
+    """Modules and packages that make its results: when they change, kept results are stale."""
     experiments: dict[str, Experiment] = field(default_factory=dict)
 
     def experiment(
@@ -139,7 +139,7 @@ class Paper:
             return False
 
     def chosen(self, item: str | None, *, literal: bool = False) -> list[Experiment]:
-        """Return the experiments that show an exhibit, or have the name; all of them without one.
+        """Return the experiments with this name, or that show this exhibit; all of them without a name.
 
         With ``literal`` only those that are the paper's to the letter.
         """
@@ -191,7 +191,7 @@ def paper(
 
 
 def named(name: str, item: str | None = None, *, literal: bool = False) -> list[Paper]:
-    """Return the paper of a name or number; all whose names begin with it and a dash; or "all".
+    """Return the papers with a name or number, or whose names begin with it and a dash; or "all".
 
     Of several, those that have ``item``, with ``literal`` as published; where none has, the last one says so.
 

@@ -1,4 +1,4 @@
-"""Which modules a run executes: a change of any other leaves its result as it is.
+"""The modules that a run executes: a change of any other leaves its result valid.
 
 Python sees the functions that are called, but not the loops that are machine code, nor constants. So modules
 count whose functions were called, the modules that these import, and everything that imported loops import.
@@ -20,7 +20,7 @@ from types import FrameType
 
 ROOTS = ("voronym", "voronym_papers")
 LOOPS = ("voronym._kernels", "voronym_papers.solvers.kernels")
-"""Where machine code is made from Python: what it calls is not seen."""
+"""Modules that make machine code from Python: their calls are not seen."""
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def watched() -> Iterator[set[str]]:
 
 
 def used(called: Iterable[str], within: Iterable[str]) -> list[str]:
-    """Return the modules that a result depends on, those in ``within`` (modules and packages) alone.
+    """Return the modules that a result depends on, restricted to ``within`` (modules and packages).
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def used(called: Iterable[str], within: Iterable[str]) -> list[str]:
 
 
 def inside(name: str, packages: Iterable[str]) -> bool:
-    """Say whether a module is one of the modules, or in one of the packages."""
+    """Return whether a module is one of the modules, or in one of the packages."""
     return any(name == other or name.startswith(f"{other}.") for other in packages)
 
 
@@ -95,7 +95,7 @@ def path_of(name: str) -> Path | None:
 
 @cache
 def imports(name: str) -> set[str]:
-    """Return the modules that a module names in its imports; names that a package passes on lead further."""
+    """Return the modules that a module imports; names that a package re-exports lead further."""
     result: set[str] = set()
     for module, own in _statements(name):
         if path_of(f"{module}.{own}") is not None:
@@ -110,7 +110,7 @@ def imports(name: str) -> set[str]:
 
 @cache
 def _statements(name: str) -> list[tuple[str, str]]:
-    """Return (module, name) of every import in a module's source, of what is ours."""
+    """Return (module, name) of every import of our own code in a module's source."""
     path = path_of(name)
     tree = ast.parse(path.read_text(encoding="utf-8")) if path is not None else ast.Module([], [])
     result = []

@@ -60,7 +60,7 @@ def made(packages: Iterable[str], called: Iterable[str] = ()) -> dict[str, str]:
 
 
 def current(made: Mapping[str, str], packages: Iterable[str]) -> bool:
-    """Say whether today's code is the one that made a result, given what `made` wrote."""
+    """Return whether today's code made a result, given the result of `made`."""
     if "fingerprint" not in made:
         return False
     modules = made.get("modules", "").split()
@@ -70,7 +70,7 @@ def current(made: Mapping[str, str], packages: Iterable[str]) -> bool:
 
 
 def _files(modules: Iterable[str]) -> list[str]:
-    """Name modules so that a package stands for its ``__init__`` alone."""
+    """Return names of modules in which a package stands for its ``__init__`` alone."""
     paths = ((name, path_of(name)) for name in modules)
     return [f"{name}.__init__" if path and path.name == "__init__.py" else name for name, path in paths]
 

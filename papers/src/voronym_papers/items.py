@@ -60,7 +60,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of one series, by x. Published ones are drawn apart from ours."""
+    """Points of one series, by x. Published points are drawn differently from ours."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -107,7 +107,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Panels side by side in one frame: ``bounds`` are its left, bottom, right and top."""
+    """Panels next to each other in one frame: ``bounds`` are its left, bottom, right and top."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -126,7 +126,7 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Values on a grid over the plane, its first row the lowest; several stand side by side."""
+    """Values on a grid over the plane, its first row the lowest; several surfaces form a row."""
 
     title: str
     values: Floats

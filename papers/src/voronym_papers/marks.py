@@ -110,7 +110,7 @@ class Mark:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published figure, or less the nearer end of the published range."""
+        """Our figure minus the published one, or minus the nearer end of the published range."""
         if self.published is None:
             return None
         low, high = self.published if isinstance(self.published, tuple) else (self.published,) * 2
@@ -151,7 +151,7 @@ class Mark:
         return self.printed(), self.measured()
 
     def printed(self) -> str:
-        """Return the published figure as text, as the paper has it."""
+        """Return the published figure as text, as in the paper."""
         if self.claim or self.published is None:
             return self.claim or "–"
         ends = self.published if isinstance(self.published, tuple) else (self.published,)

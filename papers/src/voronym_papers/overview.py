@@ -1,4 +1,4 @@
-"""Published figures, the full run that was kept and a quick run side by side: in lines, and as a table."""
+"""Published figures, the kept full run and a quick run next to each other: in lines, and as a table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FITS = (
         "that the distortion changes by no more than the paper says.",
     ),
 )
-"""Figures that hang on something chosen to agree with a paper: a pattern of exhibit and what, and which."""
+"""Figures that depend on a setting chosen to agree with a paper: a pattern of exhibit and what, and which."""
 HEADINGS = (
     "table or figure", "what", "kind", "published", "ours, full", "ours, quick", "difference", "verdict",
 )  # fmt: skip
@@ -51,7 +51,7 @@ class Line:
     full: Mark | None
     quick: Mark | None
     stale: bool = False
-    """Whether the figure that counts was made by other code than today's."""
+    """Whether other code than today's made the figure that counts."""
 
     @property
     def mark(self) -> Mark:
@@ -62,12 +62,12 @@ class Line:
 
     @property
     def why(self) -> str:
-        """Why ours differs, where it does; and what was chosen to agree, whether it does or not."""
+        """The reason why ours differs, if it does; and the setting that was chosen to agree, in any case."""
         return " ".join(filter(None, (self.mark.reason, self.fit)))
 
     @property
     def fit(self) -> str:
-        """What was chosen so that the figure agrees, in a sentence; "" where nothing was."""
+        """The setting that was chosen so that the figure agrees, in a sentence; "" if there is none."""
         if self.mark.published is None:
             return ""
         what = f"{self.exhibit}, {self.what}"
@@ -96,7 +96,7 @@ def lines(
 
 
 def lines_kept(entry: Paper) -> dict[str, list[Line]]:
-    """Return the lines of all runs of a paper that were kept, by exhibit."""
+    """Return the lines of all kept runs of a paper, by exhibit."""
     kept = results(entry)
     out: dict[str, list[Line]] = {exhibit.name: [] for exhibit in entry.exhibits}
     for name in entry.experiments:
@@ -176,14 +176,14 @@ def _age(entry: Paper) -> str:
 
 
 def written(page: str) -> str:
-    """Return the documentation's page with its tables made again, between their two marks."""
+    """Return the documentation's page with new tables between their two marks."""
     start, end = "<!-- papers -->\n", "<!-- end of papers -->"
     before, _, rest = page.partition(start)
     return f"{before}{start}\n{document()}\n{end}{rest.partition(end)[2]}"
 
 
 def _rows(exhibit: Exhibit, lines: list[Line]) -> list[tuple[str, ...]]:
-    """Return the table's rows about an exhibit; the last cell is why it differs."""
+    """Return the table's rows about an exhibit; the last cell has the reason for a difference."""
     if not lines:
         result = f"shown in [{exhibit.where}]({exhibit.where})" if exhibit.where else "not run yet"
         return [(exhibit.name, exhibit.what, "–", "no numbers", "–", "–", "–", result, "")]

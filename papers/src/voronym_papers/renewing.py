@@ -15,7 +15,7 @@ from voronym_papers.base import Outcome, Paper, reproduce
 from voronym_papers.stored import check_folder, plain, put, wanted
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""The variables for the threads of libraries: one for each process, or they wait for each other."""
+"""Environment variables for the threads of libraries: one thread for each process avoids waiting."""
 
 
 def renew(
@@ -79,7 +79,7 @@ def renew(
 
 
 def _work(paper: str, experiment: str, full: bool) -> dict[str, Any]:
-    """Run one experiment, in a process of its own; return its figures as plain values."""
+    """Run one experiment in a separate process; return its figures as plain values."""
     from voronym_papers import PAPERS, solvers  # noqa: F401 - importing registers
 
     outcomes: list[Outcome] = list(reproduce(paper, full=full, item=experiment, watch=True))

@@ -1,4 +1,4 @@
-"""Results that were kept: one small JSON file per paper, with versions, seconds and the code's fingerprint.
+"""Kept results: one small JSON file per paper, with versions, seconds and the code's fingerprint.
 
 ``{"paper": …, "runs": {experiment: {"full": run, "quick": run}}}``. A run has its marks, its seconds and the
 versions it was made with; a full one also its tables and charts, so that the page can draw them. ``made`` has
@@ -23,12 +23,12 @@ from voronym_papers.marks import Mark
 FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("voronym", "numpy", "scipy", "numba")
 UNKNOWN = {True: 600.0, False: 20.0}
-"""Seconds that a full or quick run is taken for which was never kept: it is begun early."""
+"""Assumed seconds of a run that was never kept, so that it starts early."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A run of an experiment that was kept."""
+    """A kept run of an experiment."""
 
     marks: tuple[Mark, ...]
     items: tuple[Item, ...]
@@ -36,7 +36,7 @@ class Kept:
     versions: dict[str, str]
     made: dict[str, str] = field(default_factory=dict)
     stale: bool = True
-    """Whether it was made by other code than today's, or unknown code."""
+    """Whether other or unknown code made it."""
 
 
 def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]:
@@ -57,13 +57,13 @@ def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]
 
 
 def stale(entry: Paper, folder: Path = FOLDER) -> list[str]:
-    """Name the runs that were kept and that other code made than today's: "census, full"."""
+    """Return the names of the kept runs that other code than today's made: "census, full"."""
     kept = results(entry, folder)
     return [f"{name}, {'full' if full else 'quick'}" for (name, full), run in kept.items() if run.stale]
 
 
 def wanted(entry: Paper, folder: Path = FOLDER) -> list[tuple[str, bool, float]]:
-    """Return the runs that are stale or lacking: experiment, whether full, and seconds of the last one."""
+    """Return the stale or missing runs: experiment, whether full, and seconds of the last one."""
     kept = results(entry, folder)
     return [
         (name, full, kept[name, full].seconds if (name, full) in kept else UNKNOWN[full])
@@ -102,7 +102,7 @@ def plain(entry: Paper, outcome: Outcome) -> dict[str, Any]:
 
 
 def put(entry: Paper, experiment: str, full: bool, run: dict[str, Any], folder: Path) -> Path:
-    """Write a run, as plain values, into the paper's file, in place of its last such run."""
+    """Write a run, as plain values, into the paper's file, replacing its last such run."""
     from voronym.core.atomic import at_once, placed
 
     path = folder / f"{entry.name}.json"
@@ -120,7 +120,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _text(kept: dict[str, Any]) -> str:
-    """Write one line for each mark, row or curve: differences between two runs can be read."""
+    """Write one line for each mark, row or curve, so that differences between two runs are readable."""
 
     def lines(value: Any, depth: int) -> str:
         if depth == 0 or not value or not isinstance(value, dict | list):

@@ -24,7 +24,7 @@ def surface(
     title: str,
     desc: str = "",
 ) -> Markup:
-    """Draw values on a grid as shades, from none at 0 to full at ``top``; equal neighbours are one bar.
+    """Draw values on a grid as shades, from none at 0 to full at ``top``; join equal neighbours to bars.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ def papers(
 
 
 def _plain(entry: Paper, outcomes: list[Outcome]) -> dict[str, Any]:
-    """Return everything that was found as plain values."""
+    """Return all results as plain values."""
     from voronym_papers import Highlight, Mark, Table
 
     items = [item for outcome in outcomes for item in outcome.items]

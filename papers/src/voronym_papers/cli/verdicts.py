@@ -66,7 +66,7 @@ def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
 
 
 def _lines(entry: Paper, outcome: Outcome) -> list[Line]:
-    """Return the figures of an experiment, of this run and of the other one that was kept."""
+    """Return the figures of an experiment, of this run and of the kept one."""
     from voronym_papers.overview import lines
     from voronym_papers.stored import results
 
@@ -187,7 +187,7 @@ def fitted(out: Console, table: Table) -> None:
 
 
 def cut(widths: Sequence[int], width: int, keys: int) -> list[list[int]]:
-    """Part columns into groups that fit a width, each with the first ``keys`` columns.
+    """Split columns into groups that fit a width, each with the first ``keys`` columns.
 
     Examples
     --------

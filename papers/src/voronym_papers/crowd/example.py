@@ -1,4 +1,4 @@
-"""Table 1, and every equation against distances, sums and counts that are written out here once more.
+"""Table 1, and every equation against distances, sums and counts computed here independently.
 
 Nothing of the rooms `records` and `space` is used for the counting: three columns, with distances that fit on
 a line each.
@@ -34,7 +34,7 @@ APART: tuple[Callable[[Any, Any], float], ...] = (
 """Distances of two zip codes, two ages, two nationalities."""
 
 WAYS: dict[int, Literal["noise", "centroid", "element"]] = {6: "noise", 7: "centroid", 8: "element"}
-"""The equations of the three ways to find a new value."""
+"""The equations of the three methods to find a new value."""
 Rows = list[list[Any]]
 
 
@@ -78,7 +78,7 @@ class Worked:
         self.centres = self.rows(self.found.centroids)
 
     def rows(self, codes: Any) -> Rows:
-        """Return records as values: levels are numbered as the sorted values are."""
+        """Return records as values; levels are numbered in the order of the sorted values."""
         return [[self.values[k][code] for k, code in enumerate(row)] for row in codes.tolist()]
 
     def members(self, labels: list[int]) -> dict[int, list[int]]:
@@ -177,7 +177,7 @@ Counted = tuple[int, int, int]
 
 
 def _clusters(worked: Worked) -> Iterator[Counted]:
-    """Equations 2, 3 and 4."""
+    """Check equations 2, 3 and 4."""
     cells = worked.members(worked.labels)
     pairs = [(i, j) for rows in cells.values() for i, j in combinations(rows, 2)]
     far = [
@@ -210,7 +210,7 @@ def _clusters(worked: Worked) -> Iterator[Counted]:
 
 
 def _blended(worked: Worked, seed: int) -> Iterator[Counted]:
-    """Equations 5 to 8: which values change, and to what."""
+    """Check equations 5 to 8: which values change, and to what."""
     wrong: Counter[int] = Counter()
     tried: Counter[int] = Counter()
     cells = worked.members(worked.labels)
@@ -242,7 +242,7 @@ def _blended(worked: Worked, seed: int) -> Iterator[Counted]:
 
 
 def _stirred(worked: Worked, seed: int) -> Iterator[Counted]:
-    """Equations 9 and 10: every member has the centroid's age; distances to the centroid stay equal."""
+    """Check equations 9 and 10: every member has the centroid's age; distances to the centroid stay equal."""
     flat = worked.rows(flatten(worked.space.codes, worked.found, [1]))
     yield (
         9,
@@ -263,7 +263,7 @@ def _stirred(worked: Worked, seed: int) -> Iterator[Counted]:
 
 
 def kl(before: list[float], after: list[float]) -> float:
-    """Return the divergence of two lists of distances, in nats, over bins of about equally many of the first.
+    """Return the divergence of two lists of distances, in nats, over bins of about equal counts of the first.
 
     There are as many bins as the square root of the distances, 2 to 16; a border is halfway between two
     distances, and equal ones are never torn apart.

@@ -63,7 +63,7 @@ def over_leaves(n: int, leaf: int, ctx: Context) -> Iterator[Item]:
 
 
 def masked(source: str, target: str, leaf: int) -> tuple[float, float]:
-    """Mask the files of a folder, in a process of its own; return the seconds and its most memory in MB."""
+    """Mask the files of a folder in a separate process; return the seconds and its peak memory in MB."""
     import resource  # not on every system, and loaded where it is needed
 
     before = perf_counter()
@@ -89,7 +89,7 @@ def linked(table: pl.DataFrame, released: pl.DataFrame, own: np.ndarray) -> floa
 
 
 def _coordinates(some: pl.DataFrame, table: pl.DataFrame) -> Floats:
-    """Return keys as numbers, every column of span 1; of names each is an axis."""
+    """Return keys as numbers, every column with span 1; each name is an axis of its own."""
     out = []
     for name in KEYS:
         if table[name].dtype == pl.String:

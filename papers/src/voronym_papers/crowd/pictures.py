@@ -1,4 +1,4 @@
-"""Figures 1 and 2: a cluster flattened in one dimension, and one whose values are shuffled."""
+"""Figures 1 and 2: a cluster flattened in one dimension, and a cluster with shuffled values."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from voronym_papers.items import Cell, Floats, Item, Table
 from voronym_papers.marks import Mark
 
 STARTS = 4000
-"""Initial solutions of LS."""
+"""Number of initial solutions of LS."""
 WHY = (
     "The paper prints neither the moves of LS nor its starts. Ours are shifts, swaps and dissolved groups, "
     "from MDAV with up to 20 records in each other's groups; without perturbations in between."
@@ -51,7 +51,7 @@ def local_search(X: Floats, k: int, starts: int, seed: int = 0) -> tuple[float, 
 
 
 def gsms_letter(X: Floats, k: int) -> Partition:
-    """Take away, while k records remain, the group whose rest has the least sum of squares; see above.
+    """Remove, while k records remain, the group whose rest has the least sum of squares; see above.
 
     With m the mean of the remaining N and g that of the group, the rest has the squares of all remaining less
     ``SSE(group) + k N / (N - k) |g - m|²``. The records left over join the group whose mean is nearest.

@@ -15,7 +15,7 @@ from voronym_papers.items import Item, Table
 from voronym_papers.marks import Mark
 
 QUICK = {"tarragona": 10, "census": 8, "eia": 3}
-"""Starts of a quick run."""
+"""Number of starts of a quick run."""
 
 
 def row(name: str, k: int, full: bool, ctx: Context) -> Iterator[Item]:

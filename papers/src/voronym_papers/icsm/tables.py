@@ -46,7 +46,7 @@ CLUSTERS = (
 
 
 def warm_up() -> None:
-    """Compile all that is timed later."""
+    """Compile everything that is timed later."""
     X = np.random.default_rng(0).normal(size=(60, 2))
     start = microaggregate(X, 3, method="mdav")
     for options in ({"method": "icsm", "sources": 1}, {"method": "exchange", "iterations": 5}):
@@ -158,7 +158,7 @@ def once(X: Floats, k: int, labels: np.ndarray) -> tuple[tuple[float, float], in
 
 
 def simulated(sets: int, ctx: Context) -> Iterator[Item]:
-    """Average over small data sets made up as the paper says: Sim-1, Sim-2 and Sim-3."""
+    """Average over small data sets drawn as in the paper: Sim-1, Sim-2 and Sim-3."""
     rows: list[tuple[Cell, ...]] = []
     for number, ((name, k), (mdav, icsm, gain)) in enumerate(published.TABLE_2_SIMULATED.items()):
         at(ctx, f"table 2: {name}, k={k}", number / len(published.TABLE_2_SIMULATED))

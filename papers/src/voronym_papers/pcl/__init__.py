@@ -164,7 +164,7 @@ def _ten(full: bool, ctx: Context) -> Iterator[Item]:
 
 
 def _plane(name: str, title: str, first: int) -> None:
-    """Register a pair of figures about points of the plane."""
+    """Register a pair of figures about points in the plane."""
 
     @FIRST.experiment(name, title, shows=(f"Figure {first}", f"Figure {first + 1}"))
     def sweep(full: bool, ctx: Context) -> Iterator[Item]:

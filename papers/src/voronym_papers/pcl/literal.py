@@ -28,13 +28,14 @@ from voronym_papers.solvers.noisy import corrected
 AS = "as published"
 OPEN = "The paper does not print its random points, nor where its inner iterations stop."
 FEWER = 400
-"""Points a cell of Census at k = 5, for 1,000: five starts then take minutes."""
+"""Points per cell of Census at k = 5, instead of 1,000: five starts then take minutes."""
 COPIES = 250
-"""Copies of a point in figures 15 to 18, for 4,000 and 5,000: a twentieth of the time."""
+"""Copies of a point in figures 15 to 18, instead of 4,000 and 5,000: a twentieth of the time."""
 
 
 NOISE = 0.02
-"""Noise of Adult's columns, of variance 1: uniform up to this. The paper's changes D by 0.1 % at most."""
+"""Uniform noise on Adult's columns, of variance 1, up to this value. The paper's noise changes D by at most
+0.1 %."""
 
 
 def lloyd(
@@ -260,7 +261,7 @@ def _starts(exhibit: str, tried: list[Run], case: str) -> Iterator[Mark]:
 
 
 def ten_points(draws: int, ctx: Context) -> Iterator[Item]:
-    """Run figures 9 and 10: ten points, noisy PCL from random records, 50 rounds; every draw counts."""
+    """Run figures 9 and 10: ten points, noisy PCL from random records, 50 rounds; count every draw."""
     for k, (before, after, known) in published.FIGURES_9_10.items():
         shown = f"Figure {9 if k == 2 else 10}"
         gains, levels = [], []

@@ -43,7 +43,7 @@ class Experiment:
     typical: float
     known: Published
     clusters: bool
-    """Whether the number of cells is swept (2 to 10), or k."""
+    """Whether the sweep is over the number of cells (2 to 10), or over k."""
 
     @property
     def name(self) -> str:
@@ -85,9 +85,9 @@ class Trial:
     tried: list[Run]
     exact: Run | None = None
     search: Run | None = None
-    """The best that we know how to find, with cells of k to 2k-1."""
+    """The best result of our search, with cells of k to 2k-1."""
     limit: float | None = None
-    """The change against MDAV in percent that no groups of k or more exceed: proven."""
+    """The proven limit of the change against MDAV, in percent, for any groups of k or more."""
 
     @property
     def gain(self) -> float:

@@ -59,12 +59,12 @@ def cloud(X: Floats, deviation: float, copies: int, seed: int = 0) -> Floats:
 
 
 def flat(values: Floats) -> float:
-    """Return in how many of a hundred places the objective does not change from one cost to the next."""
+    """Return the percentage of places where the objective does not change from one cost to the next."""
     return 100.0 * float(np.mean(np.diff(values, axis=-1) == 0))
 
 
 def drawn(name: str, X: Floats, centroids: Floats, noise: tuple[float, ...] = ()) -> tuple[Picture, int]:
-    """Draw points, fixed centroids and the cells that exact costs make; return the smallest cell's size."""
+    """Draw points, fixed centroids and the cells of exact costs; return the smallest cell's size."""
     m = len(centroids)
     result = transport(X, centroids, np.full(m, len(X) // m))
     polygons = Quantizer(centroids, result.costs).diagram(SQUARE)
@@ -240,7 +240,7 @@ def _smooth(figure: str, share: float) -> Mark:
 
 
 def _pairs(x: Floats, y: Floats) -> tuple[tuple[float, float], ...]:
-    """Return the corners of a step curve: points between two equal neighbours are left out."""
+    """Return the corners of a step curve, without points between two equal neighbours."""
     kept = np.ones(len(x), bool)
     kept[1:-1] = (y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])
     return tuple(zip(x[kept].tolist(), y[kept].tolist(), strict=True))

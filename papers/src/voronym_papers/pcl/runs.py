@@ -44,7 +44,7 @@ def method(X: Floats, k: int, name: str, **options: Any) -> Run:
 
 
 def design(X: Floats, start: Run, **options: Any) -> Run:
-    """Run PCL from a partition, with its sizes; the time of the start is counted in."""
+    """Run PCL from a partition, with its sizes; the time includes that of the start."""
     return _pcl(X, start.seconds, init=start.partition, **options)
 
 
@@ -110,7 +110,7 @@ def least(runs: Sequence[Run]) -> Run:
 
 
 def timed(X: Floats, work: Callable[[], Partition]) -> Run:
-    """Run a partitioner by the clock."""
+    """Run a partitioner and measure its time."""
     before = perf_counter()
     part = work()
     return Run(part, part.sse(X) / X.size, perf_counter() - before)
@@ -141,7 +141,7 @@ def panel(title: str, X: Floats, run: Run, bounds: Bounds, note: str = "", *, ed
 
 
 def change(run: Run, reference: Run) -> float:
-    """Return by how much the distortion differs, in percent; negative is better."""
+    """Return the change of the distortion in percent; negative is better."""
     return 100.0 * (run.distortion / reference.distortion - 1.0)
 
 

@@ -18,7 +18,7 @@ SQUARE = (0.0, 0.0, 1.0, 1.0)
 
 
 def figures_9_10(draws: int, ctx: Context) -> Iterator[Item]:
-    """Take ten points at random, many times; draw the case whose gain is nearest to the published one."""
+    """Draw ten points at random, many times; show the case whose gain is nearest to the published one."""
     part = "2011, figures 9 and 10: ten points"
     rows: list[tuple[Cell, ...]] = []
     for k, (before, after, known) in published.FIGURES_9_10.items():
@@ -68,7 +68,7 @@ def figures_9_10(draws: int, ctx: Context) -> Iterator[Item]:
 def draw_and_solve(
     k: int, draws: int, figure: str, ctx: Context
 ) -> tuple[list[tuple[Floats, Run, Run]], int]:
-    """Return the points, MDAV's groups and the best of PCL for each draw, and how often that is optimal."""
+    """Return the points, MDAV's groups and the best of PCL for each draw, and how often it is optimal."""
     result, optimal = [], 0
     for seed in range(draws):
         if seed % 10 == 0:

@@ -13,7 +13,7 @@ from voronym._kernels.power import evaluate, two_least
 
 @kernel
 def two_best(X, columns, costs, values, labels, second, gaps, begin, end):
-    """Label rows with their best cell and the next best; ``gaps`` is how much worse the next best is."""
+    """Label rows with their best and next best cells; ``gaps`` is the difference of the two."""
     for i in range(begin, end):
         evaluate(X, i, columns, costs, values)
         labels[i], second[i], gaps[i] = two_least(values, 0, len(costs))
@@ -84,7 +84,7 @@ def two_best_near(X, columns, costs, values, near, floors, top, labels, second, 
 
 @kernel
 def lost(gaps, begin, end, step):
-    """Return the share of a cell's points that a rise of its cost by ``step`` takes away.
+    """Return the share of a cell's points lost by a rise of its cost by ``step``.
 
     ``gaps[begin:end]`` are sorted. Between two of them the share is interpolated, so that it is continuous.
     """
@@ -104,7 +104,7 @@ def lost(gaps, begin, end, step):
 
 @kernel
 def brent(gaps, begin, end, share):
-    """Return the rise of a cell's cost that takes away a share of its points: Brent's root of `lost`.
+    """Return the rise of a cell's cost that loses a share of its points: Brent's root of `lost`.
 
     Inverse quadratic interpolation or the secant where they stay inside the bracket and shrink it fast
     enough, bisection elsewhere.

@@ -139,7 +139,7 @@ class _Scaled(Space):
 
 
 def _scaled(given: Given, ctx: Context) -> tuple[_Work, int]:
-    """Return the problem with costs near 1, and their binary exponent: JᵀJ has their inverse to the fourth.
+    """Return the problem with costs near 1, and their binary exponent: JᵀJ has their inverse fourth power.
 
     By powers of two, so that no bit changes. Squared distances scale with the coordinates; in spaces without
     them the costs are divided as they come.
@@ -248,7 +248,7 @@ class _Work:
         return self.look(costs)
 
     def jacobian(self, view: _View, share: float) -> Any:
-        """Estimate the Jacobian of the shares: column q from a rise of cost q that costs it ``share``."""
+        """Estimate the Jacobian of the shares: column q from a rise of cost q that loses it ``share``."""
         n, m = len(self.X), len(self.C)
         order = np.lexsort((view.gaps, view.labels))
         starts = np.concatenate([[0], np.cumsum(view.counts)])

@@ -169,7 +169,7 @@ def corrected(X: NDArray[np.float64], rule: Quantizer, sizes: NDArray[np.int64])
 
 
 def _near(X: NDArray[np.float64]) -> float:
-    """Return the mean distance to the nearest other record, per coordinate; positive in any case."""
+    """Return the mean distance to the nearest other record, per coordinate; always positive."""
     from scipy.spatial import cKDTree  # takes a while to load
 
     points = np.unique(X, axis=0)

@@ -1,4 +1,4 @@
-"""Letters of one's own: the published value is the best guess of the key, given the draw."""
+"""Reconstruction: the published value is the best guess of the key, given the drawn letter."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _squares(X: Array, Y: Array) -> Array:
 
 
 def _merged(channel: FiniteChannel, Y: Array, X: Array) -> tuple[FiniteChannel, Array]:
-    """Return the rule with letters that fall together as one."""
+    """Return the rule with coinciding letters joined."""
     spread = float(np.ptp(X, axis=0).max()) or 1.0
     _, first, place = np.unique(np.rint(Y / (_SAME * spread)), axis=0, return_index=True, return_inverse=True)
     if len(first) == len(Y):

@@ -48,13 +48,13 @@ def steepest(
 
 
 def _slope(alphabet: Alphabet, J: Array) -> Array:
-    """Return the slope a little inside: at the boundary logarithms are infinite, or not defined."""
+    """Return the slope slightly inside: at the boundary logarithms are infinite or undefined."""
     inside = (1.0 - 1e-9) * J + 1e-9 * alphabet.p[:, None] / J.shape[1]
     return alphabet.risk_slope(inside)
 
 
 def _proven(alphabet: Alphabet, J: Array, weight_d: float, weight_r: float) -> float:
-    """Return the best bound that the point proves, seen from a little or farther inside."""
+    """Return the best bound that the point proves, from positions slightly or farther inside."""
     flat = np.outer(alphabet.p, J.sum(axis=0)) + 1e-12 * alphabet.p[:, None] / J.shape[1]
     result = -np.inf
     for inward in (1e-6, 1e-3):

@@ -29,7 +29,7 @@ CUT = (
     f"Cutting loses a little: where a figure is below the bound, which is for the uncut W, it says '{BELOW}'."
 )
 NEAR = 0.1
-"""Nats above the bound that "near-optimality" may stand for: a twelfth of what the unmasked keys reveal."""
+"""Nats above the bound that still count as "near-optimality": a twelfth of what the unmasked keys reveal."""
 NAMES = {"MDAV": "mdav", "μ-Approx": "mu-approx", "univariate": "univariate"}
 DEAR = {"mu-approx": 1 / 32, "univariate": 1 / 16}
 """Shares k/n above which a quick run leaves out a method: it takes seconds to minutes."""

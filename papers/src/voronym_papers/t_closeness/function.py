@@ -30,7 +30,7 @@ from voronym_papers.t_closeness.published import (
 AXES = "distortion, share of the variance", "risk, nats"
 DRAWS = 200_000
 NEAR = 1.0
-"""Percent that "very close", "nearly" and "almost" may stand for."""
+"""Percent that still count as "very close", "nearly" and "almost"."""
 DESCENT = (
     "The paper says so in words. Descent from the printed start with the printed settings, as far as they "
     "are printed, ends farther from the optimum than words like these allow."
@@ -187,7 +187,7 @@ def solve_both(multiplier: float, share: float, steps: int) -> dict[str, float]:
 
 
 def on_the_grid(x: Floats, p: Floats, channel: FiniteChannel) -> float:
-    """Return formula (8) at a channel's distortion, with the variance and correlation that the grid has."""
+    """Return formula (8) at a channel's distortion, with the variance and correlation of the grid."""
     variance = float(p.sum(axis=0) @ x**2)
     return scalar_risk(float(x @ p @ x) / variance, channel.distortion / variance)
 
@@ -195,7 +195,7 @@ def on_the_grid(x: Floats, p: Floats, channel: FiniteChannel) -> float:
 def descend(
     p: Floats, d: Floats, multiplier: float, start: float, steps: int, ctx: Context
 ) -> tuple[Alphabet, Floats]:
-    """Run the paper's steepest descent from its start; return the alphabet and the joint law found."""
+    """Run the paper's steepest descent from its start; return the alphabet and the final joint law."""
     alphabet, _, _ = check_alphabet(p, d)
     options: dict[str, Any] = {"weight_d": 1.0, "weight_r": multiplier, "tolerance": 1e-9}
     return alphabet, steepest(alphabet, iterations=steps, start=start, ctx=ctx, **options).J

@@ -13,7 +13,7 @@ from voronym_papers.items import Cell, Chart, Curve, Floats, Item, Table
 from voronym_papers.marks import Mark
 
 SIDE = 6.0
-"""Kilometres from one end of the town to the other."""
+"""Width of the town in kilometres."""
 SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
 """Shares of the distortion at which nothing is revealed."""
 
@@ -48,14 +48,14 @@ def risk(p: Floats, matrix: Floats) -> float:
 
 
 def coarser(places: Floats, width: float) -> Floats:
-    """Return the rule of a grid: publish the square nearest to the middle of a larger square."""
+    """Return the rule of a coarser grid: publish the square nearest to the middle of a larger square."""
     middle = (np.floor(places / width) + 0.5) * width
     near = np.square(places[None] - middle[:, None]).sum(axis=2).argmin(axis=1)
     return np.asarray(np.eye(len(places))[near])
 
 
 def shaken(places: Floats, spread: float) -> Floats:
-    """Return the rule of noise: publish a square with probability falling by e every ``spread`` km."""
+    """Return the rule of noise: publish a square with a probability that falls by e every ``spread`` km."""
     law = np.exp(-distances(places) / spread)
     return np.asarray(law / law.sum(axis=1, keepdims=True))
 
