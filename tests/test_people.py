@@ -281,4 +281,4 @@ def test_on_the_command_line(voronym, tmp_path):
     )
     assert code == 0, err
     assert "60 people" in out
-    assert "lost is what their rows lose" in out
+    assert "the loss is that of their rows" in out

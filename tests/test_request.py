@@ -356,6 +356,6 @@ def test_options_of_format_1_become_choices(given, moved):
 def test_a_format_that_is_not_known_is_refused(number):
     schema = vr.Schema.build(FRAME, **ROLES, drop_undeclared=True)
     with pytest.raises(
-        vr.InputError, match=r"the recipe (has no number of a format|was made by a newer voronym)"
+        vr.InputError, match=r"the recipe (needs a format number|was made by a newer voronym)"
     ):
         vr.Recipe.from_dict({"format": number, "schema": schema.to_dict()})

@@ -203,8 +203,8 @@ def either(n=2000):
 @pytest.mark.parametrize(
     ("table", "kinds", "why"),
     [
-        (bent(), {"age": "numeric"}, "age tells 0.6.* in a way that is not linear"),
-        (either(), {"a": "numeric", "b": "nominal"}, "a, b together tell 0.[4-6].* tell it together"),
+        (bent(), {"age": "numeric"}, "age tells 0.6.* The relation is not linear"),
+        (either(), {"a": "numeric", "b": "nominal"}, "a, b together tell 0.[4-6].* reveal it together"),
     ],
 )
 def test_a_limit_on_the_risk_that_the_table_breaks_is_refused(table, kinds, why):

@@ -37,7 +37,7 @@ BAD = {
     "another method": ({"method": "mdav"}, "leave out the method"),
     "the method alone": ({"models": (), "bounds": None, "method": "dp"}, "needs the model"),
     "bounds alone": ({"models": ()}, "give the model, too"),
-    "another model": ({"models": ["dp=1", "l-diversity=2"]}, "cannot be had with other models"),
+    "another model": ({"models": ["dp=1", "l-diversity=2"]}, "does not go with other models"),
     "twice": ({"models": ["dp=1", "dp=2"]}, "a release has one ε"),
     "a seed": ({"seed": 3}, "seed does not go with dp"),
     "steps": ({"steps": ["top age=1%"]}, "does not go with dp: it looks at other rows"),

@@ -180,7 +180,7 @@ def test_mistakes_are_told():
         vr.anonymize(table, keys=["age"], drop_undeclared=True, publish={"age": "range"})
     with pytest.raises(InputError, match="no key"):
         vr.anonymize(table, keys=["age"], drop_undeclared=True, publish={"ill": "interval"}, method="mdav")
-    with pytest.raises(InputError, match="there must be one"):
+    with pytest.raises(InputError, match="by a hierarchy needs one"):
         vr.anonymize(table, keys=["age"], drop_undeclared=True, publish="hierarchy", method="mdav")
     with pytest.raises(InputError, match="not published by it"):
         vr.anonymize(

@@ -70,7 +70,7 @@ def _plain(reason: str) -> str:
     reason = re.sub(r"/\S*/", "", reason).replace("|", "/").replace("\n", " ").strip()
     reason = re.sub(r"(part|method|step) '[^']*'", r"\1 …", reason)
     reason = re.sub(r"^[\d,]+ people have the same \w+ as", "people have the same values as", reason)
-    reason = re.sub(r"has no use for [\w, ]+:", "has no use for this:", reason)
+    reason = re.sub(r"does not use [\w, ]+:", "does not use this:", reason)
     reason = re.sub(r"one of (\w[\w-]*), (\w[\w-]*)(, \w[\w-]*)+", r"one of \1, \2, …", reason)
     return re.sub(r"Leave out [\w-]+(=[\w.,=-]+|(, [\w-]+)+)", "Leave these out", reason)
 

@@ -84,7 +84,7 @@ def test_verdicts_by_kind(more, kind, verdict):
 
 def test_what_is_ours_alone_has_nothing_published():
     assert Mark("Table 1", "D", None, 2.0, alone=True).verdict == "ours alone"
-    with pytest.raises(ValueError, match="nothing published"):
+    with pytest.raises(ValueError, match="no published figure"):
         Mark("Table 1", "D", 3.0, 2.0, alone=True)
 
 

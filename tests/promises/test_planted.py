@@ -154,7 +154,7 @@ def test_a_planted_lock(data: Path, how: str) -> None:
         if os.geteuid() != 0:
             pytest.skip("only the superuser can give a file away")
         os.chown(lock, STRANGER, STRANGER)
-    with pytest.raises(vr.InputError, match="made by somebody else"):
+    with pytest.raises(vr.InputError, match="belongs to another user"):
         run(data)
     assert secret.read_text() == "mine"
 

@@ -269,9 +269,9 @@ def test_what_was_counted_gets_the_name(data: Path, tmp_path: Path, monkeypatch:
         return real(folders)
 
     monkeypatch.setattr(atomic, "turn", change)
-    with pytest.raises(vr.WriteError, match="not what was counted"):
+    with pytest.raises(vr.WriteError, match="changed after it was counted"):
         vr.anonymize(data, output=tmp_path / "out", **asked(5, tmp_path / "w"))
-    with pytest.raises(vr.WriteError, match="not what was counted"):
+    with pytest.raises(vr.WriteError, match="changed after it was counted"):
         make_files(tmp_path, 5)
     assert list(tmp_path.iterdir()) == []
 

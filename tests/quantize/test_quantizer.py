@@ -190,8 +190,8 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
     [
         ({"format": "something"}, "format is not"),
         ({"version": 2}, "made by a newer voronym"),
-        ({"version": "1"}, "no number of a format .*, but '1'"),
-        ({"version": True}, "no number of a format .*, but True"),
+        ({"version": "1"}, "needs a format number .*, not '1'"),
+        ({"version": True}, "needs a format number .*, not True"),
         ({"extra": 1}, r"unknown: 'extra'$"),
         ({"costs": [0.0]}, "2 centroids, 1 costs"),
         ({"costs": [0.0, float("nan")]}, "NaN or infinity"),

@@ -129,7 +129,7 @@ def test_who_is_in_the_file_does_not_drown_what_is_learned(release: Release) -> 
     assert ladder.worst is not None
     assert ladder.worst.outcome == made.worst
     assert "100 % of the cases" in ladder.presence_sentence
-    assert "no news where the file is known to hold everybody" in ladder.presence_sentence
+    assert "not if the file is known to hold everybody" in ladder.presence_sentence
     alone = Ladder.of(replace(made, outcomes=(sure,)), KEYS)
     assert "No attack certainly learned more" in alone.sentence
     assert Ladder.of(made, KEYS).presence_sentence == ""

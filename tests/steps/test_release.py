@@ -112,7 +112,9 @@ def test_groups_that_are_kept_take_the_same_steps(tmp_path):
 
 def test_a_step_on_a_column_that_is_dropped_says_so():
     asked = {"keys": ["age"], "drop_undeclared": True, "method": "mdav"}
-    with pytest.raises(vr.VoronymError, match=r"'cost' is dropped, as an identifier or because it has no role"):
+    with pytest.raises(
+        vr.VoronymError, match=r"'cost' is dropped, as an identifier or because it has no role"
+    ):
         vr.anonymize(vr.datasets.hospital(30, seed=1), steps=["round cost=50"], **asked)
 
 
