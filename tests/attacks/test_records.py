@@ -117,7 +117,7 @@ def test_columns_that_follow_from_keys_are_measured_and_named():
         table, schema, m=4, seed=1, shuffle=["age", "sex", "zip", "years_insured"]
     ).figures.linkage.beyond
     assert safe is None or safe.value < output.value
-    assert "not how other columns relate to them" in METHODS["records"].guarantee
+    assert "not how other columns go with them" in METHODS["records"].guarantee
 
 
 def test_the_note_comes_where_the_promise_is_passed():

@@ -115,7 +115,7 @@ def test_clone_and_pickle_keep_parameters(X):
         ({"k": 61}, "minimum of 61 is required"),
         ({"method": "magic"}, "no method is called 'magic'"),
         ({"method": "mdav", "options": {"gamma": 1}}, "has no option 'gamma'"),
-        ({"method": "mdav", "time_limit": 1}, "takes no time limit"),
+        ({"method": "mdav", "time_limit": 1}, "no use for a time limit"),
         ({"space": "manhattan"}, "space must be a Space"),
         ({"random_state": "one"}, "seed must be a whole number"),
     ],

@@ -163,7 +163,7 @@ def _matrix(values: ArrayLike, name: str) -> Array:
     try:
         matrix = np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be a matrix of numbers, with rows of equal length") from None
+        raise InputError(f"{name} must be a matrix of numbers, with as many in every row") from None
     if matrix.ndim != 2 or matrix.size == 0:
         raise InputError(f"{name} must be a matrix with rows and columns; its shape is {matrix.shape}")
     bad = int((~np.isfinite(matrix)).sum())

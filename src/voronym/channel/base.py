@@ -127,7 +127,7 @@ class FiniteChannel:
             raise InputError(
                 "this rule looks at w: give W, too"
                 if self.sees_w
-                else "this rule does not look at w: leave out W"
+                else "this rule does not look at w: leave W"
             )
         return draw(self.matrix, X if W is None else self._pairs(X, W), masking(seed))
 
@@ -135,7 +135,7 @@ class FiniteChannel:
         x, w = np.asarray(X), np.asarray(W)
         n = len(self.matrix) // len(self.joint)
         if x.shape != w.shape or not all(np.issubdtype(item.dtype, np.integer) for item in (x, w)):
-            raise InputError("W and X must each be one column of whole numbers, of equal length")
+            raise InputError("W and X are whole numbers in one column each, and as many")
         outside = int(((x < 0) | (x >= n) | (w < 0) | (w >= len(self.joint))).sum())
         if outside:
             raise InputError(f"{outside} of {x.size} pairs are not in 0..{len(self.joint) - 1}, 0..{n - 1}")

@@ -225,9 +225,7 @@ def between_bounds(
     """
     before, after = check_points(X), check_points(published)
     if before.shape != after.shape:
-        raise InputError(
-            f"X has shape {before.shape}, the published table {after.shape}; rows must correspond"
-        )
+        raise InputError(f"X has shape {before.shape}, what is published {after.shape}; rows must correspond")
     source = GaussianSource.estimate(X, W)
     distortion = float(np.square(before - after).sum() / len(before))
     known = source.information if information is None else information

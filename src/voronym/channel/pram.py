@@ -285,7 +285,7 @@ def check_matrix(matrix: ArrayLike) -> Array:
     try:
         rule = np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("a transition matrix has numbers, in rows of equal length") from None
+        raise InputError("a transition matrix has numbers, and as many in every row") from None
     if rule.ndim != 2 or rule.size == 0 or not np.isfinite(rule).all():
         raise InputError("a transition matrix has rows and columns of finite numbers")
     if (rule < 0.0).any():

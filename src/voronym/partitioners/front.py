@@ -100,7 +100,8 @@ def check_time_limit(method: Method, time_limit: object) -> None:
     if time_limit is not None and not method.timed:
         able = ", ".join(name for name, item in METHODS.items() if item.timed)
         raise InputError(
-            f"method {method.name!r} takes no time limit. These methods search until the limit: {able}"
+            f"method {method.name!r} has no use for a time limit: it ends when it is done. These search for "
+            f"as long as they may: {able}"
         )
 
 

@@ -65,7 +65,7 @@ def bounds(n: int, cells: int | None, probabilities: Any, sizes: Any, init: Any)
             raise InputError("init must be a method's name, a partition, centroids or a quantizer")
         low = high = equal_sizes(n, check_cells(len(init), n))
     else:
-        raise InputError("give the number of cells, or their probabilities or sizes")
+        raise InputError("say how many cells there are to be, or their probabilities or sizes")
     check_cells(len(low), n)
     if cells is not None and len(low) != check_cells(cells, n):
         raise InputError(f"cells is {cells}, but sizes are given for {len(low)}")

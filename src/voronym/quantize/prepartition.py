@@ -43,8 +43,7 @@ class PrepartitionOptions(Options):
     inner: str = option("mdav", "the method within the macrocells", check=_text)
     size: int = option(
         2000,
-        "approximate number of records in a macrocell; a table with fewer than 1.5 times as many is one "
-        "macrocell",
+        "records in a macrocell, about; with fewer than 1.5 times as many records there is one",
         check=whole(1),
     )
     inner_options: Mapping[str, Any] | None = option(None, "options of the inner method", check=_by_name)

@@ -188,7 +188,7 @@ class Quantizer:
 
 def _finite(what: str, values: object) -> Floats:
     """Return values as finite float64; raise if they are not."""
-    array = numbers(values, f"{what} must be numbers, in rows of equal length")
+    array = numbers(values, f"{what} must be numbers, as many in every row")
     if not np.isfinite(array).all():
         raise InputError(f"{what} have {int((~np.isfinite(array)).sum())} missing or infinite values")
     return array

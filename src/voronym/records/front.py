@@ -132,9 +132,9 @@ def anonymize_records(
 
 @table_method(
     "records",
-    guarantee="every cluster has more than m records; an intruder who knows a person's keys, but not how "
-    "other columns relate to them, finds the record with probability at most 1/(m+1) if all keys are "
-    "shuffled or flattened",
+    guarantee="every cluster has more than m records; an intruder who knows a person's keys, not how other "
+    "columns go with them, finds the record with probability at most 1/(m+1) if all keys are shuffled or "
+    "flattened",
     cost="near O(n log n); memory O(n d)",
     reference="equations 2 to 10 of the paper on pushing outliers back into the crowd",
     options=RecordsOptions,

@@ -87,7 +87,7 @@ class RecordsOptions(Options):
     m: int = option(4, "clusters of at most m records are dissolved", check=whole(1))
     epsilon: Epsilon = option(
         None,
-        "the largest distance of two values of a column in a cluster; by column, or one for all",
+        "how far apart two values of a column may be in a cluster; by column, or one for all",
         check=_check_epsilon,
     )
     share: float = option(
@@ -113,23 +113,21 @@ class RecordsOptions(Options):
         shape="columns",
     )
     divergence: Literal["kl", "emd"] = option(
-        "kl", "the divergence that shuffling keeps within the bound: kl or emd", check=one_of("kl", "emd")
+        "kl", "what shuffling keeps within the bound: kl or emd", check=one_of("kl", "emd")
     )
-    bound: float = option(0.1, "the bound on the divergence, in nats or from 0 to 1", check=number(0.0))
+    bound: float = option(0.1, "that bound, in nats or from 0 to 1", check=number(0.0))
     metrics: Mapping[str, Choice] | None = option(
-        None, "the metric of a column, if its kind should not decide", check=by_column, shape="by column"
+        None, "by column, its metric where the kind should not decide", check=by_column, shape="by column"
     )
     hierarchies: Mapping[str, Any] | None = option(
-        None, "the hierarchy of a column, which says how near its values are", check=by_column,
+        None, "by column, the hierarchy by which its values are near each other", check=by_column,
         shape="by column",
     )  # fmt: skip
     importance: Mapping[str, float] | None = option(
-        None, "the weight of a column; 1 by default", check=by_column, shape="by column"
+        None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
     )
-    reference: str | ArrayLike = option(
-        "normal", "the distribution that distances are mapped to: normal or uniform"
-    )
-    targets: int = option(TARGETS, "number of records that the linkage attack tries", check=whole(1))
+    reference: str | ArrayLike = option("normal", "what distances are mapped to: normal or uniform")
+    targets: int = option(TARGETS, "records that the linkage attack tries", check=whole(1))
     despite_loss: bool = option(
         False, "release although MDAV with k = m + 1 would lose less, for real values", check=_yes_or_no
     )

@@ -164,8 +164,9 @@ class Stages:
         if self.intact and shuffled:
             out.append(
                 f"{self.intact} of {len(self.shuffled.codes)} masked records have a combination of keys "
-                "that an original of their cluster has: it is not the same person’s record, but readers "
-                "see that the combination exists"
+                "that an "
+                "original of their cluster has: not the same person’s record, but that there is one can "
+                "be seen"
             )
         for k, entry in enumerate(fields):
             often = np.bincount(self.shuffled.codes[:, k], minlength=entry.levels)
@@ -179,8 +180,8 @@ class Stages:
             alone = _single(table.codes(name), self.middle)
             if alone.any():
                 out.append(
-                    f"confidential {name!r} {_in_clusters(alone, sizes)}: anybody known to be in such a "
-                    "cluster is known to have that value"
+                    f"confidential {name!r} {_in_clusters(alone, sizes)}: whoever is known to be in one is "
+                    "known to have it"
                 )
         return tuple(out)
 

@@ -41,9 +41,7 @@ class AnnealOptions(Options):
         "proposals per record, without a time limit; below 300 the search only goes downhill",
         check=number(above=0.0),
     )
-    candidates: int = option(
-        20, "number of nearest neighbours whose groups a record may join", check=whole(1)
-    )
+    candidates: int = option(20, "nearest neighbours that a record may follow", check=whole(1))
     jumps: float = option(
         0.003, "share of the proposals that change the number of groups", check=number(0.0, 1.0)
     )

@@ -23,7 +23,7 @@ KICKS = 10_000
 class ExchangeOptions(Options):
     """Options of the local search."""
 
-    neighbours: int = option(20, "number of nearest records whose groups are candidates", check=whole(1))
+    neighbours: int = option(20, "nearest records whose groups are candidates", check=whole(1))
     iterations: int | None = option(
         None,
         "perturbations; 0 is the local search alone; by default four for each record, 10,000 at most, or, "

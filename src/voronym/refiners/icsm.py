@@ -29,10 +29,10 @@ class _TimeUpError(Exception):
 class IcsmOptions(Options):
     """Options of ICSM."""
 
-    pool: int = option(100, "number of moves collected in a round", check=whole(1))
+    pool: int = option(100, "moves collected in a round", check=whole(1))
     sources: int = option(
         5,
-        "number of groups, lowest score first, from which to look for a chain; the authors use one",
+        "groups, by rising score, from which a chain is looked for; the authors look from one",
         check=whole(0),
     )
     restarts: int = option(
@@ -42,7 +42,7 @@ class IcsmOptions(Options):
         check=whole(0),
     )
     iterations: int | None = option(
-        None, "largest number of rounds in a run; by default a run ends when nothing improves", check=whole(0)
+        None, "rounds in a run, at most; by default a run ends where nothing improves", check=whole(0)
     )
 
 

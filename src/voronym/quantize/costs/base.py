@@ -162,7 +162,7 @@ def check_space(space: Space | None) -> Space:
 
 def check_centroids(centroids: ArrayLike, d: int) -> Floats:
     """Return centroids as an (m, d) float64 array in C order; raise if they are invalid."""
-    C = numbers(centroids, "centroids must be numbers, in rows of equal length")
+    C = numbers(centroids, "centroids must be numbers, as many in every row")
     if C.ndim == 1 and d == 1:
         C = np.ascontiguousarray(C[:, None])
     if C.ndim != 2 or C.shape[1] != d or len(C) == 0:
