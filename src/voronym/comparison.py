@@ -54,7 +54,7 @@ def compare(
     Parameters
     ----------
     data : dataframe, str or Path
-        The table; only its keys are looked at, and the confidential column if there is one.
+        The table; only its keys are used, and the confidential column if there is one.
     keys : sequence of str
         The key columns.
     k : int or sequence of int
@@ -68,14 +68,15 @@ def compare(
     confidential : sequence of str
         The confidential column that ``risk="mutual-information"`` is about; exactly one.
     risk : {"linkage", "mutual-information"}
-        "linkage": how many records an intruder links who looks for the nearest published one.
+        "linkage": the number of records that an intruder links by the nearest published record.
         "mutual-information" adds what the groups tell about the confidential column, ``I(W; group)`` in nats,
         and the limits on it at the same loss: a point in the plane of distortion and risk for every method
         and k.
     seed : int
-        Every method starts with this one.
+        The seed of every method.
     time_limit : float, optional
-        Seconds for all of it. Fast methods come first; what is not done by then is left out, and says so.
+        Seconds for the whole comparison. Fast methods come first; methods that are not done in time are left
+        out and listed.
     each : callable, optional
         Called with every `Row` when it is done.
     progress : callable, optional
@@ -88,18 +89,18 @@ def compare(
     Returns
     -------
     Comparison
-        With ``plane`` and each row's ``information`` and ``limits`` where mutual information was asked for.
+        With ``plane`` and each row's ``information`` and ``limits`` if mutual information was requested.
 
     Notes
     -----
-    ``loss`` is what the groups lose, which methods keep low and bounds are about; ``published`` is what a
-    release with these groups loses, whose centres are values that can occur. They differ where keys are
+    ``loss`` is the loss of the groups, which methods minimise and bounds apply to. ``published`` is the loss
+    of a release with these groups, whose centres are values that can occur. They differ if keys are
     categories.
 
     The plug-in figure is the information in the groups of this table. For the population behind it, it is too
-    high, the more so the smaller the groups; ``information`` has a correction and an interval
-    (see `voronym.privacy.information`). Groups are counted before their centres are rounded: where two of
-    them are published alike, the release tells a little less.
+    high, the more so the smaller the groups; ``information`` has a correction and an interval (see
+    `voronym.privacy.information`). Groups are counted before their centres are rounded: if two groups publish
+    the same values, the release reveals a little less.
 
     Examples
     --------

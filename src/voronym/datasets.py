@@ -1,7 +1,7 @@
 """Data sets to try: generators that are always available, and the reference files of the field.
 
 The reference files are not part of the package. `VORONYM_DATA` names the folder that holds them, or an
-``http(s)`` address they can be fetched from once; either way their checksums are verified.
+``http(s)`` address from which they are downloaded once. Their checksums are verified in both cases.
 """
 
 from __future__ import annotations
@@ -70,17 +70,17 @@ _RARE = ["Bhutan", "Tuvalu", "Nauru", "Palau", "Kiribati", "Lesotho", "Andorra",
 def hospital(n: int = 1000, *, outliers: int = 0, seed: int = 0) -> pl.DataFrame:
     """Make up a table of hospital patients; no real person is in it.
 
-    Age goes with the diagnosis, the length of stay and the cost with both, and patients live in a few
-    districts around two towns, so that there is structure to lose. A few weights are missing.
+    Age depends on the diagnosis, the length of stay and the cost depend on both, and patients live in a few
+    districts around two towns, so that masking can lose structure. A few weights are missing.
 
     Parameters
     ----------
     n : int
         Number of patients.
     outliers : int
-        How many of them are planted outliers, in the rows that `hospital_outliers` tells: very old, from a
-        far district, of a nationality and with a disease that nobody else has, admitted more than a year
-        before everybody else and before each other, and kept for many months. The other rows do not change.
+        Number of planted outliers, in the rows that `hospital_outliers` returns: very old, from a far
+        district, of a nationality and with a disease that nobody else has, admitted more than a year before
+        everybody else and before each other, and kept for many months. The other rows do not change.
     seed : int
         The same seed gives the same patients.
 

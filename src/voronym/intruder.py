@@ -53,31 +53,31 @@ def attack(
 ) -> Exposure:
     """Attack a release as intruders would, from the least to the best informed.
 
-    The release may come from any tool. Every attack says how often the intruder is right, how often somebody
-    is who has not seen the release, and the difference with an interval. Attacks that need more than is given
-    are named with what they need. A `Release` remembers the outcomes, and its internal report shows them.
+    The release may come from any tool. Every attack reports how often the intruder is right, how often a
+    guess without the release is right, and the difference with an interval. Attacks that need more data are
+    listed with what they need. A `Release` remembers the outcomes, and its internal report shows them.
 
     Parameters
     ----------
     release : Release, DataFrame, str or Path
-        What is or will be published. A `Release` that was just made knows its columns, its original, whose
-        row is whose and its recipe: nothing else needs to be said.
+        The published table. A new `Release` knows its columns, its original, the owner of each row and its
+        recipe: it needs no other argument.
     keys, confidential : sequences of str
         Columns that an intruder may know; columns that an intruder wants to learn.
     original : DataFrame, str or Path, optional
         The table it was made from.
     aligned : bool or array
         True: row i of both tables is the same person. An array: the original row of each released row.
-        Otherwise rows are matched by columns that were published unchanged, where these tell people apart.
+        Otherwise rows are matched by columns that were published unchanged, if these identify people.
     control : DataFrame, str or Path, optional
-        People like those in the original who are not in it: what is right about them as well was learned
-        about people, not about these people.
+        People like those in the original who are not in it: guesses that are right about them, too, were
+        learned about people in general.
     earlier : sequence of DataFrame, str, Path or Release
         Earlier releases about some of the same people.
     recipe : Recipe, str or Path, optional
         How the release was made, for the attack that makes it again.
     file : str or Path, optional
-        The published file, where the release is given as a table: its bytes are searched for leftovers.
+        The published file, if the release is given as a table: the attack searches its bytes for leftovers.
     attacks : sequence of str, optional
         Names of the attacks to make; by default all of `voronym.attacks.attacks`.
     targets : int

@@ -48,9 +48,9 @@ class Published:
     log : tuple of str
         What was done, a sentence each.
     published_as : mapping
-        How each key is published, where it is not as the codec says.
+        How each key is published, if not by the codec.
     schema : Schema, optional
-        Of what is published, where kinds are others than before: ranges are texts.
+        The published schema, if kinds changed: ranges are texts.
     """
 
     frame: nw.DataFrame[Any]
@@ -75,7 +75,7 @@ class Keys(ABC):
     def publish(self, part: Partition) -> Published:
         """Return one row of key values for each group.
 
-        All records of a group get this very row, so that a group of k records is k equal ones.
+        All records of a group get this row, so that its k records are equal.
         """
 
 

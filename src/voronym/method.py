@@ -167,17 +167,17 @@ def algorithm(
     name : str
         What users type.
     guarantee, cost, reference : str
-        What holds for every result; the growth of time and memory; where the method is described.
+        The promise about every result; the growth of time and memory; the publication of the method.
     options : type
         A dataclass of its options, see `voronym.core.options.Options`.
     timed : bool
-        Whether a time limit is of use to it: then it returns the best found when ``ctx.over`` says so.
+        Whether it uses a time limit: then it returns its best result when ``ctx.over`` holds.
     anywhere : bool
         Whether it works without coordinates; otherwise on Euclidean ones, ``problem.points``, only.
     univariate : bool
         Whether the method takes a single column only.
     max_size : callable, optional
-        ``k -> largest group`` where the method bounds its groups from above and n >= k allows it.
+        ``k -> largest group``, if the method bounds its groups from above.
     practical : int or callable, optional
         Number of records, or ``k -> number``, beyond which the method takes minutes: comparisons then leave
         it out unless asked.
@@ -232,8 +232,7 @@ def release_method(
 ) -> Callable[[F], F]:
     """Register a method that makes groups of a table and decides what they publish.
 
-    It is a function ``(table, ctx, options, *, k, models) -> Grouped``; ``timed`` where a time limit is of
-    use to it.
+    It is a function ``(table, ctx, options, *, k, models) -> Grouped``; ``timed`` if it uses a time limit.
     """
 
     def register(function: F) -> F:

@@ -25,8 +25,7 @@ class Problem:
     """Divide records into groups of at least k so that publishing the centroid of each group costs least.
 
     Minimise ``sum_i cost(x_i, centroid(group of i))`` over all partitions into groups of at least k records
-    that every demand accepts. A method sees this object and a `voronym.core.context.Context`, and nothing
-    else.
+    that every demand accepts. A method gets this object and a `voronym.core.context.Context`, nothing else.
 
     Parameters
     ----------
@@ -35,7 +34,7 @@ class Problem:
     k : int
         The least number of records in a group.
     demands : sequence of Judge
-        What groups must obey beyond k; partitioning methods do not look at it, enforcement does.
+        Further demands on groups; only enforcement looks at them, partitioning methods do not.
 
     Examples
     --------
@@ -55,7 +54,7 @@ class Problem:
     ) -> Problem:
         """Return the problem of the rows of X in a space, Euclidean by default.
 
-        Weights say how much each record counts in centroids and costs; k counts records all the same.
+        Weights say how much each record counts in centroids and costs; k still counts records.
         """
         if space is not None and not isinstance(space, Space):
             raise InputError(

@@ -26,20 +26,20 @@ class Masked:
     frame : narwhals DataFrame
         The masked table: the rows of the original in its order, without identifiers.
     figures : Figures
-        What the method measured, without a record in it: the class of the method's own.
+        The figures of the method, in its own class, without any record.
     notes : tuple of str
         Warnings for the data holder; they may compare with the originals.
     log : tuple of str
         What was done, a sentence each, for the report.
     evidence : object
-        What the internal report may draw; kept in memory only.
+        Data for the drawings of the internal report; kept in memory only.
     public_notes : tuple of str
-        Those of the notes that readers of the release may see.
+        The notes that readers of the release may see.
     schema : Schema, optional
-        Of what is published, where kinds are others than before: ranges are texts.
+        The published schema, if kinds changed: ranges are texts.
     rows : array of int, optional
-        The original row beside which each masked one stands, where their numbers differ because the number of
-        rows is private. Rows that fill up stand beside any.
+        The original row of each masked row, if their numbers differ because the number of rows is private.
+        Additional rows are matched with any original.
     """
 
     frame: nw.DataFrame[Any]
@@ -112,17 +112,17 @@ class Grouped(Masked):
     partition : Partition
         The groups.
     centroids : array
-        What they publish, in the coordinates of the space.
+        Their published values, in the coordinates of the space.
     group_loss : float
         Information loss of the groups in percent, before centres were rounded to values that can occur.
     bound : Bound, optional
-        What the method proved about the loss, where it did.
+        The proven bound on the loss, if there is one.
     costs : tuple of Cost
         What each guarantee cost, in the order given; k-anonymity first.
     published_as : mapping
-        How each key is published, where it is not as the codec says.
+        How each key is published, if not by the codec.
     strata : tuple of Stratum
-        The parts that groups do not cross, where there are any.
+        The parts that groups do not cross, if there are any.
     """
 
     records: Records | None = None

@@ -56,15 +56,15 @@ class Microaggregation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     labels_ : array of int, shape (n_samples,)
         The group of each record, 0, 1, 2, ...; every group has at least k.
     cluster_centers_ : array, shape (n_groups, n_features)
-        What each group publishes: its mean, or the centre that the space knows.
+        The published centre of each group: its mean, or the centroid of the space.
     partition_ : Partition
         The groups as voronym sees them.
     information_loss_ : float
-        What is lost by publishing the centres, in percent.
+        Loss by publishing the centres, in percent.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of str
-        Their names, where X had some.
+        Names of the columns, if X has some.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Microaggregation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X : array or dataframe of numbers, shape (n_samples, n_features)
             The records; 2k or more, or else all of them become one group, with a warning.
         y : None
-            Not looked at.
+            Ignored.
 
         Returns
         -------

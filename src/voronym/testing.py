@@ -1,9 +1,9 @@
 """Public checks, for this project's tests and for yours.
 
 `assert_k_anonymous` counts by itself and shares no code with the methods it checks. `check_method` is the
-contract that every registered method keeps; run it on your own before you register it. `check_space` asks of
-a space that its cost and its centroid belong together.
-`check_model` is the contract of a privacy model, `check_attack` that of an attack.
+contract that every registered method keeps; run it on your own method before you register it. `check_space`
+checks that the cost and the centroid of a space belong together. `check_model` is the contract of a privacy
+model, `check_attack` that of an attack.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def check_method(method: Method) -> None:
 
     Every record in one group of at least k; no group above the stated maximum; the same seed gives the same
     partition; the input is left unchanged; equal points, constant columns, large offsets and n = 2k are
-    handled; progress is told as a share that never goes back. A method that works anywhere is also given
+    handled; progress is reported as a share that never falls. A method that works anywhere is also given
     mixed records.
     """
     rng = np.random.default_rng(7)
@@ -87,9 +87,9 @@ def check_space(
     """Check a space: costs are costs, and the centroid minimises their sum.
 
     Costs have one row for each point and one column for each other, are finite, not negative, and 0 between
-    equal points; a row is the same, bit by bit, whether it is computed alone or among others. The
-    centroid of equal points is that point. No row of X, and no point near the centroid, has a smaller sum of
-    costs to a cell than the cell's centroid. The input is left unchanged.
+    equal points; a row is the same, bit by bit, if it is computed alone or among others. The centroid of
+    equal points is that point. No row of X, and no point near the centroid, has a smaller sum of costs to a
+    cell than the cell's centroid. The input is left unchanged.
 
     Parameters
     ----------

@@ -1,14 +1,14 @@
 """Intruders, one file each, and what they can learn from a release.
 
 ``base``       `Attack`, `Outcome` and the registry
-``scene``      what there is to attack: a release and what its holder lays beside it
-``interval``   how sure a success is, where people share groups
+``scene``      the target of attacks: a release, and the holder's tables that measure success
+``interval``   confidence intervals of successes, if people share groups
 ``run``        all attacks at once
 ``ladder``     the strongest attack of each kind of intruder, as every surface shows it
-``worlds``     who else could have which values, given what was published
+``worlds``     possible assignments of values to people, given the release
 
-An attack is a function ``(scene, ctx) -> Found`` under the decorator `attack`, which says what the intruder
-must know, what the data holder must give to measure it, and what it costs.
+An attack is a function ``(scene, ctx) -> Found`` under the decorator `attack`, which states the intruder's
+knowledge, the tables that measure it, and its cost.
 """
 
 from voronym.attacks import (  # noqa: F401 - importing registers

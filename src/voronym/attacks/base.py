@@ -48,7 +48,7 @@ class Outcome(Plain):
     success : float
         Share of the attacked people about whom the intruder is right.
     control : float
-        The same share for somebody who guesses as well as can be done without the release.
+        The same share for the best guess without the release.
     excess : float
         ``success - control``: what the release gave away.
     interval : tuple of float
@@ -59,9 +59,9 @@ class Outcome(Plain):
     knows : str
         What the intruder must know.
     says : str
-        What it comes to, in a sentence, with names of columns and counts, never a person's values.
+        The result in a sentence, with names of columns and counts, never a person's values.
     kind : {"measured", "at most"}
-        Whether it was known which released row belongs to whom.
+        "measured" if the owner of each released row was known, otherwise "at most".
     level : int
         Place in `KNOWLEDGE`.
     instead : str
@@ -120,7 +120,7 @@ class Attack:
     name : str
         What users type.
     function : callable
-        ``(scene, ctx) -> Found``; it raises `Inapplicable` where the table does not fit.
+        ``(scene, ctx) -> Found``; it raises `Inapplicable` if the table does not fit.
     level : int
         Place in `KNOWLEDGE`.
     knows : str
@@ -132,7 +132,7 @@ class Attack:
     reference : str
         Where it is described.
     instead : str
-        What the control does: who guesses as well as can be without what the attack uses.
+        The control: the best guess without the knowledge that the attack uses.
     """
 
     name: str
@@ -155,7 +155,7 @@ class Attack:
         Raises
         ------
         Inapplicable
-            Something that the attack needs is not there; the message says what.
+            Something that the attack needs is missing; the message says what.
         """
         for need in self.needs:
             lacking = scene.lacks(need)

@@ -21,9 +21,9 @@ def check_attack(attack: Attack, *, runs: int = 5) -> None:
     """Check an attack against the contract.
 
     Shares are shares, the excess is their difference and lies in its interval; outcomes are JSON, and no text
-    shows a value of the tables; the tables are left unchanged; the same seed gives the same outcome. Somebody
-    who cancels is heard where the work is long. What the attack needs and is not given is said in a sentence.
-    On releases that have nothing to do with their originals it claims an excess at most once in five runs.
+    shows a value of the tables; the tables are left unchanged; the same seed gives the same outcome. Long
+    work obeys requests to cancel. A sentence names what the attack needs and lacks. On releases that are
+    unrelated to their originals it claims an excess at most once in five runs.
 
     Parameters
     ----------

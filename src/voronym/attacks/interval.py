@@ -63,9 +63,9 @@ def judge(
     Parameters
     ----------
     credit : array, shape (n,)
-        How right the intruder is about each person, from 0 to the ceiling.
+        The intruder's credit for each person, from 0 to the ceiling.
     control : float, Share or array, shape (n,)
-        The same for who guesses without the release; a number where it is known.
+        The same for a guess without the release; a number if it is known.
     says : callable
         ``(success, control) -> sentence``.
     clusters, confidence, ceiling : optional

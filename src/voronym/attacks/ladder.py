@@ -92,11 +92,11 @@ class Rung(Plain):
     knows : str
         What the intruder knows.
     outcome : Outcome or None
-        Of the attack whose excess is surely largest; None where none was made.
+        The outcome of the attack with the surely largest excess; None if none was run.
     columns : tuple of str
-        The columns that cause it, where the attack names them.
+        The columns that cause it, if the attack names them.
     advice : str
-        What would help, where it gives something away: a sentence without its full stop, with the places
+        The remedy, if the release gives something away: a sentence without a full stop, with the places
         ``columns`` and ``option``.
     option : str
         The option that it names, with marks of `hint`.
@@ -143,8 +143,8 @@ class Ladder(Plain):
     rungs : tuple of Rung
         One for each entry of `KNOWLEDGE`.
     presence : Outcome or None
-        Of the attack that tells who is in the file, where it was made. It is told apart from the rungs: it
-        is often right about everybody, and no news where the file is known to hold everybody.
+        The outcome of the attack that reveals who is in the file, if it was run. It is separate from the
+        rungs: it is often right about everybody, and does not matter if the file is known to hold everybody.
     """
 
     rungs: tuple[Rung, ...]
@@ -157,9 +157,9 @@ class Ladder(Plain):
         Parameters
         ----------
         exposure : Exposure
-            What the attacks came to.
+            The outcomes of the attacks.
         keys : sequence of str
-            The keys of the release: what makes somebody single through them alone is helped by a larger k.
+            The keys of the release: a larger k helps people who are unique by them alone.
         """
         rungs = tuple(_rung(level, exposure, keys) for level in range(len(KNOWLEDGE)))
         return cls(rungs, next((outcome for outcome in exposure.outcomes if outcome.presence), None))
@@ -173,7 +173,7 @@ class Ladder(Plain):
     def worst(self) -> Rung | None:
         """The rung whose attack certainly exceeds its control most; None if none was run.
 
-        What is learned about people goes before whether they are in the file, see `Outcome.rank`.
+        Facts about people come before presence in the file, see `Outcome.rank`.
         """
         return max(self.measured, key=_rank, default=None)
 

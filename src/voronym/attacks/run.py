@@ -30,7 +30,7 @@ class Exposure(Plain):
     skipped : mapping of str to str
         Each attack that could not, and why.
     notes : tuple of str
-        What was done to the tables to compare them.
+        Changes made to the tables for the comparison.
     seed : int
         Of all samples.
     """
@@ -183,13 +183,13 @@ def assault(
     Parameters
     ----------
     scene : Scene
-        The release and what lies beside it.
+        The release, and the tables that measure an intruder.
     names : sequence of str, optional
         Attacks to make; by default all.
     ctx : Context, optional
-        Draws samples, hears how far the attacks are and may stop them.
+        Draws samples, reports progress, and may stop the attacks.
     seed : int
-        To be kept in the result.
+        The seed that the result records.
     """
     ctx = Context(seed=seed) if ctx is None else ctx
     chosen: list[Attack] = list(attacks().values()) if names is None else [ATTACKS[name] for name in names]

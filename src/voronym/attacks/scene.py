@@ -64,7 +64,7 @@ class Scene:
     original : polars DataFrame, optional
         The same columns of the table that it was made from, of the same types.
     own : array of int, optional
-        The released row of each original; -1 where it has none or it is not known which.
+        The released row of each original; -1 if it has none, or if the row is unknown.
     hidden : polars DataFrame, optional
         Columns of the original that were not published.
     control : polars DataFrame, optional
@@ -76,7 +76,7 @@ class Scene:
     table : Table, optional
         The original as the tool takes it.
     rerun : callable, optional
-        The tool: ``(table) -> frame`` whose row i is what is published of person i.
+        The tool: ``(table) -> frame``; row i is the published row of person i.
     remake : callable, optional
         The tool with its public report: ``(table) -> (frame, text)``.
     matrices : tuple of Matrix
@@ -84,12 +84,12 @@ class Scene:
     targets, confidence :
         People attacked at most, and the coverage of the intervals.
     brief : float, optional
-        Seconds that an attack which makes the release again may take, or little more: it then takes a sample,
-        and says so.
+        Approximate limit in seconds for attacks that make the release again: they then use a sample, and say
+        so.
     notes : tuple of str
-        What was done to the tables to compare them.
+        Changes made to the tables for the comparison.
     texts : mapping
-        Columns of numbers or times that are published as ranges, as they are.
+        Numeric and time columns that are published as ranges, in their published form.
     sets : mapping
         Columns that are published as ranges, codes with stars and the like: the values of each text.
     """
@@ -132,8 +132,8 @@ class Scene:
         schema : Schema
             Names at least every published column.
         own : array of int, optional
-            The released row of each original. Where it is left out, rows are matched by the columns that were
-            published unchanged, as far as these tell people apart.
+            The released row of each original. By default rows are matched by the columns that were published
+            unchanged, as far as these identify people.
         **beside
             The other fields.
         """
@@ -182,8 +182,8 @@ class Scene:
     def stirred(self) -> Scene:
         """Return the scene with its released rows in an order that depends only on the people.
 
-        Every release has its rows in another random order, and attacks that guess between rows that look
-        alike would find something else each time.
+        Every release has its rows in another random order, and attacks that guess among equal rows would
+        otherwise give another result each time.
         """
         if self.own is None:
             return self

@@ -62,7 +62,7 @@ class Posteriors:
     error : float
         Standard error of `success`, where worlds were drawn.
     fair : bool
-        Whether no walk had to begin at the true world, which makes it look likelier than it is.
+        Whether no walk had to begin at the true world, which would make that world look likelier than it is.
     """
 
     column: str
@@ -116,18 +116,18 @@ def posteriors(
     table : Table
         The original, with confidential columns.
     rerun : callable
-        The tool: ``(table) -> frame`` whose row i is what is published of person i. One that refuses raises
-        `GuaranteeError`, which is an answer too.
+        The tool: ``(table) -> frame``; row i is the published row of person i. A tool that refuses raises
+        `GuaranteeError`, which counts as an answer.
     released : DataFrame, optional
-        What was published, row i of person i; by default what the tool makes of the table. To be given where
-        the tool draws at random.
+        The published table, row i of person i; by default the result of the tool. Needed if the tool draws at
+        random.
     most : int
         Worlds tried at most. Up to that number all are enumerated; otherwise random walks through the worlds
         that give the same release, by exchanging the confidential records of a few people, try as many.
     draws : int
-        How often the tool is run on a world, where it draws at random.
+        Number of runs on each world, if the tool draws at random.
     ctx : Context, optional
-        Draws worlds, hears how far the attack is and may stop it.
+        Draws worlds, reports progress, and may stop the attack.
 
     Returns
     -------

@@ -48,12 +48,12 @@ class Bound:
     kind : str
         How it was proven: "neighbours", "local", "columns" or "exact".
     optimal : bool
-        Whether ``partition`` attains the bound: no partition is better, up to rounding or, where an integer
-        programme ended the proof, by more than some hundred-thousandths.
+        Whether ``partition`` attains the bound: no partition is better, up to rounding, or up to some
+        hundred-thousandths if an integer programme ended the proof.
     seconds : float
         Time taken.
     partition : Partition, optional
-        The best partition met on the way.
+        The best partition that the proof found.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Bound:
     def gap(self, sse: float) -> float:
         """Return how far a partition's SSE is above the bound at most, in percent: 100 (sse - bound) / bound.
 
-        0 where both are 0; infinite where only the bound is.
+        0 if both are 0; infinite if only the bound is 0.
         """
         if not sse >= 0.0:
             raise InputError("a sum of squares is not negative")

@@ -53,15 +53,15 @@ def lower_bound(
     k : int
         Least number of records in a group.
     time_limit : float, optional
-        Seconds for the whole call, which "columns" and "exact" make use of; None lets them work until they
-        have nothing left to try.
+        Seconds for the whole call, for "columns" and "exact"; with None they run until nothing is left to
+        try.
     partition : Partition, optional
         A good partition, if you have one: it shortens the work, and the bound's own partition is no worse.
     kind : str
-        "neighbours": O(n log n), any number of records, some 60 to 80 % of the optimum. "local": the
-        same, and better by what is seen around each record, in a multiple of the time. "columns": column
-        generation, up to 6,000 records, usually within a few percent. "exact": one column, or few
-        records; it says by ``optimal`` whether the time was enough. "auto": the best that fits.
+        "neighbours": O(n log n), any number of records, some 60 to 80 % of the optimum. "local": the same,
+        improved by the neighbourhood of each record, in a multiple of the time. "columns": column generation,
+        up to 6,000 records, usually within a few percent. "exact": one column, or few records; ``optimal``
+        says whether the time was enough. "auto": the best kind that fits.
     seed : int, Generator or None
         For random choices.
     progress : callable, optional

@@ -1,14 +1,15 @@
 """The privacy-distortion function, and the randomised rules that reach it.
 
 `alphabet` is the finite problem and its certificate; `interior`, `mirror` and `perfect` solve it (`blocks` is
-their linear algebra, `columns` leaves letters out); `function` is the door, `base` the answer: a channel that
-perturbs data and knows its distortion D and its risk I(W; X̂). `worst` limits every published letter instead
-of their mean, by `cones`; `crowded` asks for common letters, too; `seeing` is for rules that look at w.
-`gaussian` has the same for normal data, by `logdet`. `bounds` has bounds on the least risk, in closed form
-(`waterfill`), by optimisation, and for any law by its `regression`; `limits` what holds for a table without
-assumptions, and what rules reach on it. `pram` randomises categorical columns and lets analysts undo it on
-average. `release` masks the keys of a table by `rules`, measures what they still tell (`measured`) and says
-what may be published of the rules (`published`). Risk is in nats everywhere; ``risk_bits`` gives bits.
+their linear algebra, `columns` leaves letters out); `function` is the entry point, `base` the result: a
+channel that perturbs data and knows its distortion D and its risk I(W; X̂). `worst` limits every published
+letter instead of their mean, by `cones`; `crowded` asks for common letters, too; `seeing` is for rules that
+look at w. `gaussian` has the same for normal data, by `logdet`. `bounds` has bounds on the least risk, in
+closed form (`waterfill`), by optimisation, and for any law by its `regression`; `limits` has bounds for a
+table without assumptions, and the risks that rules reach on it. `pram` randomises categorical columns and
+lets analysts undo it on average. `release` masks the keys of a table by `rules`, measures what they still
+reveal (`measured`), and makes the publishable form of the rules (`published`). Risk is in nats everywhere;
+``risk_bits`` gives bits.
 """
 
 from voronym.channel.base import Channel, FiniteChannel

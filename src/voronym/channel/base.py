@@ -116,8 +116,8 @@ class FiniteChannel:
         W : array of int, shape (r,), optional
             Confidential letters, 0 to k-1, for a rule that looks at them.
         seed : int, Generator or None
-            By default drawn from the system. A number gives the same letters again, with a warning: who
-            knows it can undo some of the noise.
+            By default drawn from the system. A number gives the same letters again, with a warning: anybody
+            who knows it can undo some of the noise.
 
         Returns
         -------

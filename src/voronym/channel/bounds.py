@@ -35,7 +35,7 @@ def scalar_risk(rho: float, share: float) -> float:
 def scalar_bound(entropy: float, sigma_w: float, rho: float, share: float) -> float:
     """Return the lower bound (7) on the risk of scalars: ``h(W) - 1/2 ln(2πe (1 - (1 - d) ρ²) σ_W²)``.
 
-    It holds where E[W|X] is linear in X, as it is for normal data; see `gaussian_bound`.
+    It holds if E[W|X] is linear in X, as for normal data; see `gaussian_bound`.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def gaussian_bound(source: GaussianSource, distortion: float, *, entropy: float 
     left out. For other data the figure is a reference, not a bound. The paper states the theorem for any
     joint law; its proof needs the linear mean. A counterexample: X is -1 or 1 with probability 0.4 each, -2
     or 2 with 0.1 each; W is normal, and has the sign of X where ``|X| = 2``. Publishing 0 for -2 and 2 costs
-    half the variance and tells nothing about W, where the formula asks for 0.016 nats.
+    half the variance and reveals nothing about W, although the formula gives 0.016 nats.
 
     The figure is minus the dual value, so it is a true bound even where the solver stopped early.
 
@@ -137,8 +137,8 @@ def closed_form_bound(source: GaussianSource, distortion: float) -> tuple[float,
 def information_bound(information: float, share: float) -> float:
     """Return the mutual-information upper bound (9) on the least risk: ``I(W; X) (1 - d)``.
 
-    It is reached by publishing X with probability 1 - d and its mean otherwise; so a rule whose risk is above
-    this line is worse than that crude one.
+    It is reached by publishing X with probability 1 - d and its mean otherwise; so a rule with a higher risk
+    is worse than that crude rule.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Point:
     lower, upper : float
         The two bounds at the same distortion, in nats: `gaussian_bound`, `information_bound`.
     gaussian : bool
-        Whether the lower figure takes W as normal; then it is a bound for normal data only.
+        Whether the lower bound assumes that W is normal; then it holds for normal data only.
     """
 
     share: float

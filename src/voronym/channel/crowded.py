@@ -33,8 +33,8 @@ def crowded_channel(
     """Find the rule of least distortion with limited information and only common letters.
 
     The problem: minimise ``E d(X, X̂)`` over rules ``p(x̂|x)`` with ``I(W; X̂) <= max_risk`` and ``P(x̂) >=
-    least`` for every letter x̂. With ``least = k/n`` a letter is published for k of n people on average: the
-    cells of a quantizer, a limit on what they tell, and the distortion in one convex problem.
+    least`` for every letter x̂. With ``least = k/n`` a letter is published for k of n people on average. So
+    one convex problem has the cells of a quantizer, a limit on what they reveal, and the distortion.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def crowded_channel(
     -----
     Mutual information is convex and homogeneous in the joint weights, so at any rule its tangent is below it
     everywhere: ``I(J) >= sum J log p0(w|x̂) / p(w)`` (Gibbs). A linear programme with such tangents in place
-    of the information gives the bound. Its solution, drawn towards a rule that tells nothing until the limit
-    is kept, is the rule; where it broke the limit, its tangent joins the programme.
+    of the information gives the bound. Its solution, mixed with a rule that reveals nothing until the limit
+    holds, is the result; if it broke the limit, its tangent is added to the programme.
 
     Examples
     --------

@@ -78,8 +78,8 @@ def privacy_distortion(
     Returns
     -------
     FiniteChannel
-        With ``matrix``, ``distortion``, ``risk``, ``bound`` and ``gap``. A limit is met, not merely neared.
-        The gap may be above the tolerance where steps or digits run out; it is true all the same.
+        With ``matrix``, ``distortion``, ``risk``, ``bound`` and ``gap``. A limit is met exactly, not
+        approximately. The gap may exceed the tolerance if steps or digits run out; it is still valid.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def privacy_distortion(
     Notes
     -----
     Cost of a Newton step: ``m n^2 min(n, k)`` operations, m being the published letters in use. Letters that
-    never occur are left out of the problem; their rows of the matrix are the overall law of X̂, which tells
+    never occur are left out of the problem; their rows of the matrix are the overall law of X̂, which reveals
     nothing.
 
     References

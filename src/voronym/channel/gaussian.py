@@ -33,7 +33,7 @@ _ONE = 1e-12
 class GaussianSource:
     """Covariances of the confidential W and the keys X.
 
-    Directions of X or W without variance are left out of all computations: nothing can be learned there.
+    Directions of X or W without variance are left out of all computations: they reveal nothing.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ class GaussianSource:
 class GaussianChannel:
     """The rule ``X̂ = (I - A) X + A Z``: it pulls X to its mean and adds noise.
 
-    For jointly normal W and X no rule with the same mean squared error tells less about W. For other data it
-    is a rule like others: the distortion is exact, the risk is what normal data with these covariances have.
+    For jointly normal W and X no rule with the same mean squared error reveals less about W. For other data
+    the distortion is exact, and the risk is that of normal data with these covariances.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class GaussianChannel:
     risk : float
         ``I(W; X̂)`` in nats, for normal data.
     gap : float
-        How far the risk is above the least at this distortion, at most: proven.
+        Proven limit on the excess of the risk over the least at this distortion.
     """
 
     source: GaussianSource
@@ -233,8 +233,8 @@ def gaussian_channel(
     source : GaussianSource
         Covariances of W and X.
     max_distortion, max_risk : float
-        One of them: the most mean squared error (in the unit of X, all columns together), or the most risk in
-        nats.
+        One of them: the largest mean squared error (in the unit of X, all columns together), or the largest
+        risk in nats.
     tolerance : float
         Stop at this gap, in nats.
 

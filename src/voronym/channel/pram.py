@@ -101,13 +101,13 @@ def pram(
     matrix : array, shape (n, m), optional
         Transition probabilities, rows add up to 1.
     max_distortion, max_risk : float, optional
-        The limits; the distortion is the share of changed records unless ``d`` says otherwise.
+        The limits; by default, without ``d``, the distortion is the share of changed records.
     d : array, shape (n, m), optional
         Distortion of publishing one category for another; 0 on the diagonal and 1 elsewhere by default.
     budget : float
-        The μ of the noise on the frequencies: the lower, the less the matrix tells about them.
+        The μ of the noise on the frequencies: the lower it is, the less the matrix reveals about them.
     invariant : bool
-        Keep the expected share of every category; then there is nothing to correct, at more distortion.
+        Keep the expected share of every category, at more distortion; then no correction is needed.
     seed, progress : int, Generator or None; callable, optional
         See `voronym.channel.mask_keys`.
 
@@ -185,8 +185,8 @@ def recover(
     Raises
     ------
     InputError
-        The matrix cannot be inverted, or so badly that the errors would mean nothing: its condition number is
-        above 10,000, or a standard error above 0.5.
+        The matrix cannot be inverted, or the errors would be useless: its condition number is above 10,000,
+        or a standard error is above 0.5.
 
     Examples
     --------

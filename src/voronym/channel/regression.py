@@ -83,7 +83,7 @@ def regression_bound(
     variance : float
         Of W.
     negentropy : float
-        How far the entropy of W is below that of a normal law of its variance; 0 where W is normal.
+        The entropy of a normal law with the variance of W, less the entropy of W; 0 if W is normal.
     proxy : float, optional
         A variance proxy of W (`voronym.channel.limits.proxy_variance`), for W without a density: then the
         bound is ``I(W; X̂) >= Var E[W | X̂] / (2 proxy)``.

@@ -45,8 +45,8 @@ class Perturbed(Masked):
         Mean squared error of the published keys as a share of their variance, every key at variance 1: the
         unit of the information loss, divided by 100. Measured, after rounding.
     risk : float
-        Sum of the risks of the rules in nats, each under its model. Keys that are masked apart may tell more
-        together, and numbers more than normal data would.
+        Sum of the risks of the rules in nats, each under its model. Keys that are masked separately may
+        reveal more together, and numbers may reveal more than normal data would.
     rules : tuple of Rule
         The rules.
     measured : Revealed
@@ -82,9 +82,10 @@ def mask_keys(
 
     Numbers, times, ordered levels and places get the optimal noise of normal data (`gaussian_channel`) along
     their standardised coordinates, then are rounded to values the column can have and clipped to round
-    numbers near the ends of its range, each of which stands for several people. That is done to each record
-    alone, so it cannot raise the risk; it changes the distortion a little, which is measured afterwards.
-    Nominal keys are post-randomised together if they have at most 150 combinations, otherwise one by one.
+    numbers near the ends of its range, each of which stands for several people. Rounding and clipping look at
+    one record at a time, so they cannot raise the risk. They change the distortion a little, which is
+    measured afterwards. Nominal keys are post-randomised together if they have at most 150 combinations,
+    otherwise one by one.
 
     Parameters
     ----------
@@ -95,8 +96,8 @@ def mask_keys(
     max_distortion : float, optional
         Largest share of the keys' variance to lose, each rule on its own columns; 0 to 1.
     max_risk : float, optional
-        Largest sum of the rules' risks, in nats; shared out in proportion to what the keys tell unmasked.
-        Under the models of the rules; a table that is found to tell more is refused.
+        Largest sum of the rules' risks, in nats; shared out in proportion to what the keys tell unmasked. The
+        risks are those of the rules' models; a table that measurably reveals more is refused.
     max_t, max_delta : float, optional
         Limits for every published combination of keys instead of their mean, by the law of the rule:
         the total variation of what it says about the confidential columns and what the table says, or the
@@ -114,21 +115,21 @@ def mask_keys(
     Raises
     ------
     GuaranteeError
-        If ``max_risk`` is given and the masked keys tell more than the rules state: the lower end of what was
-        measured is above the stated risk, and the upper end above ``max_risk``.
+        ``max_risk`` is given, and the masked keys reveal more than the rules state: the lower end of the
+        measured interval is above the stated risk, and the upper end above ``max_risk``.
 
     Notes
     -----
     The risk of a noise rule is that of normal data with the table's covariances; that of a matrix is counted
-    in the table (numeric confidential columns in 8 bins). Neither sees what numbers tell in a way that is not
-    linear, nor what keys of two rules tell together. Therefore the masked table is measured (see
-    `voronym.channel.measured.measure_revealed`): the result is in ``figures.measured`` and in ``log``.
-    A note says where it is clearly above the stated risk. It sees keys one by one, in pairs and all together,
-    in coarse cells: what it does not find may still be there.
+    in the table (numeric confidential columns in 8 bins). Neither covers nonlinear relations of numbers, nor
+    what keys of two rules reveal together. Therefore the masked table is measured (see
+    `voronym.channel.measured.measure_revealed`): the result is in ``figures.measured`` and in ``log``. A note
+    warns if it is clearly above the stated risk. It looks at keys one by one, in pairs and all together, in
+    coarse cells, so it may miss something.
 
-    Missing numbers stay missing; a missing category is a category. Noise goes where keys and confidential
-    columns go together: a key that says nothing about them may come out unchanged, and lead to a person.
-    Nothing is guaranteed for a single record, and the table is not k-anonymous.
+    Missing numbers stay missing; a missing category is a category. Noise is added where keys and confidential
+    columns are related: a key that is unrelated to them may stay unchanged, and lead to a person. Nothing is
+    guaranteed for a single record, and the table is not k-anonymous.
 
     Examples
     --------

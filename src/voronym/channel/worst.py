@@ -62,9 +62,10 @@ def worst_case(
 ) -> WorstCaseChannel:
     """Find the rule of least distortion whose every published letter reveals little about W.
 
-    `privacy_distortion` limits what published letters tell on average: a rare one may tell all. Here each of
-    them is limited: randomised t-closeness (``t``) or δ-disclosure (``delta``). The problem is convex, and
-    the answer comes with a proven lower bound on the distortion of every rule that keeps the limit.
+    `privacy_distortion` limits what published letters reveal on average: a rare letter may reveal everything.
+    Here each letter is limited: randomised t-closeness (``t``) or δ-disclosure (``delta``). The problem is
+    convex, and the answer comes with a proven lower bound on the distortion of every rule that keeps the
+    limit.
 
     Parameters
     ----------
@@ -91,14 +92,14 @@ def worst_case(
     Returns
     -------
     WorstCaseChannel
-        The limit is met, not merely neared. The gap may be above the tolerance where steps or digits run
-        out; it is true all the same.
+        The limit is met exactly, not approximately. The gap may exceed the tolerance if steps or digits run
+        out; it is still valid.
 
     Notes
     -----
-    A promise about the law of what is published: of ten records that a rule publishes as the same letter, W
-    varies by chance on top of it. Cost of a step: ``m n r min(n, r)`` operations, where r is the
-    number of letters w, twice that for ``delta``.
+    This is a promise about the law of the published letters: among ten records published as the same letter,
+    W also varies by chance. Cost of a step: ``m n r min(n, r)`` operations, where r is the number of letters
+    w, twice that for ``delta``.
 
     Examples
     --------

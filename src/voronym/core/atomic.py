@@ -73,7 +73,7 @@ def placed(target: Path, *, overwrite: bool = True, private: bool = False) -> It
     target : Path
         Its place. The folder is there.
     overwrite : bool
-        Whether a file that is there may be replaced.
+        Whether an existing file may be replaced.
     private : bool
         Whether nobody but its owner may read it.
     """

@@ -44,7 +44,7 @@ class Context:
     Parameters
     ----------
     seed : int, Generator or None
-        For random choices; None draws a fresh one.
+        Seed of the random choices; None draws a new one.
     time_limit : float, optional
         Seconds from now on.
     progress : callable, optional
@@ -54,10 +54,10 @@ class Context:
         How many blocks are worked on at a time; by default as many as there are processors, 8 at most.
         Results do not depend on it.
     device : {"cpu", "cuda"}
-        Where kernels run that have a twin for the GPU (see `voronym._cuda`).
+        The device for kernels with a GPU version (see `voronym._cuda`).
     started : float, optional
-        When the work began, by `voronym.core.clock.now`, where that was before now: the limit counts from
-        there.
+        The time when the work began, by `voronym.core.clock.now`, if that was earlier: the limit counts from
+        it.
 
     Examples
     --------
@@ -129,12 +129,13 @@ class Context:
     def unhurried(self, *, strict: bool = False) -> Context:
         """Return this context without its deadline, for work that must be the same on every machine.
 
-        It plans by numbers, not by the clock; a search is `over` when the time is up, all the same.
+        It plans by numbers, not by the clock; but a search is `over` when the time is up.
 
         Parameters
         ----------
         strict : bool
-            Whether the time is all there is: then work that must be whole raises `Unfinished` at its end.
+            Whether the deadline is strict: then work that must be completed raises `Unfinished` when the time
+            is up.
         """
         new = self.part(0.0, 1.0)
         if self.deadline is not None:
@@ -221,7 +222,7 @@ class Context:
         Parameters
         ----------
         whole : bool
-            Whether the work must be whole: then a wish to finish raises `Unfinished`.
+            Whether the work must be completed: then a request to finish raises `Unfinished`.
         """
         if self._whole.cancel.is_set() or self._whole.halt.is_set():
             raise Cancelled("cancelled: nothing was made")
@@ -235,7 +236,7 @@ class Context:
     ) -> None:
         """Report this part's progress, and obey requests to stop (see `check`); by default for a search.
 
-        With a deadline, what is shown is the share of the time where that is more.
+        With a deadline, the display shows the share of the time if that is larger.
         """
         share = self._whole
         if self._stage:
@@ -263,8 +264,8 @@ class Context:
     def pieces(self, work: Callable[[int], float], *, budget: int) -> None:
         """Call ``work(budget)`` until it returns 1.0, the share done; the budget adapts to keep pieces short.
 
-        For work that must be whole. Its state lives in arrays that ``work`` owns, so the result does not
-        depend on where it was cut.
+        For work that must be completed. Its state is in arrays that ``work`` owns, so the result does not
+        depend on the cuts between pieces.
         """
         done = 0.0
         while done < 1.0:
@@ -276,7 +277,7 @@ class Context:
     def ranges(self, work: Callable[[int, int], object], stop: int, *, budget: int, start: int = 0) -> None:
         """Call ``work(start, stop)`` for one range after the other, until the last one ends at ``stop``.
 
-        For work that must be whole and takes one item after the other; the ranges adapt to short pieces.
+        For work that must be completed, one item after the other; the ranges adapt to short pieces.
         """
         at = start
 
@@ -292,7 +293,7 @@ class Context:
     def search(self, work: Callable[[int], bool], *, budget: int) -> Iterator[None]:
         """Call ``work(budget)`` until it returns that all is done or `over` holds; yield after each piece.
 
-        For work that has a result after every piece. Whoever iterates tells how far it is.
+        For work that has a result after every piece. The caller reports the progress.
         """
         budget, ended = min(budget, 8), False
         while not ended and not self.over:
@@ -315,13 +316,15 @@ class Context:
         Parameters
         ----------
         function : callable
-            Takes a block. Where a block takes longer than a moment, it looks at `over` or calls `check`.
+            Takes a block. If a block takes longer than a moment, the function looks at `over` or calls
+            `check`.
         blocks : iterable
             Anything; results must not depend on the order in which they are worked on.
         whole : bool
-            Whether all blocks are needed: then a wish to finish raises. A search returns what it has.
+            Whether all blocks are needed: then a request to finish raises. A search returns its best result
+            so far.
         tell : callable, optional
-            Called every tenth of a second instead of telling the share of the blocks that are done.
+            Called every tenth of a second instead of reporting the share of finished blocks.
         """
         listed = list(blocks)
         if getattr(self._whole.thread, "working", False):  # inside a block: no threads within threads
@@ -352,9 +355,10 @@ class Context:
         work : callable
             The code, such as that of a solver.
         stop : callable
-            Makes it end soon, with what it has: called when `over` holds, and when this thread leaves.
+            Makes the code end soon with its result so far: called when `over` holds, and when this thread
+            leaves.
         tell : callable, optional
-            Called every tenth of a second; by default it repeats what was told last.
+            Called every tenth of a second; by default it repeats the last report.
         """
         with ThreadPoolExecutor(1) as pool:
             future = pool.submit(work)

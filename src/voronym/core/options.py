@@ -119,7 +119,7 @@ class Declared:
     text : str
         What it means: a sentence for help and documentation.
     check : callable, optional
-        ``(name, value) -> value``, which refuses what it cannot be.
+        ``(name, value) -> value``, which refuses invalid values.
     shape : Shape
         How it is written on a command line, and which field a page has for it.
     flag : str
@@ -179,15 +179,15 @@ def option(
     Parameters
     ----------
     default : object
-        Its value where nothing is said.
+        Its default value.
     text : str
-        What it means, for the command line's help and the documentation.
+        Its meaning, for the help of the command line and the documentation.
     check : callable, optional
-        ``(name, value) -> value``, which refuses what it cannot be.
+        ``(name, value) -> value``, which refuses invalid values.
     shape : Shape
         Whether it is one value, a list of columns, or a value for each of some columns.
     **about
-        What else is declared about it: see `Declared`.
+        Further declarations: see `Declared`.
     """
     return field(default=default, metadata={"text": text, "check": check, "shape": shape, **about})
 

@@ -74,7 +74,7 @@ class Plugin:
     entries : tuple of (str, str)
         What it registered: nouns and names.
     problem : str
-        Why it could not be loaded, one line; empty where it was.
+        Why it could not be loaded, in one line; empty if it was loaded.
     seconds : float
         How long loading took.
     """

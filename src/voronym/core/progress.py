@@ -20,9 +20,9 @@ class Progress:
     done : float
         Share of the whole work that is done, from 0 to 1; it never decreases.
     loss : float, optional
-        Information loss so far, in percent, where the method knows it.
+        Information loss so far, in percent, if the method knows it.
     bound : float, optional
-        Information loss, in percent, that no partition can beat, where it is proven already.
+        Proven lower bound on the information loss, in percent, if there is one yet.
     """
 
     stage: str

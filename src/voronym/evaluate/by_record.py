@@ -62,9 +62,10 @@ def risk_by_record(
     keys : sequence of str
         Columns that an intruder may know.
     weights, sampling_fraction, population : optional
-        Of the population, as for `voronym.population_risk`: without one of them there is no individual risk.
+        Facts about the population, as for `voronym.population_risk`: without one of them there is no
+        individual risk.
     household, person : str, optional
-        The columns that tell whose row it is. Classes are counted in them, too.
+        The columns of households and people. Classes are counted in these units, too.
     suda : int
         Most columns of a minimal sample unique.
     seed : int
@@ -73,7 +74,7 @@ def risk_by_record(
     Returns
     -------
     polars DataFrame
-        ``row`` (from 1), ``class_size``, where they are declared ``class_people`` and ``class_households``,
+        ``row`` (from 1), ``class_size``, ``class_people`` and ``class_households`` if they are declared,
         ``unique``, ``suda_score`` and the ``suda_column`` that adds most to it; with weights, a sampling
         fraction or a population ``individual_risk``, with households ``household_risk``; with a sampling
         fraction ``dis_suda``. Not for publication.

@@ -112,7 +112,7 @@ def frontier(
     keys : sequence of str
         The columns that are published.
     confidential : str
-        The column that they tell about.
+        The confidential column.
     release : DataFrame, optional
         A masked table of the same records, with the confidential column: its point in the plane.
     aligned : bool

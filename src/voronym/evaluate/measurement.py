@@ -28,26 +28,26 @@ class Measurement(Plain):
     findings : tuple of Finding
         One per privacy model.
     risk : Risk
-        Sizes of classes and what follows from them.
+        Sizes of classes, and the risks that follow from them.
     population_risk : PopulationRisk or None
-        What an intruder who does not know who is in the table achieves in the population.
+        The success in the population of an intruder who does not know who is in the table.
     suda : Suda or None
         Records that few keys single out.
     original_risk : Risk or None
         The same for the original.
     utility : Utility or None
-        What was lost, where the original was given.
+        The loss, if the original was given.
     linkage : Linkage or None
         Record linkage of the originals to the table.
     penalty : Penalty or None
-        What was lost in ranges, where it is known which row belongs to which.
+        The loss by ranges, if it is known which rows correspond.
     intervals : tuple of Interval
         Interval disclosure of each numeric key.
     basis : {"aligned", "nearest", None}
-        What the intervals compare an original with: its own released record, or the nearest one, where it is
-        not known which is its own.
+        The released record that an original is compared with: its own, or the nearest one if its own is
+        unknown.
     notes : tuple of str
-        What was left out, and why.
+        Omitted figures, with reasons.
     seed : int
         Seed of all samples.
     """

@@ -54,13 +54,13 @@ class Risk(Plain):
     share_at_risk : float
         ``at_risk / n``.
     journalist : dict or None
-        Risk against a population of which the table is a part, where one was given: ``F_i`` records of the
-        population share the keys of record i. ``max`` and ``mean`` of ``1 / F_i``, the number of records
-        ``at_risk`` above the threshold and ``absent``, records whose keys the population does not have (they
-        count with ``1 / f_i``, as if the table were the population).
+        Risk against a population that includes the table, if one was given: ``F_i`` records of the population
+        share the keys of record i. ``max`` and ``mean`` of ``1 / F_i``, the number of records ``at_risk``
+        above the threshold and ``absent``, records whose keys the population does not have (they count with
+        ``1 / f_i``, as if the table were the population).
     counted : str
-        What sizes are numbers of: records, people or households. Of the latter two, each counts once in every
-        class that it is in.
+        The unit of sizes: records, people or households. A person or household counts once in each of its
+        classes.
 
     References
     ----------

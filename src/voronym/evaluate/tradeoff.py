@@ -86,7 +86,7 @@ class Plane:
     curves : tuple of Curve
         Limits on the risk at a distortion.
     notes : tuple of str
-        Which curve is not there, and why.
+        Missing curves, with reasons.
     """
 
     levels: Levels

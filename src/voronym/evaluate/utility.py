@@ -34,10 +34,10 @@ class Utility(Plain):
     Parameters
     ----------
     information_loss : float or None
-        ``100 SSE / SST`` over the encoded keys, in percent: the share of the keys' variance that is gone.
-        None where it is not known which row belongs to which.
+        ``100 SSE / SST`` over the encoded keys, in percent: the lost share of the keys' variance. None if it
+        is not known which rows correspond.
     loss_by_key : dict of str to float
-        The same for each key (a location is one); empty where the rows are not known to correspond.
+        The same for each key (a location is one); empty if it is not known which rows correspond.
     columns : tuple of ColumnChange
         Each released column before and after.
     correlation : Correlation or None
@@ -45,13 +45,13 @@ class Utility(Plain):
     pmse : PMSE or None
         Whether a model can tell the two tables apart.
     notes : tuple of str
-        What was left out, and why.
+        Omitted figures, with reasons.
     ways : tuple of Way
-        For each location how far its places were moved, in metres; empty where the rows are not known to
+        For each location, how far its places moved, in metres; empty if it is not known which rows
         correspond.
     changes : tuple of KeyChange
-        For each key how many records kept their value and how far the others moved; empty where the rows are
-        not known to correspond.
+        For each key, how many records kept their value and how far the others moved; empty if it is not known
+        which rows correspond.
     """
 
     information_loss: float | None

@@ -34,15 +34,15 @@ Given = Mapping[Any, Sequence[Any]] | Iterable[Sequence[Any]] | str | os.PathLik
 class Hierarchy:
     """A tree above the values of a column.
 
-    Trees may be unbalanced. A value with fewer ancestors than others is taken to stand at every level below
-    its first ancestor, as if it were repeated there. So "E11", recorded without its fourth digit, stays
-    close to "E11.9", whose parent it is.
+    Trees may be unbalanced. A value with fewer ancestors than others counts at every level below its first
+    ancestor, as if it were repeated there. So "E11", recorded without its fourth digit, stays close to
+    "E11.9", whose parent it is.
 
     Parameters
     ----------
     rows : iterable of sequences of str
-        A value and its ancestors each, nearest first. The last ancestor is the root, the same for all; where
-        it is not, a root "*" is put above. Rows of two entries may also be pairs of child and parent, which
+        A value and its ancestors each, nearest first. The last ancestor is the root, the same for all;
+        otherwise a root "*" is added above. Rows of two entries may also be pairs of child and parent, which
         are followed upwards. Empty entries are skipped.
 
     Examples
@@ -108,8 +108,8 @@ class Hierarchy:
         delimiter : str, optional
             Between the entries; by default the one of ``;``, tab, ``|`` and ``,`` that splits most lines.
         header : bool, optional
-            Whether the first line names the columns. By default it does where the other lines share a root
-            that it lacks, or where its entries are words such as "level 1" or "parent".
+            Whether the first line names the columns. By default it does if the other lines share a root that
+            it lacks, or if its entries are words such as "level 1" or "parent".
         """
         name = Path(path).name
         try:
@@ -224,7 +224,7 @@ class Hierarchy:
         hang : bool
             Hang values that the hierarchy lacks directly below the root, instead of refusing them.
         hint : str
-            What else can be done about them, for the message.
+            Further advice about them, for the message.
         """
         names = [str(value) for value in values]
         strange = np.array([name not in self.paths for name in names], dtype=bool)

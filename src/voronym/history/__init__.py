@@ -22,13 +22,13 @@ Why it holds, by induction: a group that was just formed has k people with one a
 that lives only loses people, so the others go on to share all that they shared. Below k it is dissolved.
 
 What is computed over people, such as a centre or a mean weight, is computed when they are first published.
-After that, what their group published stands for what they have: no difference of figures is about fewer
-people than a group had when it was formed, people who left included.
+After that, the published values of their group replace their own: no difference of figures is about fewer
+people than a group had when it was formed, including people who left.
 
-What it does not say. Where the rows of one person can be recognised in two releases, by values that do not
-change, histories do not end with a group: `shared` without ``begun`` counts for that intruder. With the
-policy ``dissolved="retire"`` nobody below k is published in that count either. And who leaves a group alone
-is told by the difference: nothing that is published later can hide it.
+The limits. If an intruder recognises the rows of a person in two releases, by values that do not change,
+histories do not end with a group: `shared` without ``begun`` counts for that intruder. With the policy
+``dissolved="retire"`` nobody below k is published in that count either. The difference of two releases
+reveals a person who leaves a group alone: no later release can hide that.
 """
 
 from voronym.history.engine import Round, advance

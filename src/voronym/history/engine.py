@@ -32,12 +32,12 @@ class Round:
     Parameters
     ----------
     groups : array of int, shape (n,)
-        The group of everybody present; -1 for those who wait and are not published. A group that lives keeps
-        its number; new ones have numbers that were not in use.
+        The group of everybody present; -1 for people who wait and are not published. A living group keeps its
+        number; new groups get unused numbers.
     waited : array of int, shape (n,)
-        For how many rounds, this one included, each has not been published; 0 for those who are.
+        Number of rounds, this one included, in which each person was not published; 0 for published people.
     began : array of bool, shape (n,)
-        Whose history begins with this round: their group was formed now.
+        Whether each person's history begins with this round: their group was formed now.
     kept, formed : int
         Groups that live on, and groups that were formed.
     dissolved : int
@@ -91,11 +91,11 @@ def advance(
     records : Records
         The people present now, in a space.
     groups : array of int, shape (n,)
-        The group that each had last; -1 for those who had none. People who are gone are not in it.
+        The last group of each person; -1 without one. People who left are not included.
     k : int
         The least number of people in a group.
     ctx : Context
-        The same seed gives the same groups. The work must be whole.
+        The same seed gives the same groups. The work must be completed.
     policy : Policy, optional
         See there.
     waited : array of int, shape (n,), optional
@@ -106,13 +106,13 @@ def advance(
         ``(problem, people, ctx) -> groups``, which forms groups, -1 for people who wait; by default the
         method of the policy.
     apart : array of int, shape (n,), optional
-        People with different numbers are never put into one group: in which releases each was before, 0 for
-        people who were in none. The difference of two releases tells who was in one of them.
+        A number for the releases each person was in before, 0 for none. People with different numbers never
+        share a group: the difference of two releases reveals who was in one of them.
 
     Returns
     -------
     Round
-        Whose groups have at least k people each. Nobody joined a group that lives.
+        Its groups have at least k people each. Nobody joined a living group.
 
     Examples
     --------

@@ -71,8 +71,8 @@ class Entry:
         Marks of what each had in every column, by which a change is seen (see `voronym.history.marks`);
         ``about["marked"]`` names the columns.
     cells : array of bool, shape (n, 2 figures + 1), optional
-        Over whom figures of columns were computed (``about["cells"]`` says which); who of these has about as
-        much as the others; and, last, whose weight is nearly all of that of k people of their group.
+        For each figure of a column (``about["cells"]``), the people in it, and those of ordinary size there;
+        last, the people whose weight is nearly all of that of some k people of their group.
     """
 
     number: int
@@ -131,9 +131,9 @@ class Ledger:
     It holds, for each release, keyed fingerprints of its people (HMAC-SHA256; the key is in the ledger and
     nowhere else), the number of the group of each, k, the names of keys and columns, the time, and what the
     groups published, which is in the release anyway; and keyed marks of 16 bits for what each person has in a
-    column, by which a change is seen. It holds nobody's values. Whoever has the ledger *and* a list of people
-    can tell who is in it, and can test a guess of a value: it is made for its owner alone (mode 0600), and
-    belongs where the original table belongs.
+    column, by which a change is seen. It holds nobody's values. Anybody who has the ledger *and* a list of
+    people can find out who is in it, and can test a guess of a value. So only its owner can read it (mode
+    0600), and it belongs where the original table is.
 
     Parameters
     ----------
@@ -213,9 +213,9 @@ class Ledger:
         entry : Entry
             Without a number yet: ``begun`` is 0 for people whose history begins with it.
         path, sha256
-            The file, so that an entry whose maker was killed in between can be told true or false later.
+            The file, so that an entry of a killed process can be confirmed or removed later.
         expect : int
-            How many entries there were when it was checked. Where there are others now, nothing is entered.
+            Number of entries when the release was checked. If it has changed, nothing is entered.
         """
         with _opened(self.path) as base:
             base.execute("begin immediate")

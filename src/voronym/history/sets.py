@@ -34,7 +34,7 @@ def shared(history: ArrayLike, begun: ArrayLike | None = None, homes: ArrayLike 
     Returns
     -------
     array of int, shape (n,)
-        With the person themselves; 1 is a person who is singled out.
+        Including the person; 1 means that the person is singled out.
 
     Notes
     -----

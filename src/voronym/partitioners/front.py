@@ -38,7 +38,7 @@ def microaggregate(
     """Partition records into groups of at least k, losing as little as possible.
 
     The problem: minimise ``sum_i |x_i - mean(group of i)|^2`` over all partitions whose groups have at least
-    k records. It is NP-hard from two columns on; methods differ in how near they come and what they cost.
+    k records. It is NP-hard for two columns or more; methods differ in loss and time.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def microaggregate(
     space : Space, optional
         The cost between records; Euclidean by default.
     weights : array, shape (n,), optional
-        How much each record counts in the means and in the loss, above 0; k counts records all the same. A
-        method that cannot use them says which can.
+        How much each record counts in the means and in the loss, above 0; k still counts records. A method
+        that cannot use them names those that can.
     time_limit : float, optional
         Seconds for the whole call, for methods that search (see `voronym.algorithms`). Without one, the same
         seed gives the same partition on every machine.
@@ -63,7 +63,7 @@ def microaggregate(
         the best so far, or anything else to end the work.
     device : {"cpu", "cuda", "auto"}
         Where "mdav", "kd" and "pairs" run, alone or within another method: on the processor, on a GPU (needs
-        the extra ``gpu``), or on a GPU where there is one. Groups of "mdav" are the same everywhere.
+        the extra ``gpu``), or on a GPU if there is one. Groups of "mdav" are the same everywhere.
     **options
         Options of the method, such as ``gamma`` for "vmdav".
 

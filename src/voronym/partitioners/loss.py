@@ -45,7 +45,7 @@ def information_loss(X: ArrayLike, part: Partition) -> float:
     """Return the information lost by publishing cell means, in percent: ``100 * SSE / SST``.
 
     SSE is the sum of squared distances of the records to the mean of their cell, SST that to the mean of all.
-    Where all records are equal there is nothing to lose, and the loss is 0.
+    If all records are equal, the loss is 0.
 
     Parameters
     ----------

@@ -2,8 +2,9 @@
 
 A plug-in is a distribution with an entry point of the group ``voronym.plugins``, which names a module whose
 import registers things, or a function without arguments that does. Verbs have an entry point of their own,
-whose name ends in ``.verbs``: it is loaded when a command is read, the others when something is asked for
-that the registries lack. Names here are loaded when they are asked for, so that a module of verbs is quick.
+whose name ends in ``.verbs``: it is loaded when a command is read. The others are loaded when a name is
+missing in the registries. Names of this module are loaded on first use, so that a module of verbs loads
+quickly.
 """
 
 from __future__ import annotations

@@ -32,13 +32,13 @@ class AlphaK(ConfidentialModel):
     """No value of a confidential column has more than a share alpha of any class.
 
     Together with k-anonymity this is (alpha, k)-anonymity, with every value of the column a sensitive one. It
-    limits how sure somebody who finds a class can be of its value. Missing counts as a value.
+    limits the certainty of an intruder who finds a class. Missing counts as a value.
 
     Parameters
     ----------
     alpha : float or None
         Greatest share, above 0 and at most 1. It cannot be below the share of the most frequent value in the
-        whole table. None measures without asking for anything.
+        whole table. None only measures.
     column : str, optional
         The confidential column; by default each of them.
 
@@ -70,6 +70,7 @@ class AlphaK(ConfidentialModel):
     def judge(self, levels: Levels) -> Judge:
         """Return the measure of cells of a partition of one column.
 
-        A merged cell has at most the sum of the counts of its parts, so its share is at most the greater one.
+        A merged cell has at most the sum of the counts of its parts, so its share is at most the larger of
+        both.
         """
         return Judge(levels, greatest_share, self.alpha, name=self.name)

@@ -31,15 +31,15 @@ class Finding:
     value : float
         What was measured.
     required : float or None
-        What was asked for; None when the model only measured.
+        The requirement; None if the model only measured.
     holds : bool
-        Whether the table meets the requirement. True when nothing was asked.
+        Whether the table meets the requirement. True without a requirement.
     worst : tuple of dict
         The places furthest from the requirement, as counts. Never a person's values.
     detail : dict
         Further figures, JSON-able.
     about : str
-        A few words on what the value is, such as the column; printed behind it.
+        A few words about the value, such as the column; printed after it.
     strict : bool
         Whether the requirement itself is refused: the value must be below it.
     at_most : bool
@@ -124,8 +124,8 @@ class Model(Protocol):
     model reads its own text, so a model may have several parameters. ``str`` gives the whole text back, so
     that ``parse_model(str(m)) == m``: recipes rely on it.
 
-    What a model does not say of itself, it gets from `DEFAULTS` when it is registered; those that derive
-    from `voronym.privacy.text.TextModel` inherit it.
+    A model gets what it does not declare from `DEFAULTS` when it is registered; models that derive from
+    `voronym.privacy.text.TextModel` inherit it.
     """
 
     unasked: ClassVar[bool]

@@ -45,8 +45,8 @@ def limited_gain(runs: Runs, levels: Levels) -> Floats:
 class BetaLikeness(ConfidentialModel):
     """No class makes a confidential value more than 1 + beta times as likely as in the whole table.
 
-    ``(p - q) / q <= beta``, where p is the share of a value in the class and q its share in the table. That a
-    value becomes *less* likely is no disclosure here, so a class may lack values, unlike for
+    ``(p - q) / q <= beta``, where p is the share of a value in the class and q its share in the table. A
+    value that becomes *less* likely is no disclosure here, so a class may lack values, unlike in
     delta-disclosure. Missing counts as a value.
 
     Parameters
@@ -54,14 +54,14 @@ class BetaLikeness(ConfidentialModel):
     beta : float or None
         Greatest relative gain, above 0. None only measures.
     kind : {"basic", "enhanced"}
-        ``enhanced`` asks for ``(p - q) / q <= min(beta, -ln q)``: frequent values, which a large beta would
-        let go up to 1, are limited too.
+        ``enhanced`` requires ``(p - q) / q <= min(beta, -ln q)``: this also limits frequent values, which a
+        large beta would allow up to 1.
     column : str, optional
         The confidential column; by default each of them.
 
     Notes
     -----
-    The value of a finding is the least beta that would hold. For ``enhanced`` it is infinite where a class
+    The value of a finding is the least beta that would hold. For ``enhanced`` it is infinite if a class
     exceeds ``-ln q`` for some value: then no beta holds. beta-likeness with beta limits the gain of
     delta-disclosure: ``ln p/q <= ln(1 + beta)``.
 
@@ -97,7 +97,7 @@ class BetaLikeness(ConfidentialModel):
         """Return the measure of cells of a partition of one column.
 
         The share of a value in a merged cell lies between those in its parts, and its limit stays: the gain
-        is at most the greater one, and within the limit where both are.
+        is at most the larger one, and within the limit if both are.
         """
         measure = limited_gain if self.kind == "enhanced" else gain
         return Judge(levels, measure, self.beta, name=self.name)

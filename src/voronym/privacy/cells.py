@@ -128,7 +128,7 @@ class Judge:
     name : str
         The model, for messages.
     rule : Rule, optional
-        The same measure for the kernels of enforcement, where they know it.
+        The same measure in the form of the enforcement kernels, if they know it.
 
     Examples
     --------
@@ -188,8 +188,8 @@ class Judge:
     def severity(self, values: float | Floats) -> Any:
         """How far each measure is from the threshold: 0 if it holds, larger is worse.
 
-        For an additive judge the contributions themselves while the sum is too large: the greatest
-        contribution is the first to reduce.
+        For an additive judge these are the contributions, while the sum is too large: the largest
+        contribution is reduced first.
         """
         result = np.asarray(values, np.float64)
         if self.required is None:

@@ -70,7 +70,7 @@ class ConfidentialModel(TextModel):
     def measure(self, table: Table) -> Finding:
         """Measure every class of the table, for each column; O(n log n) per column.
 
-        ``worst`` lists the classes furthest from the requirement by size and value; where nothing was asked,
+        ``worst`` lists the classes furthest from the requirement by size and value; without a requirement,
         the worst of all. ``detail`` has the figures of each column.
         """
         seen = [self._seen(column, table) for column in self.levels(table)]

@@ -20,17 +20,17 @@ def check_model(model: Model, *, at: Callable[[float], Model] | None = None) -> 
     """Check a privacy model against the contract.
 
     Its text builds it again; findings are JSON and hold no value of the table; the order of rows changes
-    nothing, and the table is left unchanged. Missing confidential values do not stop it. Where the model
-    can be enforced (it has ``judges``): one cell is measured as all cells are, merging two cells that hold
-    gives a cell that holds, and the finding is what the judges say.
+    nothing, and the table is left unchanged. Missing confidential values do not stop it. If the model can be
+    enforced (it has ``judges``): a single cell is measured like all cells, merging two cells that hold gives
+    a cell that holds, and the finding agrees with the judges.
 
     Parameters
     ----------
     model : Model
         Applied to columns of numbers and of labels.
     at : callable, optional
-        Builds the model with a given requirement. Then a table must hold at exactly what it measured, unless
-        the definition is strict.
+        Builds the model with a given requirement. Then a table must hold at exactly its measured value,
+        unless the definition is strict.
 
     Examples
     --------

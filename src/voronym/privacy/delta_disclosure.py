@@ -35,8 +35,8 @@ class DeltaDisclosure(ConfidentialModel):
     """No class makes any confidential value more than e^delta times more or less likely than in the table.
 
     max over classes and values of ``|ln p/q| <= delta``, where p is the share of the value in the class and q
-    its share in the table. A value of the table that is absent from a class is ruled out there: the measure
-    is infinite. So every class needs every value, and few tables get there without merging a lot.
+    its share in the table. If a value of the table is absent from a class, it is ruled out there, and the
+    measure is infinite. So every class needs every value, and most tables need many merges.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class DeltaDisclosure(ConfidentialModel):
     Notes
     -----
     The published definition asks for ``< delta``. Here a measure of exactly delta holds, as for every
-    threshold that is met; ask for a little less where that matters. With delta-disclosure every class is
-    within delta in relative entropy (t-closeness with ``distance=kl``), and the mutual information is at most
-    delta: the strongest of the three.
+    threshold that is met; ask for a little less if that matters. With delta-disclosure every class is within
+    delta in relative entropy (t-closeness with ``distance=kl``), and the mutual information is at most delta:
+    the strongest of the three.
 
     References
     ----------

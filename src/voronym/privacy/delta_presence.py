@@ -25,18 +25,18 @@ class DeltaPresence(TextModel):
     """An intruder who knows the whole population is at most delta sure that somebody is in the table.
 
     Of F people of the population with some keys, f are in the table: each of them is with probability f / F.
-    For tables where being in them is the secret: patients of one clinic, debtors, people who were asked.
+    For tables in which membership is the secret: patients of one clinic, debtors, participants of a survey.
 
     Parameters
     ----------
     delta : float or None
-        Greatest probability, above 0 and at most 1. None measures without asking for anything.
+        Greatest probability, above 0 and at most 1. None only measures.
     least : float, optional
-        Least probability, from 0 on: asks that nobody of the population can be ruled out, either.
+        Least probability, 0 or more: requires that nobody of the population can be ruled out, either.
     population : str, optional
         File with a table of the whole population and the same keys, coded as in the table that is measured;
-        the people in the table are among them. Without it everybody is known to be in the table, which
-        measures 1.
+        the people in the table are among them. Without it the table counts as the population, and the measure
+        is 1.
 
     References
     ----------
@@ -66,8 +66,9 @@ class DeltaPresence(TextModel):
     def measure(self, table: Table) -> Finding:
         """Count the people of the population, and of the table, with each combination of keys.
 
-        The value is the greatest f / F; ``detail`` has the least, 0 where the table has nobody with the keys
-        of somebody. More people in the table than in the population, with some keys, are certainly in it.
+        The value is the greatest f / F; ``detail`` has the least, which is 0 if nobody in the table has the
+        keys of some person. If the table has more people with some keys than the population, they are
+        certainly in it.
         """
         inside = table.heads
         there = inside if self.population is None else population_of(table, self.population)

@@ -28,29 +28,28 @@ RELATIONS = (REPLACE, ADD_REMOVE)
 class DifferentialPrivacy(TextModel):
     """Every published result would be nearly as likely if the values of one person were different.
 
-    A release is ε-differentially private where replacing the values of one unit changes the probability of
-    every published table by a factor of e^ε at most (and δ). Units are rows, or the people or households that
-    are declared. Noise that OpenDP draws is added to the centres of groups that one unit hardly changes.
+    A release is ε-differentially private if replacing the values of one unit changes the probability of every
+    published table by at most a factor of e^ε (and δ). Units are rows, or the people or households that are
+    declared. Noise that OpenDP draws is added to the centres of groups that one unit hardly changes.
 
     Parameters
     ----------
     epsilon : float or None
-        Above 0: the smaller, the more noise. 1 is a common choice. None measures without asking for anything,
-        and finds that no table shows it.
+        Above 0: the smaller, the more noise. 1 is a common choice. None only measures, and reports that no
+        table shows it.
     delta : float
         The probability with which the factor may be missed: 0, or far below 1 divided by the number of
         people.
     scope : {"keys", "all"}
-        What is private. "keys": the table of the published keys by itself; other columns stay beside them as
-        they are, and whoever recognises somebody by these learns the group of that person. "all": the whole
+        The private part. "keys": the table of the published keys; other columns are published unchanged next
+        to them, and anybody who recognises a person by these learns the person's group. "all": the whole
         published table.
     rows : int, optional
-        The most rows that a person or a household may have; needed where these are declared. Without them any
-        ``rows`` rows are protected together.
+        Largest number of rows of a person or household; needed if these are declared. Otherwise any ``rows``
+        rows are protected together.
     neighbours : {"replace", "add-remove"}
-        What is compared. "replace": the same table with other values of one unit; the number of rows is
-        public. "add-remove": the table with one unit more or less, too; the number of rows is noisy, and
-        nothing may be published as it was.
+        The compared tables. "replace": one unit has other values; the number of rows is public. "add-remove":
+        also one unit more or less; the number of rows is noisy, and no column may be published unchanged.
 
     References
     ----------

@@ -22,15 +22,14 @@ _WORST = 5
 class KAnonymity(TextModel):
     """Every combination of keys in the table belongs to at least k records.
 
-    Where the table says which rows are of one person, or of one household, k counts people, or households:
-    a person with five rows is one.
+    If people or households are declared, k counts these: a person with five rows counts once.
 
     Missing keys are a value of their own and no row is dropped (see `voronym.table.classes`).
 
     Parameters
     ----------
     k : int or None
-        Least number of records, 2 or more. None measures without asking for anything.
+        Least number of records, 2 or more. None only measures.
 
     References
     ----------
@@ -65,8 +64,8 @@ class KAnonymity(TextModel):
     def measure(self, table: Table) -> Finding:
         """Count the records behind each combination of keys.
 
-        ``worst`` lists the smallest sizes below k with their number of classes and records; where nothing was
-        asked, the smallest size of all. Time O(n) per key.
+        ``worst`` lists the smallest sizes below k with their number of classes and records; without a
+        requirement, the smallest size of all. Time O(n) per key.
         """
         counted = None if table.units is None else table.units.counted
         size, many = np.unique(table.heads, return_counts=True)

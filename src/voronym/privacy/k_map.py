@@ -49,13 +49,12 @@ class KMap(TextModel):
     """Every combination of keys in the table belongs to at least k people of the population.
 
     Weaker than k-anonymity: an intruder who does not know who is in the table has to tell k people apart.
-    Without weights and population nothing is known about the population but the table, and k-map is
-    k-anonymity.
+    Without weights and population the table counts as the population, and k-map is k-anonymity.
 
     Parameters
     ----------
     k : int or None
-        Least number of people, 2 or more. None measures without asking for anything.
+        Least number of people, 2 or more. None only measures.
     weights : str, optional
         Column of sampling weights: how many people each record stands for. An estimate: the sum of the
         weights of a class. Groups are merged until it holds.
@@ -65,9 +64,8 @@ class KMap(TextModel):
 
     Notes
     -----
-    People of a population are found by equal values. Released means of keys are mostly values that nobody
-    there has, so a model with ``population`` is for keys that were kept or recoded to categories; groups are
-    not merged for it.
+    People of a population are found by equal values. Nobody in the population has most released means. So use
+    ``population`` for keys that were kept or recoded to categories; groups are not merged for it.
 
     References
     ----------
@@ -103,7 +101,7 @@ class KMap(TextModel):
     def judges(self, table: Table) -> tuple[Judge, ...]:
         """Return the demands of enforcement: the people of a group, which merging increases.
 
-        By a population they are at least those with the keys of some record of the group.
+        With a population these are at least the people with the keys of some record of the group.
         """
         if self.population is not None:
             column, measure = self._counted(table), each_once
@@ -118,7 +116,7 @@ class KMap(TextModel):
     def measure(self, table: Table) -> Finding:
         """Count, or estimate, the people behind each class of the table.
 
-        ``worst`` lists the smallest numbers below k with their classes; where nothing is asked, the smallest.
+        ``worst`` lists the smallest numbers below k with their classes; without a requirement, the smallest.
         """
         sizes, about = self._people(table)
         result = float(sizes.min())

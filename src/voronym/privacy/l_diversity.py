@@ -56,13 +56,13 @@ class LDiversity(ConfidentialModel):
     Parameters
     ----------
     l : float or None
-        How many values. A whole number of 2 or more, or any number above 1 for ``entropy``. None measures
-        without asking for anything.
+        How many values. A whole number of 2 or more, or any number above 1 for ``entropy``. None only
+        measures.
     kind : {"distinct", "entropy", "recursive"}
         ``distinct``: at least l different values, the same as p-sensitivity. ``entropy``: exp(H) >= l, where
-        H is the entropy of the values of the class in nats; that is as diverse as l equally frequent
+        H is the entropy of the values of the class in nats: the class is as diverse as l equally frequent
         values. ``recursive``: r_1 < c (r_l + ... + r_m), where r_1 >= r_2 >= ... are the counts of the class:
-        the most frequent value is not too frequent, also after some others are ruled out.
+        the most frequent value is not too frequent, even after others are ruled out.
     c : float, optional
         For ``recursive``, above 0.
     column : str, optional
@@ -70,9 +70,9 @@ class LDiversity(ConfidentialModel):
 
     Notes
     -----
-    The value of a finding is what is compared: the least number of values, the least exp(H), or the greatest
-    r_1 / (r_l + ... + r_m), which must be *below* c: the published definition is strict, and so is this one.
-    Missing counts as a value. Entropy l-diversity implies distinct l-diversity.
+    The value of a finding is the compared figure: the least number of values, the least exp(H), or the
+    greatest r_1 / (r_l + ... + r_m), which must be *below* c: the published definition is strict, and so is
+    this one. Missing counts as a value. Entropy l-diversity implies distinct l-diversity.
 
     References
     ----------

@@ -43,9 +43,9 @@ class MutualInformation(ConfidentialModel):
     """The published keys reveal little about a confidential column on average: I(W; class) is bounded.
 
     I(W; class) = sum over classes of (size / n) KL(p || q), p the distribution of W in the class and q that
-    in the table: the average of what t-closeness with ``distance=kl`` limits in the worst class. It is the
-    number of nats by which an intruder's uncertainty about W falls, on average, when they find somebody's
-    class. 0 means that keys and W are independent.
+    in the table: the average of the distances that t-closeness with ``distance=kl`` limits in the worst
+    class. It is the mean number of nats by which an intruder's uncertainty about W falls when they find a
+    person's class. 0 means that keys and W are independent.
 
     Parameters
     ----------
@@ -56,19 +56,18 @@ class MutualInformation(ConfidentialModel):
     bins : int or "distinct", optional
         An ordered column with more distinct values than this is cut into this number of bins of about equal
         frequency, equal values together. By default the cube root of n, between 8 and 64; "distinct" never
-        bins. Others are taken as they are. Missing is a value of its own.
+        bins. Unordered columns are not binned. Missing is a value of its own.
     joint : bool
-        Whether all confidential columns are taken together, rather than the worst of them.
+        Whether to measure all confidential columns together, instead of the worst one.
     column : str, optional
         The confidential column; by default each of them.
 
     Notes
     -----
-    The value, and what the bound is compared with, is the plug-in estimate: the mutual information of the
-    table itself. As an estimate for the population behind it, it is too high; ``detail`` gives Miller and
-    Madow's correction, a confidence interval, and what the same classes would show by chance (see
-    `voronym.privacy.information`). Bins hide what happens inside them: the information about exact values is
-    at least that about bins.
+    The value, which is compared with the bound, is the plug-in estimate: the mutual information of the table
+    itself. As an estimate for the population it is too high; ``detail`` gives Miller and Madow's correction,
+    a confidence interval, and what the same classes would show by chance (see `voronym.privacy.information`).
+    Bins hide what happens inside them: the information about exact values is at least that about bins.
 
     References
     ----------

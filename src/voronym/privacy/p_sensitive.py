@@ -30,13 +30,13 @@ def distinct(runs: Runs, levels: Levels) -> Floats:
 class PSensitive(ConfidentialModel):
     """Every class has at least p different values of each confidential column.
 
-    Together with k-anonymity this is p-sensitive k-anonymity. It says nothing about how often the values
-    occur: 99 of 100 records may share one. Missing counts as a value.
+    Together with k-anonymity this is p-sensitive k-anonymity. It does not limit frequencies: 99 of 100
+    records may share one value. Missing counts as a value.
 
     Parameters
     ----------
     p : int or None
-        Least number of different values, 2 or more. None measures without asking for anything.
+        Least number of different values, 2 or more. None only measures.
     column : str, optional
         The confidential column; by default each of them.
 

@@ -48,7 +48,7 @@ class TCloseness(ConfidentialModel):
         divided by m - 1. ``equal``: earth mover's distance, all values 1 apart, which is the
         ``total-variation``. ``hierarchical``: earth mover's distance over a taxonomy. ``kl``: relative
         entropy. By default ordered for numeric, ordinal and datetime columns, equal for the others, and
-        hierarchical where a taxonomy is given.
+        hierarchical if a taxonomy is given.
     column : str, optional
         The confidential column; by default each of them.
     taxonomy : Hierarchy, mapping, rows, str or Path, optional
@@ -56,7 +56,7 @@ class TCloseness(ConfidentialModel):
 
     Notes
     -----
-    Missing is a value of its own. Where values are ordered it comes after the highest.
+    Missing is a value of its own; in an order it comes after the highest value.
 
     References
     ----------

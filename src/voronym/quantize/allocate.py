@@ -35,11 +35,11 @@ class Allocation(Planned):
     points, cells, shares : arrays, shape (n + divisions,)
         The whole plan, sorted: share of a point that goes to a cell, 1 unless the point is divided.
     costs : array, shape (m,)
-        The price of room. Every point goes where ``weight * d(x, place) + load * cost`` is least. Positive
-        only where a place is full, negative only where it has no more than its minimum. Where minimum and
-        capacity are the same it may be either; if they are everywhere, the least cost is 0.
+        The price of capacity. Every point goes to the place with the least ``weight * d(x, place) + load *
+        cost``. It is positive only if a place is full, negative only if a place has just its minimum. If
+        minimum and capacity are equal it may be either; if they are equal everywhere, the least cost is 0.
     loads : array, shape (m,)
-        What each place has to bear, by the plan.
+        The load of each place in the plan.
     cost : float
         Sum of ``weight * share * d``.
     gap : float
@@ -73,13 +73,13 @@ def allocate(
     ``minimum_q <= sum_i load_i z_iq <= capacity_q``. It is a transportation problem, solved exactly; the
     costs are its dual variables and prove it.
 
-    Points without weights are never divided. Points with weights may be: dividing no one would be
-    NP-hard (already two places of equal room are the partition problem). But at most m - 1 of them are, where
-    m is the number of places, and `Allocation.divided` names them. Whole weights with whole capacities are
-    divided into whole parts.
+    Points without weights are never divided. Points with weights may be divided: avoiding that would be
+    NP-hard (two places of equal capacity are already the partition problem). At most m - 1 points are
+    divided, where m is the number of places, and `Allocation.divided` names them. Whole weights with whole
+    capacities are divided into whole parts.
 
-    Two measures: ``weights`` count in the distance, ``loads`` against the room. Patients may travel by
-    the head, and need beds by the day. By default they are the same.
+    Two measures: ``weights`` count in the distance, ``loads`` against the capacity. For example, each patient
+    travels once but needs a bed for several days. By default they are the same.
 
     Parameters
     ----------
@@ -88,13 +88,13 @@ def allocate(
     centroids : array, shape (m, d)
         Places: hospitals, reviewers, agents. They stay where they are.
     capacities : array, shape (m,), or a number, optional
-        The most that each place can bear; without end by default.
+        Largest load of each place; unlimited by default.
     minimum : array, shape (m,), or a number, optional
-        The least that each place must get; 0 by default. The same as ``capacities``: exactly.
+        Smallest load of each place; 0 by default. Equal to ``capacities`` means an exact load.
     weights : array, shape (n,), optional
         How much each point counts in the distance; 1 by default.
     loads : array, shape (n,), optional
-        How much room each point takes; as much as its weight by default.
+        The load of each point; by default its weight.
     space : Space, optional
         The distance; squared Euclidean by default. Only its cost is used, as places do not move.
     progress : callable, optional
@@ -106,9 +106,9 @@ def allocate(
 
     Notes
     -----
-    Cost: without weights, that of `transport`, and so with whole weights up to two million in total. Others
-    go through a linear programme (HiGHS) over the pairs that the prices of a sample make likely, and again
-    with those that turn out to be missing: seconds for 10,000 points and 100 places.
+    Cost: without weights, that of `transport`, and so with whole weights up to two million in total. Other
+    weights are solved by a linear programme (HiGHS) over pairs that the prices of a sample make likely, and
+    again with missing pairs: seconds for 10,000 points and 100 places.
 
     References
     ----------

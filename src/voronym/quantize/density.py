@@ -38,7 +38,7 @@ class Shares:
         Exact (Clopper and Pearson) intervals. With probability ``level`` or more, all of them together
         contain the true probabilities (Bonferroni).
     level : float
-        How sure the intervals are.
+        Joint confidence of the intervals.
     samples : int
         How many points were drawn.
     """
@@ -75,9 +75,9 @@ def design_density(
 
     The problem: minimise ``E d(X, centroid of its cell)`` with ``P(cell q) = probabilities[q]``, where X is
     distributed as the source says. It is solved on a sample, where the probabilities are met exactly; for the
-    population they are met up to the error of sampling, about ``sqrt(p / samples)`` for a cell of
-    probability p. `shares` measures them on a fresh sample. The quantizer is designed once and applied to
-    whoever comes: it promises nothing about k.
+    population they are met up to the error of sampling, about ``sqrt(p / samples)`` for a cell of probability
+    p. `shares` measures them on a fresh sample. The quantizer is designed once and applied to anybody: it
+    promises nothing about k.
 
     Parameters
     ----------
@@ -87,13 +87,13 @@ def design_density(
     cells : int, optional
         Number of cells of equal probability.
     bounds : array, shape (d, 2), optional
-        Lowest and highest value of each coordinate: outside, the density is taken for 0.
+        Lowest and highest value of each coordinate: outside, the density counts as 0.
     samples : int, optional
         Points to draw; 1,000 for each cell by default.
     probabilities : array, shape (m,), optional
-        Where they are not equal.
+        The probabilities, if they are not equal.
     init : str, Partition, array or Quantizer
-        Where to start; an earlier quantizer when the population has drifted.
+        The start; for example an earlier quantizer after the population has changed.
     space, progress
         As in `design`.
     seed : int, Generator or None
@@ -107,8 +107,8 @@ def design_density(
 
     Notes
     -----
-    A density is sampled by rejection in the box. Its ceiling is raised when a value above it is met, and
-    what was accepted before is thinned in proportion. A peak so narrow that no draw meets it is missed.
+    A density is sampled by rejection in the box. Its ceiling rises when a value above it occurs, and earlier
+    accepted points are thinned in proportion. A peak that no draw hits is missed.
 
     References
     ----------
@@ -158,10 +158,10 @@ def shares(
     samples : int
         Points to draw.
     level : float
-        How sure all the intervals together should be.
+        Joint confidence of all intervals.
     seed : int, Generator or None
-        For the sample. Take another one than for the design: on the sample it was made from, a
-        quantizer looks better than it is.
+        For the sample. Use another seed than for the design: on its own sample a quantizer looks better than
+        it is.
 
     Examples
     --------

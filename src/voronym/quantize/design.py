@@ -32,14 +32,14 @@ REFERENCE = (
 def design(X: ArrayLike, cells: int | None = None, **options: Any) -> Quantizer:
     """Design a quantizer whose cells have prescribed probabilities, at a small mean distance.
 
-    What `voronym.quantize.pcl` does, with the same arguments; only the quantizer is returned.
+    Does the same as `voronym.quantize.pcl`, with the same arguments, and returns only the quantizer.
 
     Parameters
     ----------
     X : array, shape (n, d) or (n,)
         The points, used as they are.
     cells : int, optional
-        How many cells of sizes as equal as possible, where neither probabilities nor sizes are given.
+        Number of cells of nearly equal size, if neither probabilities nor sizes are given.
     **options
         ``probabilities``, ``sizes``, ``costs``, ``init``, ``speed``, ``restarts``, ``cooling``, ``space``,
         ``seed``, ``tolerance``, ``iterations``, ``time_limit`` and ``progress``: see `voronym.quantize.pcl`.
@@ -47,8 +47,8 @@ def design(X: ArrayLike, cells: int | None = None, **options: Any) -> Quantizer:
     Returns
     -------
     Quantizer
-        On the points it was designed with, its cells have the sizes asked for, but for equal points that had
-        to be divided between cells: a rule sends all of them to one.
+        On its own points, its cells have the requested sizes, except for equal points that had to be divided
+        between cells: a rule sends all of them to one cell.
 
     Examples
     --------

@@ -41,9 +41,9 @@ class Masses:
     values : array, shape (m,)
         Integral over each cell, within the frame.
     errors : array, shape (m,)
-        No integral is farther off where ``proven``; otherwise what halving the triangles changed.
+        Largest errors of the integrals if ``proven``; otherwise the change by halving the triangles.
     centroids : array, shape (m, 2)
-        Centres of gravity; the quantizer's own where a cell has no mass.
+        Centres of gravity; the quantizer's own centroid for a cell without mass.
     proven : bool
         Whether the errors are bounds.
     """
@@ -80,12 +80,12 @@ def integrate_cells(
     density : callable
         ``density(points) -> values`` for points of shape (n, 2); it need not integrate to 1.
     bounds : (left, bottom, right, top)
-        The frame. What is outside does not count.
+        The frame. Everything outside is ignored.
     derivative : (int, float), optional
         An order r of 1 to 6, and a bound on the r-th derivative of the density along any line: then the
         errors are proven. For a standard normal density of the plane, (6, 15 / 2π).
     tolerance : float
-        The error of a cell that is aimed at.
+        The target error of a cell.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def design_integral(
     iterations : int
         Rounds, at most.
     tolerance : float
-        How far the share of a cell may be off.
+        Largest error of the share of a cell.
     seed, progress
         As in `design_density`.
 

@@ -26,9 +26,9 @@ Below = tuple["Quantizer | LevelQuantizer", ...]
 class LevelQuantizer:
     """Cells divided into cells: a quantizer on top, and one for each of its cells.
 
-    A point goes down level by level, so that 100 times 100 cells are found by looking at 200. Cells of the
-    last level are numbered through, first those of the first cell above. Like a `Quantizer` it promises
-    nothing about k, and its file is to be treated like the release itself.
+    A point goes down level by level, so that the search among 100 times 100 cells looks at 200 cells. Cells
+    of the last level have consecutive numbers, beginning with those in the first cell above. Like a
+    `Quantizer` it promises nothing about k; treat its file like the release itself.
 
     Parameters
     ----------
@@ -182,23 +182,24 @@ def _made(content: dict[str, Any], space: Space) -> Quantizer | LevelQuantizer:
 def design_levels(X: ArrayLike, cells: Sequence[int], **options: Any) -> LevelQuantizer:
     """Design cells within cells: each level of equal sizes, designed by `pcl` within the level above.
 
-    Where cells are many, this is much faster to design and to search than one level, and loses a little: no
-    cell crosses the border of the one above.
+    With many cells, this is much faster to design and to search than one level, and loses a little more: no
+    cell crosses the border of the cell above.
 
     Parameters
     ----------
     X : array, shape (n, d) or (n,)
         The points, used as they are.
     cells : sequence of int
-        Into how many cells each cell of the level above is divided: ``(10, 20)`` makes 10, and 200 in all.
+        Number of cells into which each cell of the level above is divided: ``(10, 20)`` makes 10, and 200 in
+        all.
     **options
         Of `voronym.quantize.pcl`: ``space``, ``seed``, ``init`` by name, ``restarts``, ``cooling`` and more.
 
     Returns
     -------
     LevelQuantizer
-        On the points of the design sizes of cells within one differ by one at most, but for equal points that
-        had to be divided.
+        On the points of the design, sizes of cells within a cell differ by at most one, except for equal
+        points that had to be divided.
 
     References
     ----------

@@ -35,11 +35,12 @@ class Measured(Planned):
     points, cells, shares : arrays, shape (n + divisions,)
         The whole plan: share of a point that goes to a cell, 1 unless the point is divided.
     centroids, costs : arrays, shape (m, d) and (m,)
-        A point is where ``weight * d(x, centroid) + load * cost``, and the price of moving, is least.
+        Each point is in the cell with the least ``weight * d(x, centroid) + load * cost`` plus the price of
+        moving.
     loads : array, shape (m,)
-        What each cell bears by the plan.
+        The load of each cell in the plan.
     whole_loads : array, shape (m,)
-        The same by ``labels``: off by no more than the loads of the divided points.
+        The same by ``labels``: the error is at most the loads of the divided points.
     trace : tuple of float
         The objective after each assignment; it never rises.
     moved : array of int
@@ -81,20 +82,20 @@ def design_measures(
 
     The problem: minimise ``sum_iq weight_i z_iq d(x_i, centroid_q)``, plus the price of moving, over
     centroids and shares z, with ``sum_q z_iq = 1`` and ``sum_i load_i z_iq`` as prescribed for each cell. So
-    districts may be near by the head and equal by area, or have as many ill people each. Lloyd's
+    districts may be compact by people and equal by area, or have equal numbers of ill people. Lloyd's
     alternation: with the centroids fixed, an exact transportation problem; with the shares fixed, weighted
     centroids. Neither can raise the objective.
 
-    Points are divided where whole ones cannot give the loads exactly, at most m - 1 of them; ``labels`` has
-    them whole, and ``whole_loads`` says what comes of it. With weights and loads of 1, whole bounds
-    and a price, nobody is divided.
+    Points are divided if whole points cannot give the exact loads, at most m - 1 of them; ``labels`` has them
+    whole, and ``whole_loads`` has the resulting loads. With weights and loads of 1, whole bounds and a price,
+    nobody is divided.
 
     Parameters
     ----------
     X : array, shape (n, d) or (n,)
         The points, used as they are.
     cells : int, optional
-        How many cells of equal load, where neither probabilities nor bounds are given.
+        Number of cells of equal load, if neither probabilities nor bounds are given.
     weights : array, shape (n,), optional
         How much each point counts in the distance; 1 by default.
     loads : array, shape (n,), optional
@@ -102,11 +103,11 @@ def design_measures(
     probabilities : array, shape (m,), optional
         The share of the total load of each cell; they sum to 1.
     bounds : pair of arrays, shape (m,), optional
-        The least and the most that each cell may bear: ``(k, 2k - 1)``, with the number of cells, say.
+        Smallest and largest load of each cell: for example ``(k, 2k - 1)``, with the number of cells.
     stay : array of int, shape (n,), optional
-        The cell in which each point was, -1 for newcomers; then ``init`` is where their centroids are.
+        The earlier cell of each point, -1 for newcomers; then ``init`` has the centroids of these cells.
     moving : float or array, shape (n,)
-        What it costs to move a point out of its old cell, in units of the distance.
+        The cost of moving a point out of its old cell, in units of the distance.
     init : "random", array, Partition or Quantizer
         The first centroids; "random" points are drawn by their loads. With ``stay``, the old cells'.
     space : Space, optional

@@ -46,13 +46,13 @@ class Design:
     Parameters
     ----------
     quantizer : Quantizer
-        Centroids and costs. It assigns the design's points as in ``labels``; equal points that are divided
-        between cells, and other ties that no costs can break, go to one of them.
+        Centroids and costs. It assigns the design's points as in ``labels``, except that equal points divided
+        between cells, and other unbreakable ties, go to one cell.
     labels : array of int, shape (n,)
-        The cell of each point, numbered as the quantizer's. Cells have the sizes asked for, exactly.
+        The cell of each point, numbered as in the quantizer. Cells have exactly the requested sizes.
     distortions : tuple of float
         Mean distance of the points to their centroids after each assignment; never increasing with
-        "transport", nor from where it ends what another solver began.
+        "transport", nor after "transport" takes over from another solver.
     converged : bool
         Whether the last decrease was within the tolerance.
     """
@@ -106,7 +106,7 @@ def pcl(
     """Design a quantizer with prescribed cell sizes and a small mean distance; return a record of the run.
 
     The problem: minimise ``sum_i d(x_i, centroid of i's cell)`` over centroids and assignments with
-    prescribed sizes. It is hard; this is Lloyd's alternation for it. With the centroids fixed, the
+    prescribed sizes. The problem is hard; this is Lloyd's alternation for it. With the centroids fixed, the
     assignment is found by a cost solver; with the assignment fixed, each centroid moves to the centroid of
     its cell.
 
@@ -115,50 +115,53 @@ def pcl(
     squares by ``size * ((1 - s)^2 - 1) |mean - C|^2``, which is not positive for any speed s from 0 to 2. In
     other spaces a step that would raise the sum is replaced by the whole step (on the sphere and in mixed
     spaces every step is whole). Started from a partition, with its sizes, the result is no worse than that
-    partition. Nothing is said about the optimum.
+    partition. There is no guarantee about the optimum.
 
     Parameters
     ----------
     X : array, shape (n, d) or (n,)
         The points, used as they are.
     cells : int, optional
-        How many cells of sizes as equal as possible, where neither probabilities nor sizes are given.
+        Number of cells of nearly equal size, if neither probabilities nor sizes are given.
     probabilities : array, shape (m,), optional
         The share of each cell; they sum to 1.
     sizes : array of int, shape (m,), or a pair ``(low, high)`` of them, optional
         Number of points of each cell, or bounds on it ("transport" only).
     costs : str
         The cost solver: "transport" (exact), "newton" or, with the distribution voronym-papers,
-        "levenberg-marquardt". The last two meet sizes nearly, with cells that are off by a point or more; so
-        "transport" ends what they began, from their centroids and costs, with one assignment at least. (The
-        papers reassign such points by nearness.)
+        "levenberg-marquardt". The last two only nearly meet the sizes. So "transport" finishes their design,
+        from their centroids and costs, with at least one assignment. (The papers reassign surplus points by
+        nearness.)
     init : str, Partition, array or Quantizer
-        Where to start: the name of a partitioning method, "random" for random points, a partition, which also
-        gives the sizes if there are no others, centroids, or an earlier quantizer, with its costs. One with
-        another number of cells is fitted first: near cells become one, far points become new ones. By name,
-        very large data (100,000 points, 2,000 a cell) are designed on samples first.
+        The start: the name of a partitioning method, "random" for random points, a partition, which also
+        gives the sizes if there are no others, centroids, or an earlier quantizer, with its costs. A start
+        with another number of cells is adapted first: near cells are joined, far points become new ones. With
+        a name, very large data (100,000 points, 2,000 per cell) are designed on samples first.
     speed : float
-        How far centroids move, above 0 and up to 2. The papers took 1/2; beyond 1 there are fewer steps,
-        which end lower, too. The last steps are whole in any case.
+        Step length of the centroids, above 0 and up to 2. The papers used 1/2; above 1 there are fewer steps,
+        and the result is better, too. The last steps have length 1.
     restarts : int, optional
-        How many designs; all but the first start from the best so far, shaken, and are joined with it, the
-        better of both in each place where they differ. Where there are more than 20 a place may become a
-        little worse for a while, in what is shaken next. The best is returned. By default 8 where a method
-        makes the first cells and there are up to 100,000 pairs of points and cells, fewer up to 500,000,
-        which takes seconds; else 1.
+        Number of designs. All but the first start from the best so far, shaken, and are joined with it: the
+        better of both in each region where they differ. With more than 20, a region may become a little worse
+        for a while before the next shake. The best is returned. By default 8 if a method makes the first
+        cells and there are up to 100,000 pairs of points and cells, fewer up to 500,000, which takes seconds;
+        otherwise 1.
     cooling : int, optional
-        Rounds of cooling: one more design, and each after the first, starts from assignments that are soft
-        at first and harden slowly. In spaces whose centroids are means. By default 50 where there are
-        several designs by default, else 0. With 0, and one design, it is the papers' algorithm.
+        Rounds of cooling: one additional design, and each design after the first, starts from assignments
+        that are soft at first and harden slowly. Only in spaces whose centroids are means. By default 50 if
+        there are several designs by default, otherwise 0. With 0, and one design, it is the papers'
+        algorithm.
     space : Space, optional
         The distance and its centroid; squared Euclidean by default.
     seed : int, Generator or None
         For random starts.
     tolerance : float
-        Relative decrease of the distortion below which to stop: by default 1e-6, and more above 100,000
-        points, with the square of their number, up to 1e-4 for a million: chance in the points is larger.
+        Relative decrease of the distortion below which to stop: by default 1e-6; above 100,000 points it
+        grows with the square of their number, up to 1e-4 for a million, because the random error of the
+        points is larger.
     iterations : int
-        Assignments at most; as many again where "transport" ends what another solver began.
+        Largest number of assignments; the same number again if "transport" finishes the design of another
+        solver.
     time_limit : float, optional
         Seconds; the first assignment is made in any case.
     progress : callable, optional

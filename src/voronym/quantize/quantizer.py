@@ -23,16 +23,16 @@ class Quantizer:
     With the squared Euclidean distance this is a power diagram: every cell is a convex polytope. With other
     distances cells need not be convex. A common constant added to all costs changes nothing.
 
-    A quantizer is a rule, not a table: it applies to points that were not there when it was designed. It
-    promises nothing about k. A cell that had k records of one table may have none of the next; to release
-    a table use `voronym.microaggregate` or `voronym.anonymize`, which count.
+    A quantizer is a rule, not a table: it also applies to points that were not part of its design. It
+    promises nothing about k. A cell that had k records of one table may have none of the next; to release a
+    table use `voronym.microaggregate` or `voronym.anonymize`, which count.
 
     Parameters
     ----------
     centroids : array, shape (m, d) or (m,)
         The point that stands for each cell.
     costs : array, shape (m,), optional
-        What a point pays on top of the distance; 0 for all cells is the Voronoi diagram.
+        The cost of each cell, added to the distance; 0 for all cells gives the Voronoi diagram.
     space : Space, optional
         The distance d; squared Euclidean by default.
 
@@ -47,11 +47,11 @@ class Quantizer:
 
     ``space`` has the space's name and, next to it, its parameters: ``"matrix"`` for "mahalanobis". Numbers
     are the shortest decimals that give back the same float64, so a quantizer that was loaded equals the one
-    that was saved, and assigns alike. `load` refuses another format or version, keys that are missing,
-    unknown or there twice, ragged or mismatched shapes, what is no number, NaN and infinity, spaces it does
-    not know and centroids that are not in them. A file is
-    written under a temporary name in the same folder and then renamed: it is whole or not there. The
-    centroids of small cells tell about the people in them: treat the file like the release itself.
+    that was saved, and assigns alike. `load` refuses another format or version, missing, unknown or repeated
+    keys, ragged or mismatched shapes, values that are no finite numbers, unknown spaces, and centroids
+    outside their space. A file is written under a temporary name in the same folder and then renamed: it is
+    complete or missing. The centroids of small cells reveal something about the people in them: treat the
+    file like the release itself.
 
     References
     ----------
@@ -102,8 +102,8 @@ class Quantizer:
     def assign(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the cell of each point, shape (n,): the least ``d + cost``, the lowest index among ties.
 
-        Nothing is promised about the sizes of the cells, k included. Cost: O(n m d) at worst; many
-        cells in few dimensions are searched by a tree in d+1 dimensions, with the same result.
+        It promises nothing about the sizes of the cells, and no k. Cost: O(n m d) at worst; many cells in few
+        dimensions are searched by a tree in d+1 dimensions, with the same result.
         """
         return _assign.assign(self._points(X), self.centroids, self.costs, self.space)
 

@@ -1,13 +1,12 @@
 """Mixed records in metric spaces: push outliers back into the crowd, then flatten or shuffle.
 
-`fields` a table's columns with a metric each (`voronym.space.metrics`); `cluster` groups within epsilon in
-every column (`blocks` for large tables); `pushback` brings lonely records into larger clusters (`noise` draws
-values); `stir` flattens and shuffles under a bound (`divergence`); `attack` links records; `figures`
-what is reported; `options` what can be asked for; `front` the door.
+`fields` has a table's columns with their metrics (`voronym.space.metrics`); `cluster` makes groups within
+epsilon in every column (`blocks` for large tables); `pushback` moves isolated records into larger clusters
+(`noise` draws values); `stir` flattens and shuffles under a bound (`divergence`); `attack` links records;
+`figures` has the reported figures; `options` the options; `front` is the entry point.
 
-Equations are numbered as in the paper that this room is after, which looks at data anonymization from a
-vector quantization point of view and speaks of "pushing back outliers in the crowd". It left the algorithms
-open.
+Equations are numbered as in the paper on data anonymization from a vector quantization point of view, which
+speaks of "pushing back outliers in the crowd". It left the algorithms open.
 """
 
 from voronym.generalize.hierarchy import Hierarchy

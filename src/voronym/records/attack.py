@@ -42,8 +42,8 @@ def linkage(
 ) -> Rate:
     """Link each original record to the nearest masked one, and count how often that is right.
 
-    With f records equally near, the credit is 1/f where one's own is among them. An unmasked table is
-    attacked by equality, for all records. O(targets n) at worst, no memory.
+    With f records equally near, the credit is 1/f if the record's own is among them. An unmasked table is
+    attacked by equality, for all records. Takes O(targets n) at worst, and little memory.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def linkage(
     seed : int, Generator or None
         Draws the targets.
     ctx : Context, optional
-        Told after each block; a wish to finish keeps the targets that were attacked already.
+        Gets a report after each block; a request to finish keeps the targets attacked so far.
 
     Returns
     -------

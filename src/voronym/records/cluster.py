@@ -47,9 +47,9 @@ class Clusters:
     centroids : array of int, shape (m, d)
         Levels of the centroids, by equation 3.
     radii : array, shape (m, d)
-        Largest distance of a member from the centroid, by column: what equation 5 compares with.
+        Largest distance of a member from the centroid, by column, for equation 5.
     curve : tuple of Point
-        How epsilon was chosen, for a plot; empty where it was given.
+        The choice of epsilon, for a plot; empty if it was given.
     """
 
     partition: Partition
@@ -73,11 +73,11 @@ def clusters(
 ) -> Clusters:
     """Group the records so that two of a cluster are at most epsilon_k apart in each column k.
 
-    Guarantee: ``d_k(x_k, y_k) <= epsilon_k`` for all x, y of a cluster and all k, by exact comparisons. How
-    many clusters there are is not minimised: that is NP-hard. Up to 1000 records are grouped by complete
-    linkage under ``max_k d_k / epsilon_k``, so that no two clusters could be joined. Larger tables are cut
-    into blocks (`blocks`), in O(n d) per level of cuts; then each record of a small cluster joins a larger
-    one that it fits, in O(small clusters' records times clusters).
+    Guarantee: ``d_k(x_k, y_k) <= epsilon_k`` for all x, y of a cluster and all k, by exact comparisons. The
+    number of clusters is not minimised: that is NP-hard. Up to 1000 records are grouped by complete linkage
+    under ``max_k d_k / epsilon_k``, so that no two clusters could be joined. Larger tables are cut into
+    blocks (`blocks`), in O(n d) per level of cuts; then each record of a small cluster joins a larger one
+    that it fits, in O(small clusters' records times clusters).
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def clusters(
     options : RecordsOptions
         Its m, epsilon and share.
     ctx : Context, optional
-        Told about the search, which must be whole.
+        Gets reports of the search, which must be completed.
     others : sequence of Field
-        Columns that are no keys: what keys say about them counts where epsilon is chosen.
+        Columns that are no keys: the choice of epsilon considers how keys explain them.
 
     References
     ----------

@@ -45,7 +45,7 @@ class Stirred(Masked):
     Parameters
     ----------
     before, after : Clusters
-        The clusters as found, and as they are published.
+        The clusters at first, and as published.
     space : Mixed
         The keys with their metrics; ``space.codes`` are the original records.
     codes : array of int, shape (n, d)
@@ -78,21 +78,21 @@ def anonymize_records(
 ) -> Stirred:
     """Push isolated records back into the crowd, then shuffle or flatten values inside each cluster.
 
-    Every key only needs a distance. Records that differ by at most epsilon_k in every key k form clusters;
-    members of clusters with at most m records are moved into larger ones, changing only the values that
-    stand out (`blend`); where epsilon was chosen from the data, large clusters are cut into groups of m + 1
-    to 2 m + 1 alike records (`split`). Then keys are permuted inside each cluster, those that depend on each
-    other together, or set to its centroid (`shuffle`, `flatten`).
+    Every key needs only a distance. Records that differ by at most epsilon_k in every key k form clusters;
+    members of clusters with at most m records are moved into larger ones, changing only the values that stand
+    out (`blend`); where epsilon was chosen from the data, large clusters are cut into groups of m + 1 to 2 m
+    + 1 alike records (`split`). Then keys are permuted inside each cluster, those that depend on each other
+    together, or set to its centroid (`shuffle`, `flatten`).
 
     Guarantee: every cluster has more than m records. Every published value is one that its column has. If
-    every key is shuffled or flattened, and rows are published in random order, whoever knows the keys, and
-    nothing about how other columns go with them, finds the record of a given person with a probability of at
-    most 1/(m+1). Confidential columns that follow from keys, such as years insured from age, find more:
-    measured, in ``figures.linkage.beyond``. The divergence of each cluster's distances
-    to its centroid is within the bound for `shuffle`. With epsilon chosen from the data, blending changes at
+    every key is shuffled or flattened, and rows are published in random order, an intruder who knows the
+    keys, but not how other columns relate to them, finds the record of a given person with a probability of
+    at most 1/(m+1). With confidential columns that follow from keys, such as years insured from age, an
+    intruder finds more: ``figures.linkage.beyond`` measures it. The divergence of each cluster's distances to
+    its centroid is within the bound for `shuffle`. With epsilon chosen from the data, blending changes at
     most ``share`` of the values of a column, so its distribution moves by at most ``share`` in total
     variation; shuffling moves none. Not guaranteed: k-anonymity, unless all keys are flattened; anything
-    about confidential values that a whole cluster shares (said in ``notes``).
+    about confidential values that a whole cluster shares (see ``notes``).
 
     Parameters
     ----------

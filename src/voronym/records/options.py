@@ -51,9 +51,9 @@ class RecordsOptions(Options):
     epsilon : mapping, float or None
         How far apart two members of a cluster may be. By column, in units of its metric; columns that are not
         named are not limited. A number q from 0 to 1 takes the q-quantile of the pairwise distances in every
-        column. None chooses: keys that explain much of the other columns are kept as narrow as leaves half
-        of ``share`` of the records in small clusters, the one that explains most first; then a common q for
-        the others: 0.95, 0.90, ... as long as at most ``share`` are, then three halvings of the last step.
+        column. None chooses: keys that explain much of other columns are narrowed first, the most informative
+        key first, until half of ``share`` of the records are in small clusters. Then the others get a common
+        q: 0.95, 0.90, ... while at most ``share`` of the records are, then three halvings of the last step.
     share : float
         See ``epsilon``.
     blend : {"element", "centroid", "noise"}
@@ -68,16 +68,16 @@ class RecordsOptions(Options):
         Keys or confidential columns to permute inside each cluster; by default all keys that are not
         flattened. A confidential column gets a permutation of its own.
     divergence, bound : {"kl", "emd"}, float
-        What shuffling, and blending by noise, keep within which bound, in nats or from 0 to 1.
+        The divergence that shuffling and blending by noise limit, and its bound, in nats or from 0 to 1.
     hierarchies : mapping, optional
-        Hierarchies of columns: steps up to a common ancestor are their distance, where no metric is named.
+        Hierarchies of columns: without a metric, the distance is the number of steps up to a common ancestor.
     metrics : mapping, optional
         By column: a metric's name, a metric, a function of two values, or labels and a matrix; otherwise the
         kind decides (`voronym.records.DEFAULTS`).
     importance : mapping, optional
         By column, for adding up distances; 1 by default.
     reference : {"normal", "uniform"} or array
-        What distances are mapped to, see `voronym.space.mapping.DistanceMap`.
+        The reference for mapping distances, see `voronym.space.mapping.DistanceMap`.
     targets : int
         Records that the linkage attack tries.
     despite_loss : bool

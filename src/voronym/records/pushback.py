@@ -39,7 +39,8 @@ class Blended:
     changed : array of int, shape (d,)
         Values replaced, by column.
     divergence : array, shape (d,)
-        Largest divergence of a cluster's distances to its centroid, by column, where noise was drawn; else 0.
+        Largest divergence of a cluster's distances to its centroid, by column, if noise was drawn; otherwise
+        0.
     """
 
     codes: Ints
@@ -53,13 +54,13 @@ def blend(space: Mixed, clusters: Clusters, options: RecordsOptions, ctx: Contex
     """Move the members of clusters with at most m records to the clusters that cost least.
 
     Guarantee: afterwards every cluster has more than m members, every member is within its cluster's radius
-    of the centroid in every column, every value is one that the column has, and records of large clusters
-    are unchanged. Where noise is drawn, the divergence of the distances to the centroid, over the original
-    members and with the drawn values added, is at most ``bound`` in each cluster and column. Cost: records
-    moved times large clusters.
+    of the centroid in every column, every value is one that the column has, and records of large clusters are
+    unchanged. If noise is drawn, the divergence of the distances to the centroid, over the original members
+    and with the drawn values added, is at most ``bound`` in each cluster and column. Cost: records moved
+    times large clusters.
 
-    Where no cluster is large, the largest are filled up with the records that cost least to move, whatever
-    the unit: O(n²/m) distances.
+    If no cluster is large, the largest clusters take in the records that cost least to move, for any unit:
+    O(n²/m) distances.
 
     Parameters
     ----------

@@ -37,12 +37,11 @@ class Shuffled:
     codes : array of int, shape (n, d)
         The records, as levels.
     divergence : array, shape (m,)
-        What each cluster reached; at most the bound.
+        The divergence of each cluster; at most the bound.
     first : array, shape (m,)
-        What the random permutations gave before any repair.
+        The divergence by the random permutations, before any repair.
     put_back : int
-        Columns, summed over clusters, that went back to the original arrangement because swaps did not
-        suffice.
+        Number of columns, summed over clusters, that were restored because swaps did not suffice.
     """
 
     codes: Ints
@@ -54,7 +53,7 @@ class Shuffled:
 def flatten(codes: Ints, clusters: Clusters, columns: Sequence[int]) -> Ints:
     """Give every member of a cluster the centroid's value in the columns (equation 9).
 
-    A cluster that has a single value in a column already is not changed by this: see `single_valued`.
+    A cluster with a single value in a column does not change: see `single_valued`.
     """
     out = codes.copy()
     for k in columns:
@@ -96,7 +95,7 @@ def shuffle(
 ) -> Shuffled:
     """Permute the values of each column among the members of each cluster (equation 10).
 
-    Columns that stand ``together`` are permuted as one: how they go together stays.
+    Columns in ``together`` are permuted as one, so their relation stays.
 
     The distances of a cluster's records to its centroid, added up over the columns after mapping, have a
     distribution f before and g after. Guarantee: ``KL(f, g) <= bound`` (or the earth mover's distance) in
@@ -107,10 +106,10 @@ def shuffle(
     at random and the swap is kept if the divergence does not grow. If that does not suffice, columns go back
     to the original arrangement one by one; with all of them back the divergence is 0, so this ends.
 
-    Where all columns that tell records apart are shuffled, the new combinations are at last dealt to the
-    members by one more random permutation, which changes no distance. Given the published table, the record
-    of a person is then any one of the cluster's, with equal probability: no attack on these columns finds it
-    with a probability above 1 / size of the cluster.
+    If all columns that distinguish records are shuffled, a last random permutation assigns the new
+    combinations to the members, which changes no distance. Given the published table, the record of a person
+    is then any one of the cluster's, with equal probability: no attack on these columns finds it with a
+    probability above 1 / size of the cluster.
 
     Cost: O(size) per cluster and round.
 
@@ -129,7 +128,7 @@ def shuffle(
     ctx : Context, optional
         Its generator draws permutations and swaps.
     together : sequence of sequences of int
-        Columns to permute as one; each of the others is permuted by itself.
+        Columns to permute as one; each of the others is permuted separately.
     """
     ctx = Context() if ctx is None else ctx
     labels, m = clusters.partition.labels, clusters.partition.n_cells

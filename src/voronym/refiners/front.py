@@ -47,10 +47,10 @@ def refine(
     space : Space, optional
         The cost between records; Euclidean by default. In a `voronym.space.Mixed`, X are its codes.
     weights : array, shape (n,), optional
-        How much each record counts in the means and in the loss, above 0; k counts records all the same. A
-        method that cannot use them says which can.
+        How much each record counts in the means and in the loss, above 0; k still counts records. A method
+        that cannot use them names those that can.
     time_limit : float, optional
-        Seconds; where none is given, a fixed amount of work, so that the same seed gives the same answer.
+        Seconds; by default a fixed amount of work, so that the same seed gives the same result.
     seed : int, Generator or None
         For the random choices.
     progress : callable, optional
@@ -58,7 +58,7 @@ def refine(
         the best so far, or anything else to end the work.
     device : {"cpu", "cuda", "auto"}
         Where "mdav", "kd" and "pairs" run, alone or within another method: on the processor, on a GPU (needs
-        the extra ``gpu``), or on a GPU where there is one. Groups of "mdav" are the same everywhere.
+        the extra ``gpu``), or on a GPU if there is one. Groups of "mdav" are the same everywhere.
     **options
         Options of the refiner.
 

@@ -52,8 +52,7 @@ def refiner(
 ) -> Callable[[Function], Function]:
     """Register a refiner, and the method of the same name, which makes its own start.
 
-    The function is ``(problem, part, ctx, options) -> Partition``; what it returns is never worse than what
-    it was given.
+    The function is ``(problem, part, ctx, options) -> Partition``; its result is never worse than its input.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def refiner(
     start : float
         The share of the progress bar that the start takes.
     by : callable, optional
-        Makes the start instead of that method, where it depends on the problem.
+        Makes the start instead of that method, if it depends on the problem.
     **about
         Further facts, as for `voronym.method.algorithm`.
     """

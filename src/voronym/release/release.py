@@ -41,7 +41,7 @@ class Release(ReleaseFigures):
     table : Table
         The masked table.
     recipe : Recipe
-        How it was made, and what it must fulfil.
+        How it was made, and its required guarantees.
     evidence : Evidence, optional
         Kept in memory only, for the internal report and the utility figures.
     notes : sequence of str
@@ -165,15 +165,15 @@ class Release(ReleaseFigures):
         path : str or Path
             Where to; the suffix chooses CSV, Parquet, Arrow and so on. "-" is standard output, as text.
         overwrite : bool
-            Whether a file that is there may be replaced.
+            Whether an existing file may be replaced.
         delimiter : str
             Between the cells of a CSV; by default that of the file that was read, or a comma.
         guard : bool
-            Whether texts that a spreadsheet might run as a formula get an apostrophe.
+            Whether to put an apostrophe before texts that a spreadsheet could run as formulas.
         table : str, optional
             Name of the table of a database, or of the sheet of a spreadsheet; "release" by default.
         **style
-            Of a text file, where it is not to be written as the one that was read: ``encoding``, ``decimal``,
+            The form of a text file, if it should differ from the source: ``encoding``, ``decimal``,
             ``thousands``, ``date_format``, ``newline`` ("lf", "crlf").
 
         Raises
@@ -183,8 +183,8 @@ class Release(ReleaseFigures):
 
         Notes
         -----
-        A release that was made with a ledger is entered there: the file gets its name and the ledger its
-        entry, or neither.
+        A release with a ledger is entered there: either the file gets its name and the ledger its entry, or
+        nothing happens.
         """
         return write_release(
             self, path, overwrite=overwrite, delimiter=delimiter, guard=guard, table=table, style=style
@@ -211,8 +211,7 @@ class Release(ReleaseFigures):
         progress : callable, optional
             Otherwise, called with a `voronym.Progress` now and then.
         attacked : bool
-            Whether the attacks that take seconds at most are made, too, where they were not made yet: an
-            internal report shows them.
+            Whether to run the attacks that take seconds, unless they were run: an internal report shows them.
         """
         if self._dossier is None and self.folder is not None:
             raise InputError("the figures of a report were not asked for: vr.anonymize(..., report=True)")
@@ -250,7 +249,7 @@ class Release(ReleaseFigures):
     ) -> Path:
         """Write a self-contained HTML page about the release, in English, German, French or Spanish.
 
-        The internal version compares with the originals, and attacks the release where that was not done. The
+        The internal version compares with the originals, and attacks the release unless that was done. The
         public one is built from the release alone.
 
         Parameters
@@ -260,8 +259,8 @@ class Release(ReleaseFigures):
         audience : {"internal", "public"}
             For whom.
         title : str, optional
-            What the page is called; by default "Release of" the file that was read, which a public page does
-            not name.
+            The title of the page; by default "Release of" and the name of the source file, which a public
+            page does not show.
         publisher : str, optional
             Who publishes the release.
         date : str, optional
@@ -280,7 +279,7 @@ class Release(ReleaseFigures):
         ----------
         what : str
             The section of the report: "plane" (records and groups), "loss", "other-k", "known", "risk",
-            "sizes", "statistics" (correlations), "told", or "map" where keys are a place.
+            "sizes", "statistics" (correlations), "told", or "map" if keys form a place.
         """
         from voronym.report.plot import plot_release  # a layer above: only when asked for
 

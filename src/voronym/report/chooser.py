@@ -103,7 +103,7 @@ def choose(table: Any, **choices: Any) -> Chooser:
     table : frame or str
         The table, or its file.
     **choices
-        As `anonymize` takes them; the fields begin with these.
+        As in `anonymize`; the first values of the fields.
 
     Returns
     -------

@@ -44,8 +44,8 @@ class Recipe(ReleaseChoices):
     """Schema, method, models, seed and versions of a release, as a file people can read and keep.
 
     Guarantee: the same recipe and the same data give the same release, up to the order of its rows. That
-    order is drawn afresh each time and never from the seed, because recipes travel; so is what steps draw at
-    random, and then releases differ.
+    order is drawn again each time and never from the seed, because recipes are passed on. Steps that draw at
+    random do the same, so their releases differ.
 
     A recipe names every column and the levels that were declared for ordinal ones, also levels that no
     released record has. Look through it before you publish it.
@@ -55,7 +55,7 @@ class Recipe(ReleaseChoices):
     schema : Schema
         Role and kind of every column.
     reading : mapping
-        How the file was read, as far as somebody said it: see `voronym.table.Reading`.
+        The declared reading options of the file: see `voronym.table.Reading`.
     versions : mapping
         Versions of the software that made the release.
     **choices

@@ -63,31 +63,31 @@ def anonymize(
     Confidential and other columns are kept as they are. The rows come out in a fresh random order.
 
     Two methods make no groups: "channel" adds noise to the keys (see `voronym.channel`), "records" moves and
-    shuffles values (see `voronym.records`). They promise no k; one that you ask for is measured, and refused
-    if it does not hold.
+    shuffles values (see `voronym.records`). They promise no k; a requested k is measured, and the release
+    refused if it does not hold.
 
     Parameters
     ----------
     data : dataframe, str, Path or sequence of paths
         A pandas, Polars or PyArrow table, or a file or address that `voronym.read` reads. A folder, a pattern
         such as ``"people/*.parquet"``, here or in a store, several files, or a frame of Dask or Spark are a
-        data set of many parts, which
-        need not fit the memory: the release is a folder, too. So is that of any table, where a choice about
-        parts is made, such as ``leaf``.
+        data set of many parts, which may exceed the memory: the release is a folder, too. The release of any
+        table is a folder if a choice about parts is made, such as ``leaf``.
     {choices}
     recipe : Recipe, optional
         Take all choices about columns and release from a recipe; then none of them may be given.
     reading : mapping, optional
-        How to read the file, where ``data`` is one, such as ``{"decimal": ","}``: what `voronym.read` takes.
+        Options for reading the file, if ``data`` is one, such as ``{"decimal": ","}``: see `voronym.read`.
     output : str or Path, optional
         Where to write the release: a file, an address (see `Release.write`), or the folder of a data set of
-        many parts; without it, that folder is temporary, and gone with the `Release`.
+        many parts; without it, that folder is temporary, and removed with the `Release`.
     format : {"parquet", "csv"}, optional
-        Of the files of a data set of many parts: text where the source is text, else Parquet.
+        Format of the files of a data set of many parts: by default text if the source is text, otherwise
+        Parquet.
     style : mapping, optional
-        How a text file is written, where it is not as the one that was read: see `Release.write`.
+        The form of a text file, if it should differ from the source: see `Release.write`.
     overwrite : bool
-        Whether an output that is there may be replaced.
+        Whether an existing output may be replaced.
     report : bool
         Whether to prepare the figures of a report of many parts, whose data are then read twice more.
     progress : callable, optional
@@ -97,7 +97,7 @@ def anonymize(
     Returns
     -------
     Release
-        Whose table holds every required model; otherwise nothing is returned.
+        Its table meets every required model; otherwise the call raises.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def anonymize(
     GuaranteeError
         A required guarantee cannot be met.
     Unfinished
-        Somebody wished to finish before there was a release that keeps all promises.
+        A request to finish came before there was a release that keeps all promises.
 
     Examples
     --------
@@ -293,14 +293,14 @@ def plan(
     data, recipe, reading, **choices
         As for `voronym.anonymize`.
     rows : int, optional
-        Plan for that many rows like those of the data, such as a billion.
+        Plan for this number of rows like those of the data, such as a billion.
     price : float, optional
-        Of an hour of a worker, for the money that it costs.
+        Price of an hour of a worker, to estimate the money.
 
     Returns
     -------
     Plan
-        Whose times are estimates from a probe on this machine.
+        Its times are estimates from a probe on this machine.
     """
     request = Request.of(choices, function="plan")
     request.refuse_beside(recipe)

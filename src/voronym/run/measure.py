@@ -50,10 +50,9 @@ def measure(
 ) -> Measurement:
     """Measure the privacy of a table and, with its original, the risk and the loss.
 
-    The table may come from anywhere. It is measured as it is; nothing is changed. Of a data set of many
-    parts, k, the models and the risk are counted over all rows, rows with equal keys in different files
-    together; utility is estimated on random samples, and record linkage, which needs all pairs of records,
-    is left out. ``notes`` say so.
+    The table may come from any tool, and is not changed. For a data set of many parts, k, the models and the
+    risk are counted over all rows of all files. Utility is estimated on random samples. Record linkage, which
+    needs all pairs of records, is left out. ``notes`` say so.
 
     Parameters
     ----------
@@ -67,9 +66,9 @@ def measure(
         interval disclosure and utility.
     aligned : bool or array
         True: row i of both tables is the same person. An array: the original row of each row of the table.
-        Otherwise linkage is bounded from above and the information loss is not known.
+        Otherwise linkage has only an upper bound, and the information loss is unknown.
     models : sequence of Model or str
-        What the table must fulfil, such as ``"k-anonymity=5"``. Every other registered model is measured
+        Requirements on the table, such as ``"k-anonymity=5"``. Every other registered model is measured
         without a requirement.
     population : DataFrame, str or Path, optional
         The population of which the table is a part, for the journalist risk and the risk in the population.
@@ -80,9 +79,9 @@ def measure(
     suda : int, optional
         Most keys of a special unique to look for: see `voronym.suda`.
     hierarchies : mapping, optional
-        By column, its hierarchy, for what was lost in ranges: see `voronym.evaluate.penalty`.
+        Hierarchies of columns, for the loss by ranges: see `voronym.evaluate.penalty`.
     attack : Attacks
-        How many originals are attacked, and what counts as a success.
+        Number of attacked originals, and the definition of a success.
     seed : int
         For all samples.
     progress : callable, optional
@@ -90,7 +89,7 @@ def measure(
     reading, original_reading : mapping, optional
         How to read the files, as in `voronym.anonymize`.
     engine, address, workers, memory, work
-        Who counts a data set of many parts, as in `voronym.anonymize`.
+        The engine for a data set of many parts, as in `voronym.anonymize`.
     **columns
         ``kinds``, ``orders``, ``locations``, ``person`` and ``household``, as for `voronym.anonymize`. With
         the last two, k and all models count people or households.

@@ -17,8 +17,8 @@ class Space(ABC):
     """A cost between records, together with the centroid that minimises its sum over a cell.
 
     A new space derives from this class and has a name, `cost` and `centroid`. The rest has defaults that are
-    right for any space; a space overrides them where it offers more. Methods ask for what a space offers,
-    never for its name.
+    right for any space; a space overrides them if it offers more. Methods check what a space offers, never
+    its name.
     """
 
     quadratic: ClassVar[bool] = False
@@ -59,7 +59,7 @@ class Space(ABC):
     def weighted_centroid(self, X: Array, weights: Array) -> Array:  # noqa: ARG002 - for spaces that have it
         """Return the point that minimises the cost to the rows of X, each counted by its weight.
 
-        Spaces that have none refuse: repeat rows there.
+        Spaces without one refuse: repeat rows instead.
         """
         raise InputError(
             f"the space {self.name!r} has no centroid of points with weights; repeat the points instead"

@@ -18,7 +18,8 @@ class Field:
     """A column (or the two of a location) as codes of distinct values with a metric.
 
     The rule for missing values: a missing value is at distance 0 from another missing one, and as far from
-    every observed value as observed values can be from each other (`Geometry.far`). So it stays a metric.
+    every observed value as the largest distance of observed values (`Geometry.far`). So the distance stays a
+    metric.
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ class Graph(Space):
     """Shortest paths between the vertices of a graph: roads, cables, acquaintances.
 
     Points are numbers of vertices, shape (n, 1). The cost is the length of the shortest path, to a power. The
-    centroid of a cell is the vertex of least total cost, of equals the lowest: any vertex of the graph, not
-    only one of the cell's. All paths are computed once (Dijkstra from every vertex), and kept.
+    centroid of a cell is the vertex of least total cost, the lowest among ties; it may be any vertex of the
+    graph. All paths are computed once (Dijkstra from every vertex), and kept.
 
     Parameters
     ----------

@@ -15,9 +15,8 @@ from voronym.space.base import Space, square_distances
 class Mahalanobis(Space):
     """The squared distance ``(x - y)ᵀ M (x - y)`` under a positive definite M. Its centroid is the mean.
 
-    It is the squared Euclidean distance after the linear map ``x -> Lᵀ x`` with ``M = L Lᵀ``. So all that
-    is proven there holds here: the mean is the exact minimiser, whatever M, and the cells of a quantizer
-    are convex.
+    It is the squared Euclidean distance after the linear map ``x -> Lᵀ x`` with ``M = L Lᵀ``. So the same
+    proofs hold: the mean is the exact minimiser for every M, and the cells of a quantizer are convex.
 
     Parameters
     ----------

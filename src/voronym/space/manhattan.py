@@ -15,11 +15,10 @@ from voronym.space.base import Space
 class Manhattan(Space):
     """The sum of absolute differences, L1. Its centroid is the median of each column.
 
-    The median minimises the summed cost exactly; where the number of rows is even, any value between the two
-    in the middle does, and the one halfway is taken. One outlier moves it little. Cells of a quantizer need
-    not be convex in this space. Two costs differ by the same amount in whole regions (all points right of the
-    two others, say), so what lies on a border may be a large part of the data: where it goes is a matter of
-    ties, and of `transport`.
+    The median minimises the summed cost exactly; for an even number of rows, any value between the two middle
+    ones does, and their midpoint is taken. One outlier moves it little. Cells of a quantizer need not be
+    convex in this space. Two costs differ by the same amount in whole regions (all points right of the two
+    others, say), so a large part of the data may lie on a border: ties, or `transport`, decide where it goes.
 
     Examples
     --------

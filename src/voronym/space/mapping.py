@@ -34,7 +34,7 @@ class Spread:
     distances : array
         Distances that occur, ascending.
     cumulative : array
-        Share of the pairs that are at most so far apart; the last entry is 1.
+        Share of the pairs with at most this distance; the last entry is 1.
     exact : bool
         Whether all pairs were counted.
     pairs : int
@@ -50,7 +50,7 @@ class Spread:
         """Return the largest error of the cumulative shares, with the stated confidence.
 
         Dvoretzky, Kiefer and Wolfowitz with Massart's constant: ``sqrt(log(2 / alpha) / (2 pairs))`` for
-        pairs drawn independently; 0 where all pairs were counted.
+        pairs drawn independently; 0 if all pairs were counted.
         """
         return 0.0 if self.exact else math.sqrt(math.log(2.0 / (1.0 - confidence)) / (2.0 * self.pairs))
 
@@ -93,16 +93,16 @@ class DistanceMap:
     """A monotone map of distances, linear between its knots; only 0 becomes 0.
 
     ``map(t) = Q((F(t-) + F(t)) / 2)``, with F the distribution of the column's distances and Q the quantiles
-    of the Euclidean ones: the quantile matching of two distributions, with ties at the middle of their
-    block. Beyond the largest distance it goes on along the chord from the origin. The result need not obey
-    the triangle inequality.
+    of the Euclidean ones: the quantile matching of two distributions, with ties at the middle of their block.
+    Beyond the largest distance it continues along the chord from the origin. The result need not obey the
+    triangle inequality.
 
     Parameters
     ----------
     knots, heights : arrays
         Distances and what becomes of them, both ascending from 0.
     error : float
-        How far F may be off with 95 % confidence, because pairs were drawn; 0 where all were counted.
+        Largest error of F with 95 % confidence, because pairs were drawn; 0 if all pairs were counted.
     misfit : float
         Largest difference of the mapped distribution from the Euclidean one; ties cannot be torn apart.
 

@@ -78,11 +78,11 @@ class Mixed(Space):
         fields : sequence of Field
             The columns.
         weights : mapping, optional
-            By name of a column; 1 where not named. A column of weight 0 does not count in the cost.
+            Weights by column; 1 by default. A column of weight 0 does not count in the cost.
         reference : {"normal", "uniform"}, array or None
             See `DistanceMap.fit`; None adds up the distances as they are.
         rng : Generator, optional
-            Draws pairs of records where a column has many distinct values.
+            Draws pairs of records if a column has many distinct values.
         """
         rng = np.random.default_rng(0) if rng is None else rng
         given = dict(weights or {})

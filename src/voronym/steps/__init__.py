@@ -2,7 +2,7 @@
 
 ``base``      `ColumnStep`, the registry `STEPS`, and `run`, which does a list of steps
 ``numbers``   columns as numbers and back, in their own resolution
-``effect``    what a step changed, and what it bought: `Effect`; unique records: `Exposed`
+``effect``    the change by a step and its benefit: `Effect`; unique records: `Exposed`
 ``limits``    ``top``, ``bottom``
 ``rounding``  ``round``
 ``recode``    ``recode``: a level of a hierarchy, leading characters, some values as one, ranges
@@ -14,8 +14,8 @@
 ``means``     ``microaggregate``
 
 A new step is one dataclass under ``@step("its-name", ...)``. From then on recipes, the command line and the
-contract tests know it. Steps that draw at random draw afresh each time: a recipe travels, and whoever could
-draw the same numbers again could take the noise off.
+contract tests know it. Steps that draw at random draw new numbers in every run: recipes are passed on, and
+anybody who could repeat the draw could remove the noise.
 """
 
 from voronym.steps.base import STEPS, ColumnStep, parse_step, run, step

@@ -41,8 +41,8 @@ class ColumnStep(ABC):
     columns : tuple of str
         The columns that are changed.
     when : {"before", "after"}
-        Whether it is done before groups are made, so that they are made of what it leaves, or to what the
-        groups publish. Columns that are no keys are not grouped: for them there is no difference.
+        Whether the step changes the records before they are grouped, or the published values of groups. For
+        columns that are no keys there is no difference.
     """
 
     columns: tuple[str, ...]
@@ -91,7 +91,7 @@ class ColumnStep(ABC):
         rng : Generator
             For steps that draw.
         least : int
-            The k of the release: a figure of fewer people than that must not be published.
+            The k of the release: figures of fewer people must not be published.
         """
 
     @abstractmethod
@@ -181,9 +181,9 @@ def step(name: str, *, guarantee: str, main: str | None = None, needed: bool = T
     guarantee : str
         What holds for every column that it changed.
     main : str, optional
-        The field whose value stands behind ``columns=``.
+        The field whose value follows ``columns=``.
     needed : bool
-        Whether that value has to be given.
+        Whether that value is required.
     random : bool
         Whether it draws at random.
     """
@@ -296,18 +296,18 @@ def run(
     least : int
         The k of the release.
     original : Table, optional
-        The records as they were at first, where other work was done to them since.
+        The original records, if other work has changed them since.
     grouped : Table, optional
-        The records that groups were made of, where the table is what these publish.
+        The grouped records, if the table holds the published values of groups.
     rng : Generator, optional
         For tests alone; by default drawn afresh.
     watch : callable, optional
-        ``(step, before, after) -> after``: looks at what a step made, and may put other values in.
+        ``(step, before, after) -> after``: looks at the result of a step, and may replace values.
 
     Returns
     -------
     table, effects, notes
-        The records afterwards; what each step changed; what the data holder should know.
+        The records afterwards; the effect of each step; remarks for the data holder.
     """
     rng = masking(rng)
     effects, notes = [], []

@@ -19,19 +19,19 @@ Bools = NDArray[np.bool_]
 class Exposed:
     """Records that share some columns with few others, as any holder of the table counts them.
 
-    A recoded, rounded or missing value is a value like any other. Where people or households are declared,
-    sizes of classes are numbers of these, and the records in small classes are counted all the same.
+    A recoded, rounded or missing value is a value like any other. If people or households are declared, class
+    sizes count these, and the figures still count the records in small classes.
 
     Parameters
     ----------
     unique : int
-        Records that nobody shares all these values with.
+        Records that are unique in these columns.
     below_3 : int
         Records in classes of one or two: how many violate 3-anonymity.
     below_k : int
         Records in classes of fewer than k.
     k : int
-        That of the release.
+        The k of the release.
     """
 
     unique: int
@@ -72,19 +72,19 @@ class Effect:
     columns : tuple of str
         The columns that it changed.
     changed : float
-        Share of the records with another value in one of them than before the step.
+        Share of the records whose value changed in one of these columns.
     error : float, optional
-        Root of the mean squared difference that the step made, in standard deviations of the original
-        column; the mean over those of the columns that are numbers or times, None where none is.
+        Root of the mean squared difference that the step made, in standard deviations of the original column;
+        the mean over the numeric and time columns, None without any.
     unique : tuple of int
-        Before and after: records that nobody shares the values of these columns with.
+        Before and after: records that are unique in these columns.
     keys : tuple of Exposed, optional
-        Before and after: records that few share all keys with, where a key was changed.
+        Before and after: records in small classes of all keys, if a key was changed.
     true : int
-        How many of those that are unique afterwards (by all keys where a key was changed, else by these
-        columns) have values that no step drew at random: whoever looks for one of these is right.
+        Number of records that are unique afterwards (by all keys if a key was changed, otherwise by these
+        columns) and have no randomly drawn value: an intruder who finds one of these is right.
     counted : str
-        What sizes of classes are numbers of: "records", "people" or "households".
+        The unit of class sizes: "records", "people" or "households".
     """
 
     step: str
@@ -101,7 +101,7 @@ class Effect:
     def idle(self) -> bool:
         """Whether the step changed values without making any unique record safer.
 
-        Where a key was changed, what it did to classes below k counts, too.
+        If a key was changed, the effect on classes below k counts, too.
         """
         pairs = [self.unique]
         if self.keys is not None:

@@ -24,13 +24,13 @@ from voronym.table.table import Table
 class Microaggregate(ColumnStep):
     """Publish the mean of neighbouring values instead of each, column by column or several together.
 
-    For single confidential numbers: it hides the exact value and keeps totals, but for rounding. It protects
-    no combination of columns, which k on the keys does.
+    For single confidential numbers: it hides the exact value and keeps totals, apart from rounding. It does
+    not protect combinations of columns; k on the keys does.
 
     Notes
     -----
-    Of one column the groups are the best there are (least squares); several columns that go ``together`` are
-    grouped by MDAV, each scaled to variance 1. Equal values of one person or household count once.
+    For one column the groups are optimal (least squares); columns with ``together`` are grouped by MDAV, each
+    scaled to variance 1. Equal values of one person or household count once.
     """
 
     size: int | None = option(None, "the least number of values in a group", check=whole(2))

@@ -21,10 +21,10 @@ class Noise(ColumnStep):
 
     Notes
     -----
-    Noise of a share s of the standard deviation makes variances 1 + s² times as large. With
-    ``moments=true`` the sum is drawn back to the mean by ``1 / sqrt(1 + s²)``, so that means and variances
-    are kept in expectation; with ``together=true`` the noise has the columns' covariance, so that
-    correlations are kept, too.
+    Noise of a share s of the standard deviation makes variances 1 + s² times as large. With ``moments=true``
+    the sum is shrunk towards the mean by ``1 / sqrt(1 + s²)``, so that means and variances are kept in
+    expectation; with ``together=true`` the noise has the columns' covariance, so that correlations are kept,
+    too.
 
     References
     ----------

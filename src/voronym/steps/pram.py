@@ -34,12 +34,11 @@ class Pram(ColumnStep):
 
     Notes
     -----
-    With a chance p the matrix is ``(1 - p) I + p 1 q'`` with q the shares of the categories, so
-    ``q' P = q'``: no correction is needed for the shares of one column. Somebody's published category is
-    their own with chance ``1 - p + p q``. A matrix of your own P is read from a file; with
-    ``invariant=true`` it is followed by its reverse, ``R[l, k] = P[k, l] q[k] / (q' P)[l]``, so that
-    ``q' P R = q'``. With ``by`` shares are those of each stratum. For rules of the least risk see
-    `voronym.channel.pram`.
+    With a chance p the matrix is ``(1 - p) I + p 1 q'`` with q the shares of the categories, so ``q' P =
+    q'``: no correction is needed for the shares of one column. A published category is the person's own with
+    chance ``1 - p + p q``. A matrix of your own P is read from a file; with ``invariant=true`` it is followed
+    by its reverse, ``R[l, k] = P[k, l] q[k] / (q' P)[l]``, so that ``q' P R = q'``. With ``by`` shares are
+    those of each stratum. For rules of the least risk see `voronym.channel.pram`.
 
     References
     ----------

@@ -33,8 +33,8 @@ class Recode(ColumnStep):
     """Publish coarser values: a level of a hierarchy, shortened codes, several values as one, ranges.
 
     Write ``level=N`` for codes without their last N characters, ``level=N hierarchy=FILE`` for a level of a
-    hierarchy (that of the recipe, where the column has one there and no file is named), ``values=A,B to=C``,
-    or ``cuts=20,40,60`` for numbers and dates: *19 or less*, *20–39*, *40–59*, *60 or more*.
+    hierarchy (by default that of the recipe, if it has one for the column), ``values=A,B to=C``, or
+    ``cuts=20,40,60`` for numbers and dates: *19 or less*, *20–39*, *40–59*, *60 or more*.
     """
 
     level: int | None = option(

@@ -20,8 +20,8 @@ from voronym.table.table import Table
 class Suppress(ColumnStep):
     """Blank values: named ones, those of few records, those of records at risk, or all.
 
-    That a value is missing tells something, too: whoever knows the step knows which values can be there. It
-    hides who has which of them, not that it is one of them.
+    A gap reveals something, too: anybody who knows the step knows which values it can stand for. The step
+    hides which of them a person has, not that it is one of them.
     """
 
     values: tuple[str, ...] = list_option("the values; none for the whole column")

@@ -84,7 +84,7 @@ def swapped(n: int, width: int, rng: np.random.Generator) -> Ints:
 class RecordSwap(ColumnStep):
     """Swap values between records that are alike in other columns, such as their region with its columns.
 
-    Records that are alone with their keys come first, as they are the ones that are found.
+    Records that are unique on the keys come first, because intruders find these.
 
     References
     ----------

@@ -45,11 +45,11 @@ def read(
     query : str, optional
         The SQL query, for databases.
     format : str, optional
-        A suffix without its dot, where the file's own does not tell the format.
+        A suffix without its dot, if the file's own does not show the format.
     **reading
-        What is known about the file, see `voronym.table.Reading`: ``delimiter``, ``encoding``, ``decimal``,
+        Known facts about the file, see `voronym.table.Reading`: ``delimiter``, ``encoding``, ``decimal``,
         ``thousands``, ``date_format``, ``missing``, ``header``, ``skip_rows``, ``skip_footer``, ``sheet``.
-        What is not given is detected.
+        Everything else is detected.
 
     Returns
     -------

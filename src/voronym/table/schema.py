@@ -36,7 +36,7 @@ class Column:
     role : {"identifier", "key", "confidential", "other"}
         Identifiers are dropped; keys are masked; confidential and other columns are kept as they are.
     kind : {"numeric", "ordinal", "nominal", "datetime", "location", "text"}
-        What the values are, which decides the encoding of a key.
+        The kind of values, which decides the encoding of a key.
     categories : tuple of str, optional
         The order of an ordinal column, lowest first.
     partner : str, optional
@@ -46,8 +46,8 @@ class Column:
     note : str
         Why this kind.
     ranges : bool
-        Whether its texts are ranges of numbers or dates that were made here: a text file has them in its own
-        form, as it has numbers and dates.
+        Whether its texts are ranges of numbers or dates made by voronym: a text file writes them in its own
+        form, like numbers and dates.
     """
 
     name: str
@@ -223,8 +223,8 @@ class Schema:
         drop_undeclared : bool
             Treat columns without a role as identifiers, which drops them. Otherwise they are an error.
         person, household : str, optional
-            The column whose values are people, where a person may have several rows; the column whose values
-            are households. k then counts people, or households. Both are identifiers, and dropped.
+            The column of people, if a person may have several rows; the column of households. k then counts
+            people, or households. Both are identifiers, and dropped.
         pseudonyms : bool
             Keep these two columns, with fresh random numbers in place of their values.
 

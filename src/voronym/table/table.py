@@ -31,8 +31,8 @@ from voronym.table.values import Columns, Values
 class Table(Columns):
     """The columns that a release may use, with roles and kinds, without identifiers.
 
-    Made by `Table.of`. After that nobody wraps a data frame, reads texts as numbers or looks for distinct
-    values again: every answer about a column is kept. A table is never changed; `rows`, `select` and `like`
+    Made by `Table.of`. After that no code wraps a data frame, reads texts as numbers or looks for distinct
+    values again: every answer about a column is cached. A table is never changed; `rows`, `select` and `like`
     return new ones.
 
     Parameters
@@ -40,7 +40,7 @@ class Table(Columns):
     frame : narwhals DataFrame
         The columns, rows numbered 0, 1, 2, ..., texts that are meant as numbers turned into numbers.
     schema : Schema
-        Role and kind of every column. It may name more columns than the frame has: identifiers, for one.
+        Role and kind of every column. It may name more columns than the frame has, such as identifiers.
 
     Examples
     --------
@@ -87,8 +87,8 @@ class Table(Columns):
         schema : Schema
             May be left out for a `Table`.
         only : sequence of str, optional
-            The columns to take, which must be there. By default all; then a column of the frame that has no
-            role is refused, and so is a role whose column is not there.
+            The columns to take, which must exist. By default all; then a column without a role is refused,
+            and so is a role without its column.
         """
         if isinstance(data, Table) and schema in (None, data.schema):
             return data if only is None else data.select(only)
@@ -209,8 +209,8 @@ class Table(Columns):
         """Return a table of this schema from a frame with values of this table.
 
         Such a frame (decoded centroids, shuffled rows, masked columns) has the dtypes of this table, so it is
-        taken as it is. Texts of the file belong to its rows and stay behind, unless ``source`` has them.
-        ``units`` are those of its rows; by default this table's, where it has as many rows.
+        not converted. Texts of the file belong to its rows and are dropped, unless ``source`` has them.
+        ``units`` are those of its rows; by default this table's, if the number of rows is the same.
         """
         if source is None and self.source is not None:
             source = replace(self.source, raw={})

@@ -108,7 +108,7 @@ def write(
         What of the dialect is to be otherwise: ``encoding``, ``decimal``, ``thousands``, ``date_format``,
         ``newline``.
     guard : bool
-        Whether texts that a spreadsheet might run as a formula get an apostrophe.
+        Whether to put an apostrophe before texts that a spreadsheet could run as formulas.
     table_name : str, optional
         Of the table of a database, or the sheet of a spreadsheet; "release" by default.
     verify : callable, optional

@@ -45,22 +45,23 @@ def levenberg_marquardt(
 
     The problem: minimise ``|p(c)|²``, as the papers do. In each step the Jacobian J of p is estimated by
     raising one cost at a time, so far that the cell loses about 5 % of its points (Brent's method finds how
-    far); only that cell's own points are looked at again, as no other can move. For a density J is
+    far); only that cell's own points are assigned again, because no other point can move. For a density J is
     symmetric and negative semidefinite, so its estimate is replaced by the nearest such matrix. The step
     solves ``(JᵀJ + μ S) δ = -Jᵀp``, with S = I ("tikhonov") or the diagonal of JᵀJ ("marquardt"), and is
-    halved until Armijo's rule holds. Where that fails, μ rises.
+    halved until Armijo's rule holds. If that fails, μ rises.
 
-    For finite data p is a step function, and J an idea. With some hundred points per cell it works; with a
-    few it does not; nor with `Manhattan`, where the costs to two centroids differ by the same amount in whole
-    regions, which then change hands at once. `transport` has no such limits, is exact and faster; this
-    one is here to be compared with.
+    For finite data p is a step function, and J an approximation. With some hundred points per cell it works;
+    with a few it does not, nor with `Manhattan`, where the costs to two centroids differ by the same amount
+    in whole regions, which then change hands at once. `transport` has no such limits, is exact and faster;
+    this solver is for comparison.
 
     Parameters
     ----------
     X, centroids, sizes, space, start
         As in `transport`; sizes are exact. A cell that has no points at all gets a lower cost first.
     tolerance : float
-        How far a cell's size may be off, as a share of what is asked for; one point always may.
+        Largest error of a cell's size, as a share of the requested size; an error of one point is always
+        allowed.
     iterations : int
         Steps, at most.
     damping : {"tikhonov", "marquardt"}
@@ -70,8 +71,8 @@ def levenberg_marquardt(
     -------
     Assignment
         Each point in its cell of least ``d + cost``, ties to the lowest index. ``exact`` is False even if the
-        sizes are met; where the tolerance was not reached, what came nearest. ``iterations`` are the steps.
-        A wish to finish ends it with the best so far.
+        sizes are met; if the tolerance was not reached, the nearest result is returned. ``iterations`` are
+        the steps. A request to finish returns the best so far.
 
     Notes
     -----

@@ -42,7 +42,7 @@ class Reconstructed:
 def reconstruction(channel: FiniteChannel, points: ArrayLike) -> tuple[Array, float]:
     """Return the mean of the keys for each published letter, and the mean squared error with these.
 
-    Proposition 3: for squared errors nothing is better, and what is told about W stays, because the new
+    Proposition 3: for squared errors this is optimal, and the information about W stays, because the new
     letter is a function of the old one. Letters that are never published keep the overall mean.
     """
     X = check_points(points)

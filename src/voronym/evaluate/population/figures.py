@@ -163,7 +163,7 @@ class PopulationRisk(PopulationFigures):
     Parameters
     ----------
     risks : (n,) array
-        How likely a match with each record is correct; of each person, where several rows are of one.
+        Probability that a match with each record is correct; for each person, if people have several rows.
 
     Notes
     -----

@@ -40,7 +40,7 @@ def population_risk(
     """Estimate how likely an intruder is to find somebody of a survey in the population.
 
     An intruder who does not know who took part must find the one person of the *population* behind a record.
-    Somebody who is unique in a sample has perhaps many doubles outside of it.
+    A person who is unique in the sample may share the keys with many people outside it.
 
     Parameters
     ----------
@@ -57,26 +57,26 @@ def population_risk(
         A table of the whole population with the same keys, coded alike, instead of both: then people are
         counted and nothing is estimated.
     household : str, optional
-        The column that says which household a person belongs to.
+        The column of households.
     person : str, optional
-        The column that says whose rows are whose, where people have several: a person counts once in each
-        class, and has the greatest risk of their rows.
+        The column of people, if people have several rows: a person counts once in each class, and has the
+        greatest risk of their rows.
     threshold : float
         Risk above which a record, or a household, counts as at risk.
     seed : int
-        For the combinations that log-linear models are judged by.
+        Seed of the combinations by which log-linear models are compared.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
 
     Returns
     -------
     PopulationRisk
-        Every estimate comes with what it assumes, with an interval, and with a warning where the fit is poor.
+        Every estimate has its assumption, an interval, and a warning if the fit is poor.
 
     Raises
     ------
     InputError
-        Not exactly one of weights, sampling fraction and population is given, or one of them cannot be.
+        Not exactly one of weights, sampling fraction and population is given, or it is invalid.
 
     Examples
     --------

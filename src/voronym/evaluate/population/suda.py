@@ -49,14 +49,14 @@ class Suda(Plain):
     fraction : float or None
         Share of the population that is in the table, where it was given.
     match : float or None
-        How likely a unique match is a correct one, by data intrusion simulation; None without a fraction, or
-        where no two records share all keys, which the simulation needs.
+        Probability that a unique match is correct, by data intrusion simulation; None without a fraction, or
+        if no two records share all keys, which the simulation needs.
     notes : tuple of str
-        What could not be said, and why.
+        Missing figures, with reasons.
     scores : (n,) array
-        SUDA score of each record, 0 where it has no minimal unique.
+        SUDA score of each record; 0 without a minimal unique.
     risks : (n,) array or None
-        DIS-SUDA score: the correct unique matches that are to be expected, divided in proportion to scores.
+        DIS-SUDA score: the expected number of correct unique matches, divided in proportion to scores.
     shares : (n, d) array
         Share of each record's score that comes from minimal uniques with each column.
     """
@@ -115,10 +115,10 @@ def suda(
     """Find the records that a few of their keys single out: special uniques.
 
     A *minimal sample unique* of a record is a set of keys in which no other record has the same values, and
-    of which no smaller part would do. The fewer columns it has, the more a record stands out: somebody who is
-    alone in (sex, occupation) is known by more people than somebody who is alone in twelve columns. A minimal
-    unique of s of d columns scores ``(d - s)(d - s - 1) ... (d - M)``, where M is the most that is looked
-    for; the score of a record is their sum.
+    that has no smaller such subset. The fewer columns it has, the more a record stands out: more people know
+    somebody who is unique in (sex, occupation) than somebody who is unique in twelve columns. A minimal
+    unique of s of d columns scores ``(d - s)(d - s - 1) ... (d - M)``, where M is the largest size; the score
+    of a record is the sum over its minimal uniques.
 
     Parameters
     ----------

@@ -5,8 +5,8 @@ papers' own is in the distribution voronym-papers. Each is called as ``solver(X,
 ``space``, ``start`` and ``progress`` as in `transport`, and returns an `Assignment`. `SOLVERS` has them by
 name.
 
-`base` has the answer and the checks; `sources` where distances come from; `guess` costs from counts; `repair`
-exact sizes by shortest paths.
+`base` has the result and the checks; `sources` computes distances; `guess` estimates costs from counts;
+`repair` finds exact sizes by shortest paths.
 """
 
 from collections.abc import Callable

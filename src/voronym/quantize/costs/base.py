@@ -46,13 +46,13 @@ class Assignment:
     cost : float
         Sum of ``d(x, centroid of its cell)``, what the assignment costs.
     gap : float
-        ``cost`` less the dual value of ``costs``, 0 or more but for rounding: no assignment that keeps the
-        sizes asked for costs less than ``cost - gap``. Exact solvers add what rounding may hide. Where
-        ``exact`` is false the sizes may differ from those asked for, and the gap with them, even in sign.
+        ``cost`` less the dual value of ``costs``, 0 or more but for rounding: no assignment with the
+        requested sizes costs less than ``cost - gap``. Exact solvers add possible rounding errors. If
+        ``exact`` is false, the sizes may differ from the requested ones, and the gap may even be negative.
     exact : bool
         Whether the sizes are met exactly and the gap is rounding.
     iterations : int
-        What the solver counts: its document says what.
+        The steps of the solver; its documentation defines them.
     solver : str
         Its name.
     """

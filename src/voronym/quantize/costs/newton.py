@@ -51,12 +51,12 @@ def newton(given: Given, ctx: Context, *, tolerance: float = 1e-3, iterations: i
     -------
     Assignment
         Every point in its best cell. The sizes are approximate, the better the larger the cells; ``exact`` is
-        false. A wish to finish ends it with the costs so far.
+        false. A request to finish returns the costs so far.
 
     Notes
     -----
     Guarantee: each point is in a cell that minimises ``d + costs``; nothing about sizes. Cost: O(n m) for
-    each step, and O(m^3) for its equations, or conjugate gradients where there are many cells.
+    each step, and O(m^3) for its equations, or conjugate gradients for many cells.
 
     References
     ----------

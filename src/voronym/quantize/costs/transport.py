@@ -53,25 +53,26 @@ def transport(given: Given, ctx: Context, *, tolerance: float = 1e-9) -> Assignm
 
     Large cells: costs are guessed by Newton's method on the counts, then the points near the borders are
     repaired by shortest paths over the graph of cells. Small cells: the same repair, over the nearest cells
-    of each point; then every point is asked about all cells, and if one would rather be elsewhere, again.
-    Equal points are one unit that may be divided.
+    of each point; then every point is compared with all cells, and the repair is repeated if some point
+    prefers another cell. Equal points are one unit that may be divided.
 
-    Of all the costs that prove the assignment some in the middle are returned: a point is as well off in two
-    cells only if it has to be, such as one of several equal points that are divided.
+    Many costs prove the assignment; those in the middle are returned. So a point ties between two cells only
+    if it must, such as one of several equal points that are divided.
 
     Parameters
     ----------
     X : array, shape (n, d) or (n,)
         The points.
     centroids : array, shape (m, d)
-        One per cell; they may coincide. Such cells have the same cost, and share their points in any way.
+        One per cell; they may coincide. Coinciding cells have the same cost, and share their points in any
+        way.
     sizes : array of int, shape (m,), or a pair of them
         Exact sizes, which sum to n, or ``(low, high)``.
     space : Space, optional
         The distance; squared Euclidean by default. Others go through their matrix, in blocks.
     start : array, shape (m,), optional
-        Costs to start from, such as those for centroids nearby. They change the time it takes, not the cost.
-        Beyond the largest distance they are cut off.
+        Costs to start from, such as those for centroids nearby. They change the running time, not the cost.
+        They are clipped at the largest distance.
     tolerance : float
         Largest gap that counts as rounding, relative to the total distance, before ``gap`` is widened by what
         rounding may hide.
@@ -86,12 +87,11 @@ def transport(given: Given, ctx: Context, *, tolerance: float = 1e-9) -> Assignm
     Notes
     -----
     Guarantee: sizes are exact, and no assignment with these sizes has a total distance below ``cost - gap``.
-    The gap has in it what rounding may hide, about n times the largest cost times 1e-15. A point or centroid
-    very far from all others makes for large costs: with one at 1e9 the rest may be far from optimal, and the
-    gap says so. Look at it, or take such points out.
-    Cost: a few passes over the points, each O(n) times the cells near a point, then a shortest path in the
-    graph of cells for each point that the guess left over. Memory O(n d), plus the cells near each point
-    where cells are small.
+    The gap includes possible rounding errors, about n times the largest cost times 1e-15. A point or centroid
+    very far from all others causes large costs: with one at 1e9 the rest may be far from optimal, and the gap
+    shows it. Check the gap, or remove such points. Cost: a few passes over the points, each O(n) times the
+    cells near a point, then a shortest path in the graph of cells for each remaining point. Memory O(n d),
+    plus the cells near each point for small cells.
 
     References
     ----------

@@ -4,9 +4,8 @@
 `taxonomy` categories, in a hierarchy or not; `texts` edit distance and sets; `globe` pairs of latitude and
 longitude; `custom` a function or a matrix of the user.
 
-A metric turns the distinct values of a column into a `Geometry`: coordinates, where distances can be
-computed from them, or a table of distances, where the values are few. So nothing ever looks at all pairs of
-records.
+A metric turns the distinct values of a column into a `Geometry`: coordinates, if distances can be computed
+from them, or a table of distances, if the values are few. So no code compares all pairs of records.
 """
 
 from voronym.space.metrics.base import TABLE_LEVELS, Geometry, Metric, metric, metrics, pairwise

@@ -28,15 +28,15 @@ class Geometry:
     shape : int
         Which formula gives the distance: one of the constants of `voronym._kernels.mixed`.
     coords : array, shape (levels, width)
-        Coordinates; no columns where there is a table.
+        Coordinates; without columns if there is a table.
     far : float
         Distance of a missing value from every other: at least that of any two observed ones, and above 0.
     size : float
         Period of a circle, radius of a sphere, height of a tree.
     table : array, shape (levels, levels)
-        Distances, where the shape is TABLE.
+        Distances, if the shape is TABLE.
     notes : tuple of str
-        What the data holder should know.
+        Remarks for the data holder.
     """
 
     shape: int

@@ -24,8 +24,8 @@ class Circular:
     Parameters
     ----------
     period : float, optional
-        Once around: 24 for hours, 360 for degrees, 365.25 for days; by default the number of levels of the
-        order.
+        Length of the circle: 24 for hours, 360 for degrees, 365.25 for days; by default the number of levels
+        of the order.
     order : sequence of str, optional
         Levels in the order of the circle, such as the days of the week; one step between neighbours.
 

@@ -29,8 +29,8 @@ class Function:
     Its centroid is the value with the least sum of distances. The function is called once for every pair of
     distinct values. Refused, by name: a function that returns no number, NaN or infinity, a negative number
     for any pair, anything but 0 for a value and itself, or different numbers for the two orders. The orders
-    are compared for all pairs of up to 128 distinct values, otherwise for 4096 pairs drawn with a fixed
-    seed. The triangle inequality is not asked for: clusters compare all pairs.
+    are compared for all pairs of up to 128 distinct values, otherwise for 4096 pairs drawn with a fixed seed.
+    The triangle inequality is not required: clusters compare all pairs.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Overlap(Tabulated):
     Parameters
     ----------
     separator : str
-        What stands between the elements in a text. Blanks around an element do not count.
+        The text between the elements. Blanks around an element are ignored.
 
     Examples
     --------

@@ -18,8 +18,8 @@ class Runner(ABC):
     """Runs the tasks of a stage, several at a time, anywhere.
 
     A subclass names its ``name`` and offers `run`, which yields the number and the answer of each task as it
-    comes, and calls ``wait`` at least ten times a second, which raises where somebody wishes to end. What
-    tasks make does not depend on who does them, nor on how many of them are done at a time.
+    comes, and calls ``wait`` at least ten times a second, which raises on a request to stop. Results do not
+    depend on the worker, nor on the number of tasks at a time.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Runner(ABC):
     memory : int
         Bytes that all workers together may use.
     address : str, optional
-        Of a cluster.
+        Address of a cluster.
     """
 
     name: ClassVar[str]
