@@ -121,10 +121,10 @@ def advise(
     words = search.choices
     keys = plain.release.recipe.schema.keys
     result = [
-        _told(title, favours, item, plain, words, source, len(as_frame(frame)))
+        _alternative(title, favours, item, plain, words, source, len(as_frame(frame)))
         for title, favours, item in made
     ]
-    first = _told("the policy alone", keys, plain, plain, words, source, len(as_frame(frame)))
+    first = _alternative("the policy alone", keys, plain, plain, words, source, len(as_frame(frame)))
     search.ctx.done()
     return Advice(
         search.policy.name, tuple(result), first, search.tried, search.refused, now() - started, note
@@ -339,7 +339,7 @@ def favoured(frame: Any, release: Release, policy: Policy) -> list[tuple[str, tu
     return out or [(", ".join(keys), keys)]
 
 
-def _told(
+def _alternative(
     title: str,
     favours: tuple[str, ...],
     item: _Made,

@@ -13,11 +13,11 @@ from voronym.core.context import Context, ProgressCallback
 from voronym.core.options import Options
 from voronym.core.validate import check_seed, checked
 from voronym.errors import Cancelled, InputError, Unfinished, VoronymError
-from voronym.evaluate.asked import check_risk, crowd_of
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.comparison import Comparison, Row
 from voronym.evaluate.masks import mask_point, own_options
 from voronym.evaluate.measure import Columns
+from voronym.evaluate.subject import check_risk, crowd_of
 from voronym.evaluate.tradeoff import Plane, plane
 from voronym.method import METHODS, algorithms
 from voronym.methods.crowd import Crowd

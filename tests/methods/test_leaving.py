@@ -104,7 +104,7 @@ def test_nobody_leaves_whom_a_group_needs(sizes, share, out):
     kept = np.flatnonzero(result.kept)
     part = vr.microaggregate(X[kept], 5, method="mdav")
     assert part.sse(X[kept]) <= vr.microaggregate(X, 5, method="mdav").sse(X) + 1e-9
-    assert ("nobody was left out" in result.said) == (out == 0)
+    assert ("nobody was left out" in result.sentence) == (out == 0)
 
 
 def test_the_search_is_near_the_best_choice():
@@ -163,7 +163,7 @@ def test_in_strata_each_gives_its_share():
     for name in ("before", "after", "least"):  # percent of all, added up
         sums = sum(getattr(single, name) * t for single, t in zip(alone, total, strict=True)) / problem.total
         assert getattr(result, name) == pytest.approx(sums)
-    assert "in each of 2 strata" in result.said
+    assert "in each of 2 strata" in result.sentence
 
 
 def test_households_weights_strata_and_steps_at_once(tmp_path):

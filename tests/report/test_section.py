@@ -86,7 +86,12 @@ def test_pages_compute_nothing(release, registry, monkeypatch):
         raise AssertionError("a page computed something")
 
     rooms = tuple(m.__name__ for m in (certify, channel, evaluate, partitioners, privacy, refiners))
-    rooms += ("voronym.dossier.make", "voronym.dossier.planes", "voronym.dossier.told", "voronym.table.codec")
+    rooms += (
+        "voronym.dossier.make",
+        "voronym.dossier.planes",
+        "voronym.dossier.revealed",
+        "voronym.table.codec",
+    )
     names = ("record_linkage", "privacy_distortion", "reached", "plane", "told_of", "risk", "utility")
     names += ("pmse", "lower_bound", "partition", "equivalence_classes", "principal_axes", "distribution")
     names += ("class_information",)

@@ -87,7 +87,7 @@ class Joint:
                 mean = np.bincount(own, numbers, m) / sizes
                 spread = np.sqrt(np.bincount(own, np.square(numbers - mean[own]), m) / sizes)
                 width = widths(spread, item.step)
-                out[:, at] = _plain(np.clip(np.rint(mean / width) * width, item.low, item.high))
+                out[:, at] = _json_numbers(np.clip(np.rint(mean / width) * width, item.low, item.high))
         return out
 
     def apart(self, rows: Ints, published: Objects, k: int) -> dict[str, float]:
@@ -110,7 +110,7 @@ class Joint:
         return out
 
 
-def _plain(numbers: Floats) -> list[float | int]:
+def _json_numbers(numbers: Floats) -> list[float | int]:
     """Return numbers as JSON values: whole ones without a point."""
     return [int(value) if value.is_integer() else round(value, 9) for value in numbers.tolist()]
 

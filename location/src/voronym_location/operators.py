@@ -35,10 +35,10 @@ def note(connection: Connection, now: float, operator: int | None, action: str) 
 def in_force(connection: Connection) -> dict[str, Any] | None:
     """Return number, moments and figures of the epoch in force."""
     row = connection.execute(select(epoch).order_by(epoch.c.number.desc()).limit(1)).first()
-    return None if row is None else _plain(row)
+    return None if row is None else _row_data(row)
 
 
-def _plain(row: Any) -> dict[str, Any]:
+def _row_data(row: Any) -> dict[str, Any]:
     return {
         "epoch": row.number, "published": clock_text(row.published), "expires": clock_text(row.expires),
         "k": row.k, **json.loads(row.figures),
@@ -70,7 +70,7 @@ def figures(connection: Connection, k: int) -> dict[str, Any]:
         "addresses": rounded(connection.scalar(select(func.count()).select_from(directory)) or 0, k),
         "groups": least[1],
         "smallest_group_at_least_k": None if least[0] is None else bool(least[0] >= k),
-        "epochs": [softened(_plain(row), k) for row in last],
+        "epochs": [softened(_row_data(row), k) for row in last],
     }
 
 

@@ -26,7 +26,7 @@ from voronym_location.rules import Settings
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class EpochPlaces:
     """The published places of an epoch.
 
     Parameters
@@ -50,7 +50,7 @@ class Told:
 class Policy(Protocol):
     """Epochs, one after the other; the policy keeps its own state."""
 
-    def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
+    def step(self, person: Ints, homes: Floats, ctx: Context) -> EpochPlaces:
         """Give places to the active people, by ascending number."""
         ...
 
@@ -71,7 +71,7 @@ class Cohort:
         self.person = self.group = self.since = self.seen = np.empty(0, np.int64)
         self.published = np.empty(0, bool)
 
-    def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
+    def step(self, person: Ints, homes: Floats, ctx: Context) -> EpochPlaces:
         """Plan an epoch, check it, and publish it."""
         known, at = _known(person, self.person)
         now = self.standing.epoch + 1
@@ -89,7 +89,7 @@ class Cohort:
         self.person, self.group, self.since, self.standing = person, epoch.group, epoch.since, epoch.standing
         self.seen, self.published = seen, published | (epoch.group >= 0)
         places = epoch.places()
-        return Told(epoch.group, _metres(homes, places), epoch.told, epoch.told)
+        return EpochPlaces(epoch.group, _metres(homes, places), epoch.told, epoch.told)
 
 
 @POLICIES.register("retire")
@@ -113,7 +113,7 @@ class Reuse:
         self.quantizer: Quantizer | None = None
         self.person = np.empty(0, np.int64)
 
-    def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
+    def step(self, person: Ints, homes: Floats, ctx: Context) -> EpochPlaces:
         """Assign everybody to the cells of the first design."""
         X = points(*homes.T)
         if self.quantizer is None:
@@ -123,7 +123,7 @@ class Reuse:
         result[_known(person, self.person)[0]] = False
         self.person = person
         metres = np.sqrt(np.square(X - self.quantizer.centroids[cells]).sum(axis=1))
-        return Told(cells, metres, result, np.zeros(len(person), bool))
+        return EpochPlaces(cells, metres, result, np.zeros(len(person), bool))
 
 
 @POLICIES.register("rerun")
@@ -139,7 +139,7 @@ class Rerun(Reuse):
         self.every = settings.redesign or EVERY
         self.epoch, self.used, self.rounds = 0, 0, 0
 
-    def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
+    def step(self, person: Ints, homes: Floats, ctx: Context) -> EpochPlaces:
         """Assign by the present cells, or design them again from the old ones."""
         again = self.quantizer is not None and self.epoch % self.every == 0
         self.epoch += 1
@@ -162,7 +162,7 @@ class Afresh:
     def __init__(self, settings: Settings) -> None:
         self.settings, self.used = settings, 0
 
-    def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
+    def step(self, person: Ints, homes: Floats, ctx: Context) -> EpochPlaces:
         """Group everybody."""
         X = points(*homes.T)
         part = METHODS["mdav"].partition(Problem.of(X, self.settings.k), ctx)
@@ -170,7 +170,7 @@ class Afresh:
         place = self.used + np.asarray(part.labels)
         self.used += part.n_cells
         every = np.ones(len(person), bool)
-        return Told(place, metres, every, ~every)
+        return EpochPlaces(place, metres, every, ~every)
 
 
 def designed(X: Floats, k: int, ctx: Context) -> Design:

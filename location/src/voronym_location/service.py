@@ -193,7 +193,7 @@ class Service(Operations):
                 result = connection.execute(homes.STANDING, {"digest": digest, "now": self.clock()}).first()
         except Unavailable:
             return self._remembered(digest)
-        return self._told(digest, result)
+        return self._checked_statement(digest, result)
 
     async def statement_soon(self, shown: str, quick: Quick) -> Statement | Waiting | None:
         """Return the statement, from an event loop."""
@@ -202,7 +202,7 @@ class Service(Operations):
             result = await quick.first({"digest": digest, "now": self.clock()})
         except Unavailable:
             return self._remembered(digest)
-        return self._told(digest, result)
+        return self._checked_statement(digest, result)
 
     def _remembered(self, digest: bytes) -> Statement:
         remembered = self._memory.get(digest)
@@ -210,7 +210,7 @@ class Service(Operations):
             raise Unavailable(AWAY)
         return remembered
 
-    def _told(self, digest: bytes, result: Iterable[Any] | None) -> Statement | Waiting | None:
+    def _checked_statement(self, digest: bytes, result: Iterable[Any] | None) -> Statement | Waiting | None:
         if result is None:
             raise Refused(accounts.UNKNOWN)
         row = homes.Standing(*result)

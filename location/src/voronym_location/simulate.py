@@ -15,7 +15,7 @@ from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym_location.intruders import Intruder, Seen
-from voronym_location.policies import POLICIES, Told, designed
+from voronym_location.policies import POLICIES, EpochPlaces, designed
 from voronym_location.population import Floats, Ints, points
 from voronym_location.rules import Settings
 from voronym_location.town import Town
@@ -223,7 +223,7 @@ class Run:
         self.policy, self.k = POLICIES[name](settings), settings.k
         self.pseudonym, self.linking = Intruder(linking=False), Intruder(linking=True)
         self.rows: list[Row] = []
-        self.last: tuple[Ints, Told] | None = None
+        self.last: tuple[Ints, EpochPlaces] | None = None
 
     def step(self, epoch: int, person: Ints, homes: Floats, ctx: Context) -> None:
         """Advance by an epoch."""

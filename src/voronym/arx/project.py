@@ -104,7 +104,7 @@ def read_project(path: str | Path) -> Project:
                 f"are {' and '.join(VOCABULARIES)}"
             )
         about = archive.xml("project.xml") if "project.xml" in archive else None
-        delimiter = _said(about, "separator", strip=False) or ";"
+        delimiter = _text_of(about, "separator", strip=False) or ";"
         config = archive.xml("input/config.xml")
         attributes = tuple(map(_attribute, archive.xml("input/definition.xml").iter("assigment")))
         if not attributes or len(attributes) > MOST_COLUMNS:
@@ -112,17 +112,17 @@ def read_project(path: str | Path) -> Project:
                 f"{archive.name!r} declares {len(attributes):,} columns: nothing was taken from it"
             )
         return Project(
-            name=_said(about, "name"),
+            name=_text_of(about, "name"),
             version=version,
             attributes=attributes,
             hierarchies=_hierarchies(archive, attributes, delimiter[0]),
             criteria=tuple(entry.text.strip() for entry in config.iter("criterion") if entry.text),
-            suppression=_number(_said(config, "relativeMaxOutliers"), 0.0),
+            suppression=_number(_text_of(config, "relativeMaxOutliers"), 0.0),
             weights={
-                _said(item, "attribute"): _number(_said(item, "weight"), 1.0)
+                _text_of(item, "attribute"): _number(_text_of(item, "weight"), 1.0)
                 for item in config.iter("attributeWeight")
             },
-            metric=_said(config, "metric"),
+            metric=_text_of(config, "metric"),
             delimiter=delimiter[0],
             has_data="data/input.csv" in archive,
         )
@@ -132,20 +132,20 @@ def _metadata(archive: Archive) -> tuple[str, str]:
     if "metadata.xml" not in archive:  # the first versions
         return "", VOCABULARIES[0]
     about = archive.xml("metadata.xml")
-    return _said(about, "version"), _said(about, "vocabulary") or VOCABULARIES[0]
+    return _text_of(about, "version"), _text_of(about, "vocabulary") or VOCABULARIES[0]
 
 
 def _attribute(given: Element) -> Attribute:
-    name = _said(given, "name", strip=False)
+    name = _text_of(given, "name", strip=False)
     if not name:
         raise ReadError("a column of the project has no name: nothing was taken from it")
     return Attribute(
         name,
-        _said(given, "type"),
-        _said(given, "datatype") or "String",
-        _said(given, "format"),
-        (_said(given, "min") or "All", _said(given, "max") or "All"),
-        _said(given, "microAggregationFunction"),
+        _text_of(given, "type"),
+        _text_of(given, "datatype") or "String",
+        _text_of(given, "format"),
+        (_text_of(given, "min") or "All", _text_of(given, "max") or "All"),
+        _text_of(given, "microAggregationFunction"),
     )
 
 
@@ -168,7 +168,7 @@ def _hierarchies(
     return out
 
 
-def _said(given: Element | None, name: str, *, strip: bool = True) -> str:
+def _text_of(given: Element | None, name: str, *, strip: bool = True) -> str:
     result = None if given is None else given.findtext(f".//{name}")
     return "" if result is None else result.strip() if strip else result
 

@@ -50,7 +50,7 @@ def columns(scene: Scene, ctx: Context) -> Found:
     order = ctx.rng.permutation(known)
     half = order[: min(len(order) // 2, MOST)]
     targets = np.sort(order[len(order) // 2 :][: scene.targets])
-    result, predicted = Told.learn(scene, X, Y, half)
+    result, predicted = KeyPrediction.learn(scene, X, Y, half)
     own = scene.links[targets]
     credit, near, classes = link(X[targets] @ result.spread, predicted, own, ctx)
     right, ceiling, by = credit * near, 1.0 / int(classes.sizes.min()), "prediction"
@@ -135,7 +135,7 @@ def _side_by_side(keys: Floats, values: Floats) -> Floats:
     return np.asarray(both / ((last - first) * (high - low)), np.float64)
 
 
-def _sentence(success: float, control: float, alone: float, values: Told) -> str:
+def _sentence(success: float, control: float, alone: float, values: KeyPrediction) -> str:
     if success <= 2 * control:
         return Sentence("All published columns together find hardly more records than a blind guess.")
     result = Sentence("{share} of the people", share=percent(success, whole=True))
@@ -158,7 +158,7 @@ def _sentence(success: float, control: float, alone: float, values: Told) -> str
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class KeyPrediction:
     """A learned prediction of the true keys of every released row.
 
     ``weights_keys`` predict by the published keys alone. ``tells`` has, for each column that betrays a key,
@@ -179,7 +179,7 @@ class Told:
         return np.asarray(result)
 
     @classmethod
-    def learn(cls, scene: Scene, X: Floats, Y: Floats, half: Ints) -> tuple[Told, Floats]:
+    def learn(cls, scene: Scene, X: Floats, Y: Floats, half: Ints) -> tuple[KeyPrediction, Floats]:
         """Learn from the people in ``half``, whose released rows are known.
 
         The second result is the prediction for every released row, in units of its errors.

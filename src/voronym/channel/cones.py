@@ -55,7 +55,7 @@ class Cone:
 
 
 @dataclass(frozen=True)
-class Found:
+class ConeSolution:
     """The result: joint weights inside the cones, a proven bound on the distortion, and the steps."""
 
     J: Array
@@ -63,7 +63,9 @@ class Found:
     iterations: int
 
 
-def cones(alphabet: Alphabet, cone: Cone, ctx: Context, *, tolerance: float, iterations: int = 150) -> Found:
+def cones(
+    alphabet: Alphabet, cone: Cone, ctx: Context, *, tolerance: float, iterations: int = 150
+) -> ConeSolution:
     """Minimise the distortion with every column in a cone."""
     state = _State(alphabet, cone, ctx)
     best, bound, least, stalled = state.J, -np.inf, np.inf, 0
@@ -80,7 +82,7 @@ def cones(alphabet: Alphabet, cone: Cone, ctx: Context, *, tolerance: float, ite
         if least <= 0.3 * tolerance or stalled >= _PATIENCE or ctx.over or not state.newton():
             break
         ctx.tell(step / 60)
-    return Found(best, bound, step)
+    return ConeSolution(best, bound, step)
 
 
 @dataclass(frozen=True)

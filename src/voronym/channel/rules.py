@@ -255,11 +255,11 @@ class Matrix:
         for name in self.columns:
             gone = self.table.missing(name)[self.first]
             values = self.table.frame[name][self.first].to_list()
-            columns.append([None if no else _plain(item) for item, no in zip(values, gone, strict=True)])
+            columns.append([None if no else _scalar(item) for item, no in zip(values, gone, strict=True)])
         return list(zip(*columns, strict=True))
 
 
-def _plain(value: object) -> object:
+def _scalar(value: object) -> object:
     return value if isinstance(value, (bool, int, float, str)) else str(value)
 
 

@@ -190,7 +190,7 @@ def _show(values: dict[str, Any]) -> None:
     out(f"  VORONYM_DATA: {data}\n\nExtras\n")
     for extra, packages in values["extras"].items():
         lacking = [name for name, item in packages.items() if item is None]
-        out(f"  {extra:<8} {_said(extra, lacking)}\n")
+        out(f"  {extra:<8} {_extra_status(extra, lacking)}\n")
     out("\nPlug-ins\n" if values["plugins"] else "\nPlug-ins\n  none\n")
     for plugin in values["plugins"]:
         out(f"  {plugin['name']:<16} {plugin['distribution']} {plugin['version']}: {_entries(plugin)}\n")
@@ -206,7 +206,7 @@ def _entries(plugin: dict[str, Any]) -> str:
     return text or "nothing"
 
 
-def _said(extra: str, lacking: list[str]) -> str:
+def _extra_status(extra: str, lacking: list[str]) -> str:
     """Report whether an extra is installed, and how to install it."""
     if not lacking:
         return "installed"

@@ -71,13 +71,13 @@ def show(file: File, json: common.Json = False) -> None:
     entries = ledger.entries
     private = [entry for entry in entries if PRIVATE in entry.about]
     if json:
-        common.emit([_plain(entry) for entry in entries])
+        common.emit([_entry_data(entry) for entry in entries])
         return
     numbers: tuple[str, ...] = ("release", "made", "people", "waiting", "left_out", "groups", "k")
     numbers += ("epsilon", "delta") if private else ()
     grid = Table(*(number.replace("_", " ") for number in numbers), "keys", "file", box=None)
     for entry in entries:
-        row = _plain(entry)
+        row = _entry_data(entry)
         cells = ("–" if row[name] is None else str(row[name]) for name in numbers)
         grid.add_row(*cells, ", ".join(row["keys"]), Path(row["file"]).name)
     common.console().print(grid if entries else "no release was entered yet")
@@ -206,7 +206,7 @@ def forget(
     typer.echo(f"{gone:,} people are forgotten; they count as people who left", err=True)
 
 
-def _plain(entry: Entry) -> dict[str, Any]:
+def _entry_data(entry: Entry) -> dict[str, Any]:
     import numpy as np
 
     return {

@@ -94,7 +94,7 @@ def measure(
             seed=seed,
             json=json,
         )  # fmt: skip
-        return _told(result, json=json)
+        return _print_results(result, json=json)
     with common.ticker(not json) as bar:
         frame = read(source, **recipes.reading(written, source, reading, query=query))
         before = None
@@ -129,7 +129,7 @@ def measure(
             records_out, frame, keys, about, columns, population, suda, overwrite=overwrite, seed=seed
         )
     more = () if suda is None or result.suda is None else propose_recodings(frame, result.suda)
-    return _told(result, json=json, more=[str(item) for item in more])
+    return _print_results(result, json=json, more=[str(item) for item in more])
 
 
 def _write_records(
@@ -174,7 +174,7 @@ def _columns(given: dict[str, Any]) -> dict[str, Any]:
     return {"keys": [], "confidential": [], **about}
 
 
-def _told(result: Any, *, json: bool, more: Sequence[str] = ()) -> None:
+def _print_results(result: Any, *, json: bool, more: Sequence[str] = ()) -> None:
     """Print the results; exit code 3 if a demand is not met."""
     if json:
         common.emit({**result.to_dict(), **({"recode": list(more)} if more else {})})

@@ -14,7 +14,7 @@ JSON, the report and the page read it and compute nothing.
 ``population`` the risk in the population, before and after, and what each key contributes
 ``other_k``  what other sizes of groups would cost, estimated
 ``rows``     one group unfolded, and people before and after; never public
-``told``     what the keys tell about a confidential column, between its limits
+``revealed`` what the keys reveal about a confidential column, with its limits
 """
 
 from voronym.dossier.inside import inside_of

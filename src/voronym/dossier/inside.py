@@ -18,7 +18,7 @@ from voronym.dossier.other_k import OtherK, other_k
 from voronym.dossier.parts import GroupMap, Inside, Loss, ShiftMap, Told
 from voronym.dossier.population import in_population
 from voronym.dossier.public import GROUPS, columns_of, distributions_of, fates_of, limits_wanted, story_of
-from voronym.dossier.told import told_of
+from voronym.dossier.revealed import told_of
 from voronym.errors import SchemaError
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.disclosed import disclosed
@@ -63,7 +63,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     )
     alike = release.recipe.private is None  # else rows of a person are published one by one
     attacked = _linkage(evidence, Y, pair, table.classes, ctx.part(0.3, 0.5, stage="attacking"), alike=alike)
-    result = _told(release, evidence, table, Y, ctx.part(0.5, 0.7, stage="measuring"))
+    result = _revealed(release, evidence, table, Y, ctx.part(0.5, 0.7, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
         columns=columns_of(schema, {**_published_as(release, evidence), **fates_of(release)}, release.recipe),
@@ -221,7 +221,9 @@ def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:
     return tuple(sorted(result, key=lambda item: -item.published))
 
 
-def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, ctx: Context) -> Told | None:
+def _revealed(
+    release: Release, evidence: Evidence, table: Table, Y: Floats | None, ctx: Context
+) -> Told | None:
     X, order, schema = evidence.X, np.asarray(evidence.order), release.schema
     if X is None or Y is None or len(order) != len(X) or not np.ptp(X, axis=0).any():
         return None

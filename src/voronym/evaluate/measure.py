@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.validate import checked
 from voronym.errors import InputError, SchemaError
-from voronym.evaluate.beside import Attacks, beside
+from voronym.evaluate.against_original import Attacks, compare_with_original
 from voronym.evaluate.measurement import Measurement
 from voronym.evaluate.pair import make_pair, row_map
 from voronym.evaluate.penalty import penalty
@@ -102,7 +102,7 @@ def measure(
         notes += [note_on(changed, len(frame))] if changed else []
         made["original_risk"] = risk(source, keys, threshold=attack.threshold)
         linked = row_map(aligned, len(source), len(frame))
-        made |= beside(pair, linked, counted, attack, ctx, notes)
+        made |= compare_with_original(pair, linked, counted, attack, ctx, notes)
         if linked is not None:
             made["penalty"] = penalty(source, frame, schema, linked, hierarchies=hierarchies)
     ctx.done()

@@ -46,7 +46,7 @@ def _forms(
     wanted: type[Form] = Moment if times else Number
     spelled = None if original is None else original.spellings.get(texts.name)
     own = spelled.form if spelled is not None and isinstance(spelled.form, wanted) else None
-    if released is not None and (outcome := _said(released.reading, times, own)) is not None:
+    if released is not None and (outcome := _declared_form(released.reading, times, own)) is not None:
         yield outcome
     if own is not None and text_file:
         yield own
@@ -63,7 +63,7 @@ def _forms(
         yield DIGITS
 
 
-def _said(reading: Reading, times: bool, own: Form | None) -> Form | None:
+def _declared_form(reading: Reading, times: bool, own: Form | None) -> Form | None:
     """Return the declared form of the release."""
     if times:
         return None if reading.date_format is None else Moment(in_signs(reading.date_format))

@@ -27,7 +27,7 @@ _WORDS: dict[str, Any] = {
 def as_plain(frame: Frame) -> list[list[Any]] | None:
     """Return rows that JSON can hold and `put_back` reads; None if a value has another type."""
     try:
-        columns = [[_plain(value) for value in frame[name].to_list()] for name in frame.columns]
+        columns = [[_json_value(value) for value in frame[name].to_list()] for name in frame.columns]
     except TypeError:
         return None
     return [list(row) for row in zip(*columns, strict=True)]
@@ -67,7 +67,7 @@ def _dtype(column: Series) -> Any:
     return nw.String if column.dtype in (nw.Categorical, nw.Enum) else column.dtype
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, np.generic):

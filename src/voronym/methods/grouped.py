@@ -24,7 +24,7 @@ from voronym.methods.demands import demands_of, enforcement, obey
 from voronym.methods.gather import gather
 from voronym.methods.households import group_households
 from voronym.methods.objective import published_points
-from voronym.methods.said import against, unit_sentences, within
+from voronym.methods.sentences import against, unit_sentences, within
 from voronym.methods.settled import equal_groups, groups_of, pure_groups, said_of
 from voronym.methods.strata import check_strata, divide_strata
 from voronym.methods.weights import publish_weights

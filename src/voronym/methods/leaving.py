@@ -76,7 +76,7 @@ class Left:
         return np.flatnonzero(self.kept if self.of_row is None else self.kept[self.of_row])
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """The choice and its saving as a sentence."""
         n, out = len(self.kept), int((~self.kept).sum())
         who = "records" if self.of_row is None else "people"

@@ -22,7 +22,7 @@ from voronym.methods.blanks import SAME, Choices, Search, combinations
 from voronym.methods.crowd import check_heads, household_demands
 from voronym.methods.demands import demands_of
 from voronym.methods.figures import Suppressed, SuppressionFigures
-from voronym.methods.said import against, unit_sentences
+from voronym.methods.sentences import against, unit_sentences
 from voronym.partition import Partition
 from voronym.privacy import Judge, Model
 from voronym.request.choices import ReleaseChoices
@@ -312,7 +312,7 @@ def _masked(
         figures=SuppressionFigures(figures),
         notes=notes,
         log=(
-            *_said(table, many, touched, gaps, k, more=models),
+            *_describe_gaps(table, many, touched, gaps, k, more=models),
             *(() if others is None else (WILDCARD.format(others),)),
             *unit_sentences(table, None),
         ),
@@ -321,7 +321,7 @@ def _masked(
     )
 
 
-def _said(
+def _describe_gaps(
     table: Table, many: Mapping[str, int], touched: int, gaps: Gaps, k: int, *, more: bool
 ) -> tuple[str, ...]:
     """Report which values were blanked; ``more`` models than k were requested."""

@@ -28,7 +28,7 @@ from voronym.methods.figures import PrivateFigures
 from voronym.methods.gather import with_pseudonyms
 from voronym.methods.grouped import Kept, mask_by_groups
 from voronym.methods.private_facts import in_strata
-from voronym.methods.said import against, within
+from voronym.methods.sentences import against, within
 from voronym.methods.strata import check_strata, strata_of
 from voronym.methods.weights import publish_weights
 from voronym.partition import Partition

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from voronym.dossier.told import curves
+from voronym.dossier.revealed import curves
 from voronym.evaluate.comparison import Comparison, Row
 from voronym.evaluate.tradeoff import Plane, letters
 from voronym.privacy.information import Estimate
@@ -42,7 +42,7 @@ def render_comparison(comparison: Comparison, *, title: str = "Comparison of met
     rows = sorted(comparison.rows, key=lambda row: (row.k, row.loss, row.method))
     levels = sorted({row.k for row in rows})
     winners = [next(row for row in rows if row.k == k) for k in levels]
-    result = None if comparison.plane is None else _told(rows, comparison.plane)
+    result = None if comparison.plane is None else _risk_section(rows, comparison.plane)
     people = comparison.counted == "people"
     figures = [_loss(rows, levels, people=people), _map(rows)] if rows else []
     return fill(
@@ -178,7 +178,7 @@ def _everything(rows: Sequence[Row]) -> Part:
     return part("all", "All figures", "comparison/all.html", {"table": table}, "text")
 
 
-def _told(rows: Sequence[Row], plane: Plane) -> Part | None:
+def _risk_section(rows: Sequence[Row], plane: Plane) -> Part | None:
     """Show every method and k in the plane of loss and risk."""
     used = [(row, row.information) for row in rows if row.information is not None]
     if not used:

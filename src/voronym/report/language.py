@@ -161,12 +161,12 @@ class Messages(Extension):
             elif token.type == "variable_begin":
                 run.append([token, *_upto(stream, "variable_end")])
             else:
-                yield from _said(run, inside)
+                yield from _message_run(run, inside)
                 run = []
                 yield token
                 if token.type == "block_begin":
                     yield from _upto(stream, "block_end")
-        yield from _said(run, inside)
+        yield from _message_run(run, inside)
 
 
 def messages(environment: Environment, template: str) -> set[str]:
@@ -197,7 +197,7 @@ def _upto(stream: Iterator[Token], end: str) -> Iterator[Token]:
             return
 
 
-def _said(run: list[Token | list[Token]], open_tag: list[bool]) -> Iterator[Token]:
+def _message_run(run: list[Token | list[Token]], open_tag: list[bool]) -> Iterator[Token]:
     """Yield a run of texts and expressions: tags unchanged, the text between them as messages."""
     message: list[Token | list[Token]] = []
     for part in run:

@@ -105,7 +105,7 @@ def _names(release: Release) -> str:
 
 def plot_frontier(frontier: Frontier) -> Plot:
     """Return the plane of loss and risk: both lines of the frontier, and the point of a release."""
-    from voronym.dossier.told import curves
+    from voronym.dossier.revealed import curves
     from voronym.report.curves import Dot, risk_plane
     from voronym.report.tradeoff import lines
 

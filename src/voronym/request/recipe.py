@@ -96,7 +96,7 @@ class Recipe(ReleaseChoices):
             if not isinstance(given, (Mapping, type(None))):
                 raise InputError(f"{name} must be a table of names and values")
             if given is not None:
-                self._set(name, {key: _plain(name, key, value) for key, value in given.items()} or None)
+                self._set(name, {key: _file_value(name, key, value) for key, value in given.items()} or None)
         from voronym.request.rules import check_recipe  # rules read recipes
 
         check_recipe(self)
@@ -330,13 +330,13 @@ def _listed(value: Any) -> Any:
     return {name: _listed(part) for name, part in value.items()} if isinstance(value, Mapping) else value
 
 
-def _plain(table: str, name: object, value: object) -> object:
+def _file_value(table: str, name: object, value: object) -> object:
     """Return a value in a form that a text file can hold and that reads back equal."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(name, str) and isinstance(value, (list, tuple)):
-        return [_plain(table, name, item) for item in value]
+        return [_file_value(table, name, item) for item in value]
     if isinstance(name, str) and isinstance(value, Mapping):
-        return {key: _plain(table, key, item) for key, item in value.items()}
+        return {key: _file_value(table, key, item) for key, item in value.items()}
     if table == "metrics" and isinstance(name, str) and not isinstance(value, type):
         return value  # a metric or a function: usable, though no file can hold it
     if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):

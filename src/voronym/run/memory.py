@@ -138,7 +138,7 @@ def make_release(
         masked = replace(masked, log=(booking.sentence, *masked.log))
     masked = replace(masked, log=(*masked.log, *_truth(recipe, table.keys)))
     if left is not None:
-        masked = replace(masked, log=(left.said, *masked.log))
+        masked = replace(masked, log=(left.sentence, *masked.log))
     grouped_frame = masked.frame
     if later := _steps(recipe, "after"):
         done, more, warned = run_steps(

@@ -59,13 +59,13 @@ def count_statistical(path: Any, keys: list[str], kind: str) -> tuple[int, int]:
         import pandas as pd
 
         table = pd.read_stata(path, convert_categoricals=False, convert_dates=False, convert_missing=False)
-        columns = [_plain(table[key].tolist()) for key in keys]
+        columns = [_plain_values(table[key].tolist()) for key in keys]
     else:
         import pyreadstat
 
         read = pyreadstat.read_dta if kind == "dta" else pyreadstat.read_sav
         table, _ = read(str(path), output_format="dict", disable_datetime_conversion=True)
-        columns = [_plain(table[key]) for key in keys]
+        columns = [_plain_values(table[key]) for key in keys]
     return _answer(Counter(zip(*columns, strict=True)))
 
 
@@ -106,21 +106,21 @@ def _columns(path: str, keys: list[str], kind: str) -> list[list[Any]]:
 
         with pa.OSFile(path) as file:
             table = pq.read_table(file) if kind == "parquet" else pa.ipc.open_file(file).read_all()
-            return [_plain(table[key].to_pylist()) for key in keys]
+            return [_plain_values(table[key].to_pylist()) for key in keys]
     if kind == "parquet" and importlib.util.find_spec("duckdb"):
         import duckdb
 
         names = ", ".join('"' + key.replace('"', '""') + '"' for key in keys)
         with duckdb.connect() as base:
             rows = base.execute(f"select {names} from read_parquet(?)", [path]).fetchall()  # noqa: S608
-        return [_plain(column) for column in zip(*rows, strict=True)]
+        return [_plain_values(column) for column in zip(*rows, strict=True)]
     import polars as pl
 
     table = pl.read_parquet(path) if kind == "parquet" else pl.read_ipc(path)
-    return [_plain(table[key].to_list()) for key in keys]
+    return [_plain_values(table[key].to_list()) for key in keys]
 
 
-def _plain(values: Any) -> list[Any]:
+def _plain_values(values: Any) -> list[Any]:
     return [None if value != value else value for value in values]  # NaN is missing, and equals itself
 
 

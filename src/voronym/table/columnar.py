@@ -72,16 +72,16 @@ def _ends(path: Path, size: int) -> tuple[bytes, bytes]:
 
 def write_parquet(table: Frame, path: Path) -> int:
     """Write a tidy frame as Parquet; no cell needs a guard."""
-    _plain(table).write_parquet(path)
+    _without_dictionaries(table).write_parquet(path)
     return 0
 
 
 def write_arrow(table: Frame, path: Path) -> int:
     """Write a tidy frame as an Arrow file; no cell needs a guard."""
-    _plain(table).write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
+    _without_dictionaries(table).write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
     return 0
 
 
-def _plain(table: Frame) -> Any:
+def _without_dictionaries(table: Frame) -> Any:
     """Return a Polars frame with categories as strings: without a dictionary and its leftovers."""
     return to_polars(table).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))

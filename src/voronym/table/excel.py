@@ -155,7 +155,7 @@ def write_file(frame: pl.DataFrame, path: Path, sheet: str) -> int:
         "strings_to_urls": False,
         "nan_inf_to_errors": True,
     }
-    columns = [_plain(column) for column in frame.get_columns()]
+    columns = [_sheet_column(column) for column in frame.get_columns()]
     with library.Workbook(str(path), options) as book:
         book.set_properties({"created": dt.datetime(2000, 1, 1)})  # not when, nor by whom
         day = book.add_format({"num_format": "yyyy-mm-dd"})
@@ -180,7 +180,7 @@ def _writer(page: Any, dtype: Any) -> Any:
     return page.write_datetime if dtype.is_temporal() else page.write_number
 
 
-def _plain(column: pl.Series) -> pl.Series:
+def _sheet_column(column: pl.Series) -> pl.Series:
     """Return a column of a type that a spreadsheet has, or as text."""
     dtype = column.dtype
     if isinstance(dtype, pl.Datetime):

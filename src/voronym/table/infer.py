@@ -20,7 +20,7 @@ from voronym.table.doubts.repeats import looks_like_unit
 from voronym.table.doubts.sentinels import declared, hidden, last_codes
 from voronym.table.doubts.unique import NEAR_UNIQUE
 from voronym.table.frame import NUMBERS, listing
-from voronym.table.kinds import MAX_CATEGORIES, Found, find_kind, looks_like_text
+from voronym.table.kinds import MAX_CATEGORIES, ChosenKind, find_kind, looks_like_text
 from voronym.table.proposal import CODES, DATES, NUMBERS_AS_TEXTS, WEIGHT, Proposal
 from voronym.table.schema import Column, Role, Schema
 from voronym.table.values import Columns, Values
@@ -67,9 +67,9 @@ def infer(frame: Any) -> Proposal:
         role, reason = _role(values, dates=dates)
         kind = find_kind(table[name], role=role)
         if dates and role != "identifier":
-            kind = Found("datetime", None, DATES)
+            kind = ChosenKind("datetime", None, DATES)
         elif role != "identifier" and values is not table[name]:
-            kind = Found("numeric", None, NUMBERS_AS_TEXTS)
+            kind = ChosenKind("numeric", None, NUMBERS_AS_TEXTS)
         reasons[name] = f"{reason}; {kind.note}" if role != "identifier" else reason
         if kind.kind == "nominal" and (odd := doubt(table[name])) is not None:
             reasons[name] = f"{reason}; {odd}"

@@ -25,7 +25,7 @@ TEXT_WORDS = 4  # values of this many words on average, hardly repeated, are sen
 
 
 @dataclass(frozen=True)
-class Found:
+class ChosenKind:
     """A kind, the order of an ordinal column, and the reason."""
 
     kind: Kind
@@ -39,10 +39,10 @@ def find_kind(
     wanted: Kind | None = None,
     order: Sequence[Any] | None = None,
     role: Role = "key",
-) -> Found:
+) -> ChosenKind:
     """Return the declared kind, or the one that the column's dtype suggests."""
     if role == "identifier" and wanted is None:  # dropped: nothing to check
-        return Found("text", None, "dropped")
+        return ChosenKind("text", None, "dropped")
     if wanted is None:
         kind, note = _guess(column)
     else:
@@ -50,13 +50,13 @@ def find_kind(
     if kind != "ordinal":
         if order is not None:
             raise SchemaError(f"column {column.name!r} has an order but its kind is {kind}, not ordinal")
-        return Found(kind, None, note)
+        return ChosenKind(kind, None, note)
     if order is not None:
         levels = tuple(str(level) for level in order)
         if isinstance(order, str) or len(set(levels)) != len(levels):
             raise SchemaError(f"the order of column {column.name!r} must be a list of different levels")
-        return Found(kind, levels, note)
-    return Found(kind, _own_order(column), note)
+        return ChosenKind(kind, levels, note)
+    return ChosenKind(kind, _own_order(column), note)
 
 
 def _guess(column: Values) -> tuple[Kind, str]:

@@ -36,10 +36,12 @@ def text_of(tree: Any) -> str:
 
 def levels(frame: pl.DataFrame, trees: Mapping[str, Any]) -> dict[str, str]:
     """Return for each column with a hierarchy the number and rarity of values at each level."""
-    return {name: _said(frame[name], tree) for name, tree in trees.items() if name in frame.columns}
+    return {
+        name: _describe_levels(frame[name], tree) for name, tree in trees.items() if name in frame.columns
+    }
 
 
-def _said(column: pl.Series, given: Any) -> str:
+def _describe_levels(column: pl.Series, given: Any) -> str:
     try:
         tree = Hierarchy.of(given) if isinstance(given, Mapping) else None
     except VoronymError as error:

@@ -43,7 +43,7 @@ async def _taken(request: Request, desk: Desk, folder: Path) -> str:
     made = await asyncio.to_thread(import_project, file)
     names = file_names(made.by_tree)
     plain = replace(made, by_tree={})  # what is by a hierarchy is read from a file that a table has
-    chosen = Settings.of_recipe(plain.recipe({name: _plain(made, name) for name in made.trees}))
+    chosen = Settings.of_recipe(plain.recipe({name: _ancestors_by_value(made, name) for name in made.trees}))
     further = [f"t-closeness={t},taxonomy={names[name]},column={name}" for name, t in made.by_tree.items()]
     waiting = Waiting(
         chosen.having(models=[*chosen.models, *further]),
@@ -62,6 +62,6 @@ async def _taken(request: Request, desk: Desk, folder: Path) -> str:
     return f"/t/{table.id}/read"
 
 
-def _plain(made: Imported, name: str) -> dict[str, list[str]]:
+def _ancestors_by_value(made: Imported, name: str) -> dict[str, list[str]]:
     """Return a hierarchy in the form of choices: each value with its ancestors, nearest first."""
     return {row[0]: list(row[1:]) for row in made.trees[name].paths.values()}

@@ -69,7 +69,7 @@ def _page(desk: Desk, request: Request, *, said: str = "", wrong: str = "", stat
     return desk.page(
         request, "operator.html", here="operator", status=status, account=desk.service.whoami(token),
         said=said, wrong=wrong, paused=state["paused"], acts=acts, schedule=_schedule(desk, result, state),
-        preview=_preview(desk, token, result, state["preview"]), **_told(desk, result),
+        preview=_preview(desk, token, result, state["preview"]), **_figures_view(desk, result),
     )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def _preview(
     }  # fmt: skip
 
 
-def _told(desk: Desk, result: Mapping[str, Any]) -> dict[str, Any]:
+def _figures_view(desk: Desk, result: Mapping[str, Any]) -> dict[str, Any]:
     """Return the page's view of the figures; withheld counts stay withheld."""
     k, epochs = result["k"], list(result["epochs"])
     least = f"under {k}"

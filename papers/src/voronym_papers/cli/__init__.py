@@ -93,7 +93,7 @@ def papers(
 
         write_page(render_papers(result), report)
     if json:
-        answer = [_plain(entry, outcomes) for entry, outcomes in result]
+        answer = [_results_data(entry, outcomes) for entry, outcomes in result]
         common.emit(answer[0] if len(answer) == 1 else {"papers": answer})
         return
     verdicts.summed(result)
@@ -102,7 +102,7 @@ def papers(
             common.console().print(f"written: {path}")
 
 
-def _plain(entry: Paper, outcomes: list[Outcome]) -> dict[str, Any]:
+def _results_data(entry: Paper, outcomes: list[Outcome]) -> dict[str, Any]:
     """Return all results as plain values."""
     from voronym_papers import Highlight, Mark, Table
 

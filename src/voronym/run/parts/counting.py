@@ -84,7 +84,7 @@ def count(
     """
     alone = _alone(frame, schema) if report else {"alone": {}, "profiles": Counter()}
     if all(model.needs == "sizes" for model in models) and not {PERSON, HOME} & set(frame.columns):
-        return {**_plain(frame, list(schema.keys), models, strata), **alone}
+        return {**_count_rows(frame, list(schema.keys), models, strata), **alone}
     table = _table(frame, schema, totals)
     heads = table.heads
     size, many = np.unique(heads, return_counts=True)
@@ -100,7 +100,7 @@ def count(
     }
 
 
-def _plain(
+def _count_rows(
     frame: pl.DataFrame, keys: list[str], models: Sequence[Model], strata: tuple[str, ...]
 ) -> dict[str, Any]:
     """Count the rows of each combination of keys."""

@@ -141,11 +141,13 @@ def release_parts(
                 for part in lead.course.sealed:
                     fetch(job.release / part, made.release)
                 lead.job = job = replace(job, release=made.release)
-            out = _told(lead, findings, target, {"engine": name, "leaf": job.leaf, "rounds": job.wanted})
+            out = _gather_figures(
+                lead, findings, target, {"engine": name, "leaf": job.leaf, "rounds": job.wanted}
+            )
             if out.recipe.policy is not None:
                 out.checklist = _judged(job, out, added)
             if report:
-                from voronym.run.parts.telling import dossier_of
+                from voronym.run.parts.dossiers import dossier_of
 
                 out._dossier = dossier_of(lead, out)
         finally:
@@ -300,7 +302,9 @@ def crew_of(name: str, workers: int | None, memory: int | str, leaf: int, addres
     return crew
 
 
-def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mapping[str, Any]) -> Release:
+def _gather_figures(
+    lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mapping[str, Any]
+) -> Release:
     """Gather the figures of the run."""
     course, job = lead.course, lead.job
     answers = course.answers["published"]

@@ -137,7 +137,7 @@ def measure_parts(
             answers = _counted(lead, data, schema, wanted)
         finally:
             crew.close()
-        notes += _told(data, some)
+        notes += _kind_notes(data, some)
         if any(units.values()):
             counted = "households" if units["household"] else "people"
             notes.append(f"sizes of classes are numbers of {counted}")
@@ -183,7 +183,7 @@ def _counted(lead: Engine, data: Dataset, schema: Schema, wanted: Sequence[Model
     return lead.perform("tally", buckets)
 
 
-def _told(data: Dataset, some: Any) -> list[str]:
+def _kind_notes(data: Dataset, some: Any) -> list[str]:
     if len(some) == data.rows:
         return []
     return [f"kinds of columns were found in the first rows of some files, {len(some):,} of {data.rows:,}"]

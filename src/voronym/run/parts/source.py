@@ -209,7 +209,7 @@ def survey(files: Sequence[Path], names: Sequence[str] | None = None) -> Dataset
         here |= {column: pl.Int64 if isinstance(value, int) else pl.String for column, value in fixed}
         size += file.stat().st_size
         if not first:
-            first, types = name, {column: _plain(kind) for column, kind in here.items()}
+            first, types = name, {column: _simple_type(kind) for column, kind in here.items()}
         else:
             _unify(types, here, first, name)
         parts += _cut(len(parts), str(file), name, rows, fixed)
@@ -227,7 +227,7 @@ def _is_whole(text: str | None) -> bool:
     return text is not None and re.fullmatch(r"-?(0|[1-9]\d{0,17})", text) is not None
 
 
-def _plain(kind: Any) -> Any:
+def _simple_type(kind: Any) -> Any:
     return pl.String() if isinstance(kind, (pl.Categorical, pl.Enum)) else kind
 
 
@@ -241,7 +241,7 @@ def _unify(types: dict[str, Any], here: dict[str, Any], first: str, name: str) -
         raise SchemaError(f"{name!r} {' and '.join(result)}: all files need the columns of {first!r}")
     for column, kind in types.items():
         try:
-            types[column] = wider(kind, _plain(here[column]))
+            types[column] = wider(kind, _simple_type(here[column]))
         except TypeError:
             raise SchemaError(
                 f"column {column!r} is {here[column]} in {name!r} and {kind} in the files before it: "
@@ -342,7 +342,7 @@ def load_whole(files: Sequence[Path], reading: Mapping[str, Any]) -> pl.DataFram
         data = survey(files)
         return pl.concat([load(part, list(data.types), data.types) for part in data.parts])
     frames: list[pl.DataFrame] = [read(file, **reading) for file in files]
-    types = {name: _plain(kind) for name, kind in frames[0].schema.items()}
+    types = {name: _simple_type(kind) for name, kind in frames[0].schema.items()}
     for file, frame in zip(files[1:], frames[1:], strict=True):
         _unify(types, dict(frame.schema), files[0].name, file.name)
     return pl.concat([frame.select(pl.col(name).cast(types[name]) for name in types) for frame in frames])

@@ -65,7 +65,7 @@ def classes_of(cls: type) -> set[type]:
 
 def dump(value: Any) -> bytes:
     """Return a value as JSON."""
-    about = {"format": FORMAT, "voronym": program_version(), "of": _plain(value)}
+    about = {"format": FORMAT, "voronym": program_version(), "of": _json_value(value)}
     return json.dumps(about, allow_nan=True).encode()
 
 
@@ -88,19 +88,19 @@ def load(data: bytes) -> Any:
     )
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if value is None or isinstance(value, (bool, str)) or type(value) in (int, float):
         return value
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
-        parts = [_plain(part) for part in value]
+        parts = [_json_value(part) for part in value]
         return parts if isinstance(value, list) else {_TAG: "tuple", "of": parts}
     if type(value) is dict and all(isinstance(key, str) for key in value) and _TAG not in value:
-        return {key: _plain(part) for key, part in value.items()}
+        return {key: _json_value(part) for key, part in value.items()}
     for name, (kind, write, _) in _KINDS.items():
         if isinstance(value, kind):
             return {_TAG: name, "of": write(value)}
     if CLASSES.get(_name(type(value))) is type(value):
-        return {_TAG: "object", "class": _name(type(value)), "of": _plain(dict(_state(value)))}
+        return {_TAG: "object", "class": _name(type(value)), "of": _json_value(dict(_state(value)))}
     raise TypeError(f"{type(value).__name__} is not kept in a work folder")
 
 
@@ -158,7 +158,7 @@ def _dtype(kind: Any) -> str:
 
 
 def _pairs(value: Mapping[Any, Any]) -> list[Any]:
-    return [[_plain(key), _plain(part)] for key, part in value.items()]
+    return [[_json_value(key), _json_value(part)] for key, part in value.items()]
 
 
 def _series(value: pl.Series) -> Any:
@@ -185,7 +185,7 @@ _KINDS: dict[str, Kind] = {
     "duration": (dt.timedelta, lambda value: [value.days, value.seconds, value.microseconds],
                  lambda parts: dt.timedelta(*parts)),
     "bytes": (bytes, _text, base64.b64decode),
-    "set": ((set, frozenset), lambda value: [_plain(part) for part in sorted(value, key=str)],
+    "set": ((set, frozenset), lambda value: [_json_value(part) for part in sorted(value, key=str)],
             lambda parts: frozenset(_value(part) for part in parts)),
     "whole": (int, lambda value: str(int(value)), int),
 }  # fmt: skip

@@ -186,7 +186,7 @@ def batches(files: Any) -> Any:
 
     data = pyarrow.dataset.dataset([str(file) for file in files], format="parquet")
     schema = data.schema.remove_metadata()
-    plain = pyarrow.schema([pyarrow.field(item.name, _plain(item.type)) for item in schema])
+    plain = pyarrow.schema([pyarrow.field(item.name, _lake_type(item.type)) for item in schema])
     rows = data.scanner(batch_size=ROWS, use_threads=False, fragment_readahead=1).to_batches()
     return pyarrow.RecordBatchReader.from_batches(
         plain,
@@ -198,13 +198,13 @@ def batches(files: Any) -> Any:
     )
 
 
-def _plain(kind: Any) -> Any:
+def _lake_type(kind: Any) -> Any:
     """Return a type that lake tables support: full texts, times in microseconds."""
     import pyarrow
     import pyarrow.types as types
 
     if types.is_dictionary(kind):
-        return _plain(kind.value_type)
+        return _lake_type(kind.value_type)
     if types.is_large_string(kind) or types.is_string_view(kind) or types.is_null(kind):
         return pyarrow.string()
     if types.is_timestamp(kind):

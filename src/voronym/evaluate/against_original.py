@@ -42,7 +42,7 @@ class Attacks:
     confidence: float = 0.95
 
 
-def beside(
+def compare_with_original(
     pair: Pair,
     rows: NDArray[np.int64] | None,
     counted: Risk,
