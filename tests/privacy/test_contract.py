@@ -101,7 +101,7 @@ class Bad(PSensitive):
         ("leak", "shows a value"),
         ("infinite", "shows a value"),
         ("order", "order of the rows"),
-        ("verdict", "judges say"),
+        ("verdict", "contradicts its judges"),
     ],
 )
 def test_the_contract_catches(fault, message, monkeypatch):

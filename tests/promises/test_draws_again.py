@@ -79,7 +79,7 @@ def test_categories_and_methods_that_draw(people, tmp_path) -> None:
         folder.mkdir()
         table = people if number == 0 else people.drop("pay")
         publish(table, folder, **asked)
-        with pytest.raises(GuaranteeError, match="drew what it published of it at random"):
+        with pytest.raises(GuaranteeError, match="drew its published values at random"):
             publish(table, folder, **asked)
 
 
@@ -122,7 +122,7 @@ def test_over_parts(people, tmp_path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         vr.anonymize(folder, output=tmp_path / "one", **asked)
-        with pytest.raises(GuaranteeError, match="drew what it published of it at random"):
+        with pytest.raises(GuaranteeError, match="drew its published values at random"):
             vr.anonymize(folder, output=tmp_path / "two", **asked)
 
 

@@ -193,7 +193,7 @@ def test_an_executors_message_is_no_code(monkeypatch: pytest.MonkeyPatch, tmp_pa
     with pytest.raises(vr.GuaranteeError, match="k cannot be reached"):
         spark._answer(row["answer"])
     proof = tmp_path / "proof"
-    with pytest.raises(vr.ReadError, match="not as it was written"):
+    with pytest.raises(vr.ReadError, match="changed after it was written"):
         spark._answer(pickle.dumps(("", Proof(proof))))
     assert not proof.exists()
 

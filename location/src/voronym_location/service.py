@@ -228,13 +228,13 @@ class Service(Operations):
                 due = clock_text(row.published + self.settings.period)
             if row.cohort is None:
                 condition = (
-                    f", if you told {', '.join(self.attributes.names)} with it" if self.attributes else ""
+                    f", if you gave{', '.join(self.attributes.names)} with it" if self.attributes else ""
                 )
                 return Waiting(f"the next epoch will use your home{condition}", due)
             if row.earlier and self.settings.epochs.get("linked"):
                 return Waiting(
                     "the group that you were in has become too small, and here nobody gets a second point: "
-                    "whoever recognised you by an IP address, say, would learn more from it", None
+                    "anybody who recognised you, by an IP address for example, would learn more from it", None
                 )  # fmt: skip
             return Waiting("there are not enough people near you yet, or not for long enough", due)
         text, signature = self._signer.signed(

@@ -50,7 +50,7 @@ def pattern(scene: Scene, ctx: Context) -> Found:
     assert units is not None  # noqa: S101
     what, unit = list(units.known.items())[-1]  # households, where there are any
     if len(unit) != len(scene.people):
-        raise Inapplicable("the rows of the original are not those that the release was made from")
+        raise Inapplicable("the release was made from other rows than those of the original")
     own = scene.released_units(unit)
     result = _columns(scene, own)
     if not result:

@@ -340,7 +340,7 @@ _LACKING = {
     "original": "it needs the original table to see whether the intruder is right: give "
     f"{hint('original', 'FILE')}",
     "links": "it needs to know which row belongs to whom: give a Release, or rows in the original's order "
-    f"({hint('aligned')}), or publish a column unchanged that tells people apart",
+    f"({hint('aligned')}), or publish a column unchanged that identifies people",
     "confidential": f"no confidential column is named: give {hint('confidential', ['COLUMN'])}",
     "numeric": "no key is a number or a date, so nothing is published as a mean",
     "earlier": f"it needs an earlier release about some of the same people: give {hint('earlier', 'FILE')}",

@@ -62,7 +62,7 @@ def points(frame: Any, columns: list[str] | None, place: str | None) -> tuple[ND
     from voronym.space import Euclidean, Sphere
 
     if columns is not None and place is not None:
-        raise InputError("the points are said twice: give --column or --place, not both")
+        raise InputError("the points are given twice: give --column or --place, not both")
     if columns is None and place is None:
         raise InputError("say where the points are: --column X,Y, or --place LAT,LON")
     if place is not None:

@@ -183,7 +183,7 @@ def check_seconds(seconds: object) -> float:
     """Return a time limit in seconds; raise if it is none."""
     if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0.0 <= float(seconds) < math.inf:
         raise InputError(
-            f"time_limit must be a number of seconds that is not negative, not {seconds!r}; leave it out for "
-            "a run that ends by itself"
+            f"time_limit must be a number of seconds that is not negative, not {seconds!r}; leave it out "
+            "for a run without a limit"
         )
     return float(seconds)

@@ -110,7 +110,7 @@ class Measurement(Plain):
 
     def __repr__(self) -> str:
         n, k = self.risk.records, self.risk.k
-        beside = "" if self.utility is None else ", beside its original"
+        beside = "" if self.utility is None else ", compared with its original"
         return f"Measurement({n} records, k={k}, keys {', '.join(self.keys)}{beside})"
 
 

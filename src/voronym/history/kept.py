@@ -32,9 +32,9 @@ def check_facts(entries: Sequence[Entry], people: Prints, facts: Mapping[str, An
         if other:
             raise InputError(
                 f"groups that are kept publish what they published before, and {', '.join(other)} differ "
-                f"from release {entry.number}: what is computed again, without the people who left, "
-                "would tell what they had. Keep them as they were, or begin another history: leave out "
-                f"{hint('keep_groups')}, and release people who are in no earlier release"
+                f"from release {entry.number}: a figure that is computed again, without the people who "
+                "left, would reveal their values. Keep these settings, or begin another history: leave "
+                f"out {hint('keep_groups')}, and release people who are in no earlier release"
             )
 
 

@@ -191,10 +191,10 @@ def check_drawn(entries: Sequence[Entry], people: Prints, names: Sequence[str], 
         many = int(again.sum())
         if many > ALIKE * int(known.sum()):
             raise GuaranteeError(
-                f"{many:,} people have the same {name.removeprefix(DRAWN)} as in an earlier release, which "
-                "drew what it published of it at random, as this one would: the mean of the draws is nearer "
-                "to the truth than each of them. Nothing was released. Leave the column out, or round it; "
-                f"or {hint('changed', 'publish')} releases it all the same"
+                f"{many:,} people have the same {name.removeprefix(DRAWN)} as in an earlier release. That "
+                "release drew its published values at random, as this one would: the mean of both draws "
+                "is nearer to the truth than each. Nothing was released. Leave the column out, or round "
+                f"it; or {hint('changed', 'publish')} releases it all the same"
             )
 
 

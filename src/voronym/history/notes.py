@@ -59,6 +59,7 @@ def notes(booking: Booking, *, chosen: bool = True) -> tuple[str, ...]:
     if standing is not None and standing.leavers_below:
         out.append(
             f"{standing.leavers_below:,} people of the release before are not in this one, as fewer than "
-            f"k={standing.k} of their group: whoever compares the two sees which values are lacking"
+            f"k={standing.k} of their group: anybody who compares the two releases sees which values are "
+            "missing"
         )
     return tuple(out)

@@ -72,11 +72,9 @@ class Refusal:
         return (
             f"{bare.below:,} of {bare.people:,} people would be in groups that, together with those of "
             f"{self.releases} earlier releases in the ledger, fewer than k={bare.k} people share (the "
-            f"fewest: {bare.smallest}): whoever keeps the releases could tell them apart. Nothing was "
+            f"fewest: {bare.smallest}): anybody who keeps the releases could tell them apart. Nothing was "
             f"released. Three ways out: (1) {hint('keep_groups')} builds this release on the groups of the "
-            "earlier "
-            f"ones; (2) release only the {self.unknown:,} people who were in none of them, with "
+            f"earlier ones; (2) release only the {self.unknown:,} people who were in none of them, with "
             f"{hint('strangers')}; (3) if an earlier release never left the house, forget it: voronym "
-            "ledger forget "
-            f"{self.ledger} --release NUMBER{out}"
+            f"ledger forget {self.ledger} --release NUMBER{out}"
         )

@@ -91,14 +91,14 @@ class Left:
         were = "was" if out == 1 else "were"
         head = f"{out:,} of {n:,} {who} ({100 * out / n:.2g} %) {were} left out{with_all}, "
         if self.again == out:
-            return f"{head}as in an earlier release. All comparisons are with those that stayed"
+            return f"{head}as in an earlier release. All comparisons are with the remaining records"
         again = f"{self.again:,} as in an earlier release and " if self.again else ""
         return (
-            f"{head}{again}those that cost most"
-            f"{f' in each of {self.strata} strata' if self.strata else ''}: groups "
-            f"of the others lose {less:.0f} % less than groups of all; no choice within the budget"
-            f"{' of each' if self.strata else ''} could have saved more than {most:.0f} %. All "
-            f"comparisons are with those that stayed"
+            f"{head}{again}those that cost "
+            f"most{f' in each of {self.strata} strata' if self.strata else ''}: groups of the others lose "
+            f"{less:.0f} % less than groups of all; no choice within the "
+            f"budget{' of each' if self.strata else ''} could have saved more than {most:.0f} %. All "
+            "comparisons are with the remaining records"
         )
 
 

@@ -362,7 +362,7 @@ def _by_strata(
         "notes": tuple(dict.fromkeys(note for masked in made for note in masked.notes)),
         "public_notes": tuple(dict.fromkeys(note for masked in made for note in masked.public_notes)),
         "log": (
-            *(within(strata, parts) or (f"Each of {len(made)} strata was masked by itself.",)),
+            *(within(strata, parts) or (f"Each of {len(made)} strata was masked separately.",)),
             *(sentence for sentence in made[0].log if all(sentence in masked.log for masked in made)),
         ),
         "schema": schema,

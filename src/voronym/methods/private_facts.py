@@ -109,8 +109,8 @@ def _not_private(records: int, model: DifferentialPrivacy, unit: str, kept: list
         out.append(f"the number of rows, {records:,}, and how many of them each {unit} has")
     if kept:
         out.append(
-            f"{', '.join(kept)}: published as they were, row by row, beside the keys; anybody who "
-            f"recognises a row by them learns that person's published keys"
+            f"{', '.join(kept)}: published unchanged, row by row, next to the keys; anybody who recognises "
+            "a row by them learns that person's published keys"
         )
     out.append("that a release was made, when, and by which choices")
     return out

@@ -114,7 +114,7 @@ def judge(case: Case, label: str, added: Sequence[Added] = ()) -> Checklist:
     strange = [name for name in case.words if name not in case.frame.columns]
     if strange:
         raise InputError(
-            f"the table has no column {strange[0]!r}, which is said to hold {case.words[strange[0]]}"
+            f"the table has no column {strange[0]!r}, which was declared to hold {case.words[strange[0]]}"
         )
     items = []
     for number, entry in enumerate(policy.demands):

@@ -92,7 +92,7 @@ class InformationLoss(Demand):
         return self.item(
             "holds" if fine else "fails",
             f"{loss:.1f} % of the keys' variance",
-            evidence="measured beside the original",
+            evidence="measured against the original",
             change="" if fine else f"take fewer keys, or leave records out: {hint('suppress', '1%')}",
             value=loss,
             required=self.most,

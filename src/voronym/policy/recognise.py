@@ -172,7 +172,7 @@ def recognise(frame: Any, given: Mapping[str, str] | None = None) -> dict[str, S
     for name, what in words.items():
         check_word(what)
         if name not in table.columns:
-            raise InputError(f"the table has no column {name!r}, which is said to hold {what}")
+            raise InputError(f"the table has no column {name!r}, which was declared to hold {what}")
     every = {name: tuple(cells_of(table[name])) for name in table.columns}
     return recognise_cells(every, len(table), words)
 

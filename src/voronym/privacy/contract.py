@@ -96,7 +96,7 @@ def _check_judges(judges: Sequence[Judge], finding: Finding, classes: Ints, wher
         _check_cells(judge, classes, where)
         _check_cells(judge, np.arange(len(classes)) // 2, where)  # small cells: some hold, some do not
     if all(verdicts) != finding.holds:
-        raise AssertionError(f"{where}: the finding is not what its judges say")
+        raise AssertionError(f"{where}: the finding contradicts its judges")
 
 
 def _check_cells(judge: Judge, labels: Ints, where: str) -> None:

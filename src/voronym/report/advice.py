@@ -29,7 +29,7 @@ def render_advice(advice: Advice) -> str:
         "k",
         "largest risk",
         "left out",
-        "loss of what it favours",
+        "loss of the favoured keys",
         "in the plain run",
         "all keys",
     )

@@ -172,7 +172,7 @@ class Recipe(ReleaseChoices):
         twice = [name for name in own if name in ReleaseChoices.names()]
         if twice:
             raise InputError(
-                f"{twice[0]} is no option of a method, but a choice of every run: give it by itself, as "
+                f"{twice[0]} is no option of a method, but a choice of every run: give it separately, as "
                 f"{ReleaseChoices.declared()[twice[0]].flag}, {twice[0]}=... in Python, or an entry of its "
                 "own in a recipe"
             )

@@ -317,7 +317,7 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
     """Mask a table by the method of the recipe; report if its time limit was not needed."""
     masked = mask_by(recipe, table, ctx, kept)
     if recipe.time_limit is not None and not METHODS[recipe.method].timed:
-        note = f"method {recipe.method!r} ends by itself, and the time limit was not needed"
+        note = f"method {recipe.method!r} always runs to its end, so the time limit was not needed"
         masked = replace(masked, notes=(*masked.notes, note))
     return masked
 

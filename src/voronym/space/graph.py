@@ -70,7 +70,7 @@ class Graph(Space):
         apart = int(np.isinf(paths[0]).sum())
         if apart:
             raise InputError(
-                f"the graph is in pieces: {apart} of {n} vertices are not to be reached from vertex 0"
+                f"the graph is in pieces: {apart} of {n} vertices cannot be reached from vertex 0"
             )
         object.__setattr__(self, "paths", paths**self.power)
 

@@ -252,6 +252,6 @@ class Records:
 
 def _no_kernels(space: Space) -> str:
     return (
-        f"there are no kernels for the space {space!r}: groups are made in Euclidean, Mahalanobis and mixed "
-        "spaces, and in those whose records bring a cost model of their own"
+        f"there are no kernels for the space {space!r}: groups are made in Euclidean, Mahalanobis and "
+        "mixed spaces, and in spaces whose records have their own cost model"
     )

@@ -152,12 +152,14 @@ class Limit(ColumnStep):
         return f"{', '.join(self.columns)}: {which} are published as {what}"
 
 
-@step("top", guarantee="no value is above the limit, or the mean of those that were", main="limit")
+@step("top", guarantee="no value is above the limit, or above the mean of the values that were", main="limit")
 class Top(Limit):
     """Publish high values as a limit, or as the mean of all values above it."""
 
 
-@step("bottom", guarantee="no value is below the limit, or the mean of those that were", main="limit")
+@step(
+    "bottom", guarantee="no value is below the limit, or below the mean of the values that were", main="limit"
+)
 class Bottom(Limit):
     """Publish low values as a limit, or as the mean of all values below it."""
 

@@ -104,8 +104,8 @@ class Suppress(ColumnStep):
         if not telling:
             return None
         return (
-            f"step '{self}': most gaps in {', '.join(telling)} are those that it made, so a gap tells that "
-            "one of the suppressed values was there. Where that alone is too much, recode the column instead"
+            f"step '{self}': most gaps in {', '.join(telling)} were made by this step, so a gap reveals "
+            "that one of the suppressed values was there. If that is too much, recode the column instead"
         )
 
     def says(self) -> str:

@@ -264,7 +264,7 @@ def _role(column: Values, *, dates: bool) -> tuple[Role, str]:
     if _is_weight(column):
         return "other", WEIGHT
     if distinct == 1 and observed == len(column):
-        return "other", "one value for everybody: it tells nobody apart"
+        return "other", "one value for everybody: it distinguishes nobody"
     if _CONFIDENTIAL.search(name):
         return "confidential", "named like a confidential attribute"
     return "key", "nothing suggests another role"

@@ -38,6 +38,6 @@ def refuse_changed(path: object, frame: Frame, before: tuple[Any, ...]) -> None:
         )
     if mark(frame) != before:
         raise GuaranteeError(
-            "the table was changed after the release was made, so what was measured is not what it holds; "
+            "the table was changed after the release was made, so the measured figures are no longer true; "
             "make the release again, and change a copy of its table"
         )

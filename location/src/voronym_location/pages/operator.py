@@ -98,7 +98,7 @@ def _preview(
     rows = [
         (label, "–" if before is None else _count(before[name], least), _count(after[name], least))
         for name, label in (("people", "people"), ("served", "have a point"), ("waiting", "wait"),
-                            ("told", "told a new point"))
+                            ("told", "given a new point"))
     ]  # fmt: skip
     rows += [
         ("groups", "–" if before is None else str(before["groups"]), str(after["groups"])),
@@ -145,7 +145,8 @@ def _figures_view(desk: Desk, result: Mapping[str, Any]) -> dict[str, Any]:
             result["smallest_group_at_least_k"] is not False,
         ),
         (
-            f"nobody shares their history with fewer than {k}, counted before epoch {last['epoch']} was told",
+            f"nobody shares their history with fewer than {k}, counted before epoch {last['epoch']}was "
+            "published",
             True,
         ),
     ]

@@ -26,7 +26,8 @@ Floats = NDArray[np.float64]
 
 SEVERAL = (
     "several rows belong to one person, who counts once in each class and has the greatest risk of their "
-    "rows; whoever joins these rows learns more. The models of uniques take such rows as different people"
+    "rows; an intruder who joins these rows learns more. The models of uniques count such rows as "
+    "different people"
 )
 
 

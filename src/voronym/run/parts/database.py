@@ -31,7 +31,7 @@ def _asked(path: Path, query: str | None, spare: Path | None) -> Iterator[Any]:
         if file.read(16) == SQLITE_MAGIC:
             raise ReadError(
                 f"{path.name!r} is an SQLite file, and only DuckDB's are read in parts: leave out the "
-                "engine, where it fits the memory, or import it to DuckDB"
+                "engine if it fits the memory, or import it to DuckDB"
             )
     # One thread, so that the order of rows, and with it the release, is the same each time.
     config: dict[str, Any] = {"threads": 1, "memory_limit": MEMORY}

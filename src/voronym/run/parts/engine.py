@@ -211,7 +211,7 @@ class Engine(Stages):
         who = "records" if recipe.schema.person is None else "people"
         self.course.log.append(
             f"{left:,} of {everybody:,} {who} ({100 * left / everybody:.2g} %) were left out, those that "
-            "cost most. All comparisons are with those that stayed."
+            "cost most. All comparisons are with the remaining records."
         )
         if not job.decided("left"):
             counted: dict[Stratum, dict[str, LevelCounts]] = {}

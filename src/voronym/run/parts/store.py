@@ -78,8 +78,8 @@ def load(data: bytes) -> Any:
             return _value(about["of"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReadError(
-            f"a file in the work folder is not as it was written ({type(error).__name__}): begin the run "
-            f"again, without {hint('resume')}"
+            f"a file in the work folder changed after it was written ({type(error).__name__}): begin the "
+            f"run again, without {hint('resume')}"
         ) from None
     maker = "0.1.0" if number is None else about.get("voronym")
     raise OtherVersionError(

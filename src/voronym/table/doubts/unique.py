@@ -29,7 +29,7 @@ def near_unique(seen: Seen) -> Iterator[Doubt]:
     distinct, observed = len(values.levels), values.observed
     if observed < FEW or distinct < NEAR_UNIQUE * observed:
         return
-    rows = f"{observed} rows" if observed == len(values) else f"{observed} rows where it is present"
+    rows = f"{observed} rows" if observed == len(values) else f"{observed} rows with a value"
     if kept:
         text = (
             f"{seen.whose} has {distinct} distinct values in {rows} and is kept as it is: "
