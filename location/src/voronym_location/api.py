@@ -101,7 +101,7 @@ def make_routes(service: Service) -> APIRouter:
 def _statement(router: APIRouter, service: Service) -> None:
     @router.get("/statement", tags=["statement"], openapi_extra={"security": [{"HTTPBearer": []}]})
     async def statement(request: Request) -> Response:
-        """Return one's own statement: ``status`` is served, waiting or none.
+        """Return the account's own statement: ``status`` is served, waiting or none.
 
         ``signed`` is JSON text whose UTF-8 bytes ``signature`` (Ed25519, Base64) is of; both are equal for
         the whole group. Keep them: no provider needs to ask this service.
@@ -170,7 +170,7 @@ def _accounts(router: APIRouter, service: Service) -> None:
 def _people(router: APIRouter, service: Service) -> None:
     @router.put("/home", tags=["home"])
     def put_home(token: Token, given: Home) -> Said:
-        """Record where one lives, or moved to; the next epoch uses it."""
+        """Record the account's home, or a new one; the next epoch uses it."""
         if given.address is not None:
             service.submit_address(token, given.address, given.attributes)
         else:

@@ -145,7 +145,7 @@ class Attributes(tuple[Attribute, ...]):
             return None
 
     def plain(self) -> list[dict[str, Any]]:
-        """Return what is asked for, for forms and clients."""
+        """Return the declared attributes, for forms and clients."""
         return [
             {"name": item.name, "kind": item.kind}
             | (

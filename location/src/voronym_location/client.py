@@ -1,4 +1,4 @@
-"""What a device needs in model mode, with Python alone. A home never leaves it.
+"""Model mode on a device, with Python alone. A home never leaves the device.
 
 The same in JavaScript is in ``static/voronym-location.js``.
 """

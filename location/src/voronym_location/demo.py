@@ -38,9 +38,9 @@ class Way:
     """How well the provider answers people who ask from a given kind of place."""
 
     right: float
-    """Share of the people who are told the pharmacy nearest to their home."""
+    """Share of the people who get the pharmacy nearest to their home as the answer."""
     further: float
-    """Mean extra metres that people walk because they are told another one."""
+    """Mean extra metres that people walk because they get another answer."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def design(X: Floats, k: int, old: Floats, ctx: Context, grouping: str = "pairs"
 
 
 def carried(X: Floats, old: Floats, cells: int, rng: np.random.Generator) -> Floats:
-    """Return a number of starting places: the old ones, without those that few live near, or with more homes.
+    """Return a number of starting places: the old ones, without sparse places, or with additional homes.
 
     Examples
     --------

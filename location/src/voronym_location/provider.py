@@ -73,7 +73,7 @@ class Provider:
         return latitude, longitude
 
     def answer(self, statement: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer somebody who shows a statement, and record what a provider can."""
+        """Answer a request with a statement, and record the provider's view."""
         place = self.check(statement)
         attributes = json.loads(str(statement["signed"])).get("attributes", {})
         self.learned[str(statement.get("pseudonym", ""))[:100]] = (*place, *attributes.values())

@@ -214,7 +214,7 @@ def _settle(connection: Connection, made: Epoch, now: int, gone: set[int]) -> No
 
 
 def count(connection: Connection, now: int, k: int, *, linked: bool = False) -> None:
-    """Count in SQL what the promise concerns, and raise if it is broken."""
+    """Count the promised figures in SQL, and raise if the promise is broken."""
     small = connection.scalar(
         text(
             "select count(*) from cohort c left join (select cohort, sum(settled) as settled, "

@@ -141,7 +141,7 @@ class Service(Operations):
     def submit_home(
         self, shown: str, latitude: float, longitude: float, attributes: Mapping[str, Any] | None = None
     ) -> None:
-        """Record where one lives, or moved to, with the declared attributes; the next epoch uses it."""
+        """Record a person's home, or a new one, with the declared attributes; the next epoch uses it."""
         place, facts = directory.check_place(latitude, longitude), self.attributes.write(attributes)
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
@@ -149,7 +149,7 @@ class Service(Operations):
             homes.put(connection, self.seal, who.id, Place(*place, near, facts), self.clock())
 
     def submit_address(self, shown: str, text: str, attributes: Mapping[str, Any] | None = None) -> None:
-        """Record where one lives by an address of the directory, with the declared attributes."""
+        """Record a person's home by an address of the directory, with the declared attributes."""
         facts = self.attributes.write(attributes)
         with self.store.write() as connection:
             who = accounts.who(connection, shown, self.clock())
@@ -183,7 +183,7 @@ class Service(Operations):
         }  # fmt: skip
 
     def statement(self, shown: str) -> Statement | Waiting | None:
-        """Return one's own statement, why there is none yet, or None without a home.
+        """Return a person's own statement, the reason why there is none yet, or None without a home.
 
         While the database is away, what was said before is said again.
         """

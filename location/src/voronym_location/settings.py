@@ -102,7 +102,8 @@ class ServiceSettings:
     epochs: Mapping[str, Any] = field(default_factory=dict)
     """Table of the settings of groups, such as ``k`` and ``headroom``."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    """Tables ``[attributes.NAME]`` of what is grouped together with homes, such as the year of birth."""
+    """Tables ``[attributes.NAME]`` of the attributes that are grouped with homes, such as the year of birth.
+    """
 
     def __post_init__(self) -> None:
         for name, least in (("age", 0), ("newcomers", 0), ("attempts", 0), ("period", 0), ("backups", 0)):

@@ -152,7 +152,7 @@ class Surfaces:
 
 @dataclass(frozen=True)
 class Highlight:
-    """A number for the head of the page, its label, and what was published."""
+    """A number for the head of the page, its label, and the published figure."""
 
     value: str
     label: str

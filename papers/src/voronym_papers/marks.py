@@ -9,7 +9,7 @@ Verdict = Literal[
     "same", "better", "worse", "faster", "slower", "holds", "differs", "not printed", "ours alone"
 ]
 Kind = Literal["quality", "time", "words", "value"]
-"""What is compared: quality, time, a claim in words, or a plain value."""
+"""The kind of comparison: quality, time, a claim in words, or a plain value."""
 Published = float | tuple[float, float] | None
 """A number, the least and the greatest of a range, or None if the paper prints none."""
 USUAL = 2.0

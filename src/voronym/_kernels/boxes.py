@@ -196,7 +196,7 @@ def descend(boxes, to, work, top):
 
 @kernel
 def scan(boxes, root, to, work, labels, second, gaps, counts):
-    """Find the best cell of every point below a node and, where it is within the margin, the next best.
+    """Find the best cell of every point below a node, and the next best if it is within the margin.
 
     Writes ``labels``, ``second`` (-1 where no other cell is within the margin) and ``gaps`` in the order of
     the tree, and adds masses to ``counts``. Ties go to the lowest cell.
@@ -223,7 +223,7 @@ def scan(boxes, root, to, work, labels, second, gaps, counts):
 
 @inlined
 def note(values, cells, begin, end, margin, i, labels, second, gaps):
-    """Note the best of two or more cells for a point and, where it is within the margin, the next best."""
+    """Record the best of two or more cells for a point, and the next best if it is within the margin."""
     p, r, gap = two_least(values, begin, end)
     labels[i] = cells[p]
     second[i] = cells[r] if gap <= margin else -1

@@ -240,7 +240,7 @@ def take(cells, watch, i, q):
 
 @kernel
 def settle(model, cells, watch, near, terms, first, last):
-    """Make the best shift or swap of each of the records first..last-1, where it gains; count them."""
+    """Make the best shift or swap of each of the records first..last-1 if it gains; count them."""
     moves = 0
     for i in range(first, last):
         p = cells.labels[i]

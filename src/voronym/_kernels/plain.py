@@ -53,7 +53,7 @@ def start_sums(X, high, low):
 
 @inner
 def sift(distances, indices, place, size):
-    """Let an entry sink in a heap with the worst on top: the farthest, of equals the highest index."""
+    """Let an entry sink in a heap with the worst on top: the farthest, the highest index among ties."""
     distance, index = distances[place], indices[place]
     while 2 * place + 1 < size:
         child = 2 * place + 1

@@ -28,7 +28,7 @@ def evaluate(X, i, columns, costs, values):
 
 @kernel
 def assign_rows(X, columns, costs, values, labels, begin, end):
-    """Label the rows ``begin..end`` with their cell of least value, the first of equals."""
+    """Label the rows ``begin..end`` with their cell of least value, the first among ties."""
     for i in range(begin, end):
         evaluate(X, i, columns, costs, values)
         chosen = 0

@@ -70,7 +70,7 @@ def make(
 
 @inner
 def shift(model, j, mean):
-    """Return the squared distance between a mean and what is published for it."""
+    """Return the squared distance between a mean and its published value."""
     at = (mean - model.origin[j]) / model.step[j]
     away = (at - math.floor(at + 0.5)) * model.step[j]
     return away * away

@@ -93,7 +93,7 @@ def corrected(confidence: float, columns: int) -> float:
     instead="if values fell on groups by chance",
 )
 def homogeneous(scene: Scene, ctx: Context) -> Found:
-    """Count the people in groups where all have the same confidential value, or nearly the same number.
+    """Count the people in groups whose members share a confidential value, or nearly the same number.
 
     Where confidential columns were masked, too, the value of a group is that of a person only where it is
     true; the control is then the one best guess about everybody.

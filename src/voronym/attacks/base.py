@@ -1,4 +1,4 @@
-"""An attack, what it achieves, and the registry of attacks."""
+"""Attacks, their outcomes, and the registry of attacks."""
 
 from __future__ import annotations
 

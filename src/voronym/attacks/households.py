@@ -107,7 +107,7 @@ def pattern(scene: Scene, ctx: Context) -> Found:
 
 
 def _columns(scene: Scene, own: Ints) -> tuple[Joined, ...]:
-    """Return the published columns that join rows; an intruder knows what a rent is."""
+    """Return the published columns that join rows; an intruder knows the meaning of a column."""
     known = np.flatnonzero(own >= 0)
     unit = np.unique(own[known], return_inverse=True)[1].reshape(-1)
     k = max(2, int(scene.classes.sizes.min()))

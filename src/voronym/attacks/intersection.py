@@ -137,7 +137,7 @@ def _typed(scene: Scene, frame: pl.DataFrame) -> pl.DataFrame:
     instead="from this release alone",
 )
 def differencing(scene: Scene, ctx: Context) -> Found:
-    """Claim the new records for the people who are new."""
+    """Claim the new records for the new people."""
     X, Y = scene.points
     earlier = scene.earlier[-1]
     joint = [name for name in scene.beside if name in earlier.columns]

@@ -184,7 +184,7 @@ class Ladder(Plain):
 
     @property
     def presence_sentence(self) -> str:
-        """Whether an intruder can tell who is in the file, and when that matters; empty if they cannot."""
+        """Describe whether an intruder can tell who is in the file, and when that matters; may be empty."""
         made = self.presence
         if made is None or not made.claims:
             return ""

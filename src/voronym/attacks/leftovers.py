@@ -1,4 +1,4 @@
-"""Leftovers: what a file still holds beyond the table it shows.
+"""Leftovers: original values in a file that its table does not show.
 
 Formats keep more than cells: categories that no row has, statistics of columns, names of authors, sheets that
 are hidden, what was there before. The intruder reads the bytes, unpacked as far as they go.

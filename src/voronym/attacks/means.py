@@ -62,7 +62,7 @@ def means(scene: Scene, ctx: Context) -> Found:
 
 
 def _as_it_was(true: Floats, published: Floats) -> bool:
-    """Whether a key is published as it was or not at all: then nothing is left to subtract."""
+    """Whether a key is published unchanged or not at all: then nothing is left to subtract."""
     return bool((np.isclose(true, published) | np.isnan(published)).all())
 
 

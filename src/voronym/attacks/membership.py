@@ -1,4 +1,4 @@
-"""Membership: an intruder says who was in the table.
+"""Membership: an intruder guesses who was in the table.
 
 The intruder knows the whole record of a person and asks whether it is among those that the release was made
 from. What they see is how near the release comes to the record. To know how near it would come anyway, people

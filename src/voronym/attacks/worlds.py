@@ -1,4 +1,4 @@
-"""Other worlds: every assignment of confidential values that fits what was published.
+"""Other worlds: every assignment of confidential values that fits the release.
 
 A world gives every person one of the confidential records of the table. Somebody who knows everybody's keys
 and has the tool asks of each world whether the tool would have published the same. Under a prior that has no

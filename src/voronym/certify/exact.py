@@ -18,7 +18,7 @@ from voronym.space.base import square_distances
 from voronym.space.published import PublishedPoints
 
 PUBLISHED = 12
-"""The same if groups publish other values than means, where each subset is evaluated by itself."""
+"""The same if groups publish other values than means, because each subset is evaluated separately."""
 
 SUBSETS = 16
 """Largest number of records for subsets: 3^16 steps take a fraction of a second, 3^20 minutes."""
@@ -49,7 +49,7 @@ def _chosen(choice: NDArray[np.int64], n: int, k: int) -> Partition:
 
 
 def published_by_subsets(problem: Problem, records: PublishedPoints, ctx: Context) -> Bound:
-    """Minimise the loss as published over all partitions of a few records, likewise."""
+    """Minimise the published loss over all partitions of a few records, by the same programme."""
     n, k = problem.n, problem.k
     sizes = np.array([mask.bit_count() for mask in range(1 << n)])
     pairs = np.zeros(1 << n)

@@ -156,7 +156,7 @@ columns, where boxes spare most of the distances."""
 
 
 def prove_briefly(problem: Problem, part: Partition, ctx: Context) -> Bound | None:
-    """Prove what a few seconds allow about a partition; None if there are too many records.
+    """Prove a bound for a partition within a few seconds; None if there are too many records.
 
     Up to 5,000 records and k = 12 by column generation, in three seconds at most, and less where the gap is
     small by then. Else by what is seen around each record.

@@ -77,7 +77,7 @@ def choose(
 
 
 def regions(state: State, ctx: Context, *, size: int) -> bool:
-    """Improve the best partition where it is worst, a region at a time; return whether that still pays.
+    """Improve the worst regions of the best partition, one at a time; return whether that still pays.
 
     The reduced costs of its groups add up to the gap at least: they say where there is something to gain. A
     group is drawn by them, its neighbours join up to ``size`` records, and the groups inside whose reduced

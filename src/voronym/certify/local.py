@@ -145,7 +145,7 @@ def _rise(table: Table, m: int, ctx: Context) -> None:
 
 
 def _room(size: int, k: int) -> tuple[kernels.Room, pricing.Prices, pricing.Cuts]:
-    """Return the scratch of one block: a record and its list are a table by themselves."""
+    """Return the scratch memory of one block, in which a record and its list form a separate table."""
     room = kernels.Room(
         np.empty((size, size)),
         np.empty((size, k)),

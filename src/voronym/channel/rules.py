@@ -167,7 +167,7 @@ class Noise:
         return {name: decoded[name] for name in self.columns}, rule
 
     def _clip(self, noisy: Array) -> None:
-        """Clip numbers to the ends of their column, which are nobody's own value."""
+        """Clip numbers to the ends of their column, which are not a single person's values."""
         for encoder, block in zip(self.codec.encoders, self.codec.blocks, strict=True):
             if not isinstance(encoder, Numeric) or encoder.std == 0.0:
                 continue

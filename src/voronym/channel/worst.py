@@ -1,4 +1,4 @@
-"""Channels for the worst case: no published letter changes what is known about W by much."""
+"""Channels for the worst case: every published letter reveals little about W."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def _information(row: Row) -> tuple[str, ...]:
 
 
 def _explain_loss(result: Comparison, out: Console) -> None:
-    """Explain what the loss is a share of."""
+    """Explain the unit of the loss."""
     whose = ". People were grouped; the loss is that of their rows" if result.counted == "people" else ""
     out.print(
         "loss: percent of the keys' variance that the groups lose; published: the loss after centres are "

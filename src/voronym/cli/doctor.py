@@ -1,4 +1,4 @@
-"""`voronym doctor`: what is installed, and whether it works."""
+"""`voronym doctor`: list the installed parts, and test them."""
 
 from __future__ import annotations
 

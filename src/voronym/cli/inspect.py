@@ -82,7 +82,7 @@ def inspect(
 
 
 def _completed(frame: Any, given: dict[str, Any]) -> Any:
-    """Return what a policy adds to a run without any choice."""
+    """Return the additions of a policy to a run without any choice."""
     from voronym.policy.case import Facts
     from voronym.policy.complete import complete
     from voronym.policy.policy import Policy

@@ -52,7 +52,7 @@ def new(
         typer.Option("--key-of", help="Another ledger, whose key this one shares: the two can be compared."),
     ] = None,
 ) -> None:
-    """Make an empty ledger; `voronym anonymize --ledger` makes one by itself if the file is missing."""
+    """Make an empty ledger; `voronym anonymize --ledger` also makes one if the file is missing."""
     from voronym.history import Ledger
 
     Ledger.new(file, key_of=None if key_of is None else Ledger(key_of))
@@ -86,7 +86,7 @@ def show(file: File, json: common.Json = False) -> None:
 
 
 def _spent(ledger: Ledger, entries: Sequence[Entry]) -> str:
-    """Report what private releases cost together, and what is left."""
+    """Report the joint cost of private releases, and the rest of the budget."""
     from voronym.history.epsilon import DELTA, PRIVATE, everybody, limit_of, most_spent
 
     limit = limit_of(ledger)

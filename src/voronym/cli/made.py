@@ -1,4 +1,4 @@
-"""What is printed of a finished release: promises, cost, steps and files."""
+"""The printed summary of a finished release: promises, cost, steps and files."""
 
 from __future__ import annotations
 

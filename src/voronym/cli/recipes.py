@@ -1,4 +1,4 @@
-"""The recipe of a table: what it says about columns, for verbs that make no release."""
+"""The recipe of a table, read for its columns by verbs that make no release."""
 
 from __future__ import annotations
 

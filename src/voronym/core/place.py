@@ -69,14 +69,14 @@ class File:
                 self.before = kept
 
     def stands(self) -> bool:
-        """Whether the file is still as it was placed."""
+        """Whether the file is unchanged since it was placed."""
         with contextlib.suppress(OSError):
             about = self.target.stat()  # some disks give a file another number when it moves
             return (about.st_dev, about.st_ino) == self.moved or digest_of(self.target) == self.digest
         return False
 
     def withdraw(self) -> None:
-        """Leave the place as it was, unless somebody else has taken it since."""
+        """Restore the earlier state of the place, unless somebody else has changed it since."""
         if self.moved is None or not self.stands():
             return
         with contextlib.suppress(OSError):
@@ -119,14 +119,14 @@ class Folder:
         self.moved = about.st_dev, about.st_ino
 
     def stands(self) -> bool:
-        """Whether the file is still as it was placed."""
+        """Whether the folder is unchanged since it was placed."""
         with contextlib.suppress(OSError):
             about = self.target.stat()
             return (about.st_dev, about.st_ino) == self.moved or digests_of(self.target) == dict(self.sealed)
         return False
 
     def withdraw(self) -> None:
-        """Leave the place as it was, unless somebody else has taken it since."""
+        """Restore the earlier state of the place, unless somebody else has changed it since."""
         with contextlib.suppress(OSError):
             if self.moved is not None and self.stands():
                 self.target.rename(self.temporary)

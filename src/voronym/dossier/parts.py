@@ -130,11 +130,11 @@ class Public:
     channel: Channel | None = None
     stirred: Stirred | None = None
     private: Private | None = None
-    """What a differentially private release states about its promise."""
+    """The stated promise of a differentially private release."""
     places: PlaceMap | None = None
     """The published places, if two keys form a place."""
     sampled: tuple[str, ...] = ()
-    """What was examined in a sample only, if the data are many files."""
+    """Figures that were examined in a sample only, if the data are many files."""
     population: Outlook | None = None
     """The risk in the population, if the table is known to be a sample of one."""
     closeness: str | None = None
@@ -315,7 +315,7 @@ class Inside:
     population: InPopulation | None = None
     """The risk in the population before and after, if the table is known to be a sample of one."""
     sampled: tuple[str, ...] = ()
-    """What was examined in a sample only, or not at all, if the data are many files."""
+    """Figures that were examined in a sample only, or not at all, if the data are many files."""
     exposure: Exposure | None = None
     """What intruders got out of the release, in the attacks that were run."""
     ledger: bool = False

@@ -55,7 +55,7 @@ def published(frame: Frame, schema: Schema) -> PlaceMap | None:
 
 
 def compared(frame: Frame, original: Frame, schema: Schema, order: NDArray[np.int64]) -> PlaceMap | None:
-    """Return the published places, and where some of the records were."""
+    """Return the published places, and the original places of some records."""
     made = _counted(frame, schema)
     if made is None:
         return None

@@ -1,4 +1,4 @@
-"""Public bounds and domains: what a column may hold, stated beforehand and never read from the data."""
+"""Public bounds and domains of columns, stated beforehand and never read from the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each column ranked by itself: noisy quantiles make a grid, and noisy counts give the dependence."""
+"""Ranks of each column: noisy quantiles make a grid, and noisy counts give the dependence."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _size(n: int, d: int, epsilon: float) -> int:
     size=_size,
 )
 def individual(records: Population, k: int, budget: Budget) -> Cells:
-    """Rank each column by itself; noisy centres make a grid, and its noisy counts join the columns.
+    """Rank each column separately; noisy centres make a grid, and its noisy counts join the columns.
 
     After Sánchez, Domingo-Ferrer, Martínez and Soria-Comas: Utility-preserving differentially private data
     releases via individual ranking microaggregation. Information Fusion 30 (2016). That work publishes the
@@ -233,7 +233,7 @@ def _levels(counts: Ints) -> Scale:
 
 
 def allotted(losses: list[Floats], room: float) -> list[int]:
-    """Return the number of cells of each column: the next cell goes where it saves most for its cost.
+    """Return the number of cells of each column: the next cell goes to the column with the best saving.
 
     Examples
     --------

@@ -108,7 +108,7 @@ def _share(known: Flags, persons: Ints | None) -> float:
 
 
 def in_order(discloseds: Sequence[Disclosed]) -> tuple[Disclosed, ...]:
-    """Return the columns, those that reveal somebody first, by falling excess over chance."""
+    """Return the columns by falling excess over chance; columns that reveal somebody come first."""
     return tuple(sorted(discloseds, key=lambda item: (item.people == 0, -item.excess)))
 
 

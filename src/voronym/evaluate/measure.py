@@ -1,4 +1,4 @@
-"""Measure any table: its promises, what it gives away and, with its original, what it lost."""
+"""Measure any table: its promises, its disclosures and, with its original, its loss."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from voronym.table.schema import Column, Schema
 from voronym.table.table import Table
 
 PUBLISH: Registry[str] = Registry("way to publish")
-"""What a group can publish for a key, each with a sentence."""
+"""The ways to publish a key of a group, each with a sentence."""
 PUBLISH.add("mean", "the mean of numbers and dates, the most frequent category")
 PUBLISH.add("median", "the median of numbers and dates, the most frequent category")
 PUBLISH.add("interval", "a range such as 30–39; of categories, the list of those in the group")

@@ -1,4 +1,4 @@
-"""Ranges of values that noise was added to, each row by itself."""
+"""Ranges of values with added noise, row by row."""
 
 from __future__ import annotations
 

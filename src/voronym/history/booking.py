@@ -44,7 +44,7 @@ Ints = NDArray[np.int64]
 
 
 class Booking:
-    """What a ledger knows about the people of a table, and what it will record of their release.
+    """The ledger's knowledge of the people of a table, and the entry for their release.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Booking:
         return f"{self.known:,} of {self.many:,} people are known to the ledger."
 
     def begin(self, recipe: Any) -> None:
-        """Record what is requested."""
+        """Record the requested choices."""
         self.keys = tuple(recipe.schema.keys)
         self.cells.k = max(recipe.required_k, 2)
         self.publish_changed = recipe.changed == "publish"
@@ -228,7 +228,7 @@ class Booking:
     # -- building on the old groups --------------------------------------------------------------------------
 
     def meet(self, first: Ints, facts: Mapping[str, Any]) -> Ints:
-        """State who is grouped; return the releases each person was in, 0 for none.
+        """Record the grouped people; return the releases each person was in, 0 for none.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The ledger: who was released before, in one file that holds nobody's values."""
+"""The ledger: the people and groups of earlier releases, in one file without anybody's values."""
 
 # promise: doc-ledger
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Entry:
 
 
 class Ledger:
-    """A file that remembers who was released with whom.
+    """A file that remembers the people of each release and their groups.
 
     It holds, for each release, keyed fingerprints of its people (HMAC-SHA256; the key is in the ledger and
     nowhere else), the number of the group of each, k, the names of keys and columns, the time, and what the

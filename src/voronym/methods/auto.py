@@ -28,8 +28,8 @@ number of groups to price grows steeply with k."""
 SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
 GLANCE, FEW = 100.0, 500
-"""Proposals a record by means before groups are searched by what they publish: downhill, and short; and the
-records up to which the whole search by means takes no time that anybody notices."""
+"""Short descent by means before the search by published values, in proposals per record; and the number of
+records up to which the whole search by means takes no noticeable time."""
 VISITED = 0.5
 """Share of the visits by means, if the rest of the search is by published values."""
 SHOWN = 0.6

@@ -119,7 +119,7 @@ def _solved(search: Search, rows: Ints, nodes: int | None, ctx: Context) -> floa
 def solve_households(
     c: Choices, which: Ints, homes: Ints, labels: Ints, ctx: Context, exact: bool
 ) -> tuple[Ints, float | None]:
-    """Solve a small table where k counts households; return the class of each record and what is proven.
+    """Solve a small table in which k counts households; return the class of each record and the proof.
 
     Parameters
     ----------

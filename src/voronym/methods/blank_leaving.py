@@ -27,7 +27,7 @@ TIE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Records by the codes of their keys, of which local suppression makes some missing.
+    """Records by the codes of their keys, some of which local suppression blanks.
 
     Parameters
     ----------

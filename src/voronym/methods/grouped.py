@@ -213,7 +213,7 @@ def _groups(
     way: str = "",
     loss: Callable[[Partition], float] | None = None,
 ) -> tuple[Partition, Bound | None]:
-    """Divide the records, and report what was proven about the loss.
+    """Divide the records, and report the proven bound on the loss.
 
     ``equal`` are classes of records with the same keys: those of k or more stay as they are where that loses
     less. Where models are demanded they do if all classes obey them; but never against an intruder who knows

@@ -141,7 +141,7 @@ def _private(
 
 
 def _kept(table: Table, kept: Kept) -> Grouped:
-    """Publish given groups: new ones by the method, others as they were published before."""
+    """Publish given groups: new ones by the method, others with their earlier values."""
     frame, publish = kept.frame, kept.publish
     assert frame is not None  # noqa: S101 - the method published something
     assert publish is not None  # noqa: S101 - groups are kept

@@ -24,7 +24,7 @@ def sentences(
     outside: Sequence[int],
     columns: int,
 ) -> dict[str, tuple[str, ...]]:
-    """Return the sentences about a private release: notes, public notes, and what was done."""
+    """Return the sentences about a private release: notes, public notes, and the log."""
     notes = tuple(
         f"{many:,} values of {item.name!r} were outside its bounds and count as the nearer bound"
         for item, many in zip(bounds, outside, strict=True)
@@ -95,7 +95,7 @@ def in_strata(made: Sequence[Private], strata: Sequence[str]) -> Private:
 
 
 def _not_private(records: int, model: DifferentialPrivacy, unit: str, kept: list[str]) -> list[str]:
-    """Return what the promise does not cover."""
+    """Return the facts that the promise does not cover."""
     out = [
         "the names, kinds and order of the columns, their types (whole numbers, or decimals and their "
         "sign), and their declared bounds"

@@ -1,4 +1,4 @@
-"""What was done to make groups, in sentences for the report."""
+"""Sentences for the report about how groups were made."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _beside(k: int, rest: Ints, near: Ints, equal: Ints, sizes: Ints) -> Ints:
 
 
 def _company(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints:
-    """Return the records that complete fewer than k leftovers, from the class where that costs least.
+    """Return the records that complete fewer than k leftovers, from the cheapest class.
 
     As few of a class as are needed, where k of it stay; else all of it.
     """

@@ -301,7 +301,7 @@ class Case:
 
     @property
     def keys_decide(self) -> str:
-        """What a person has to confirm about proposed keys."""
+        """The question about proposed keys that a person has to confirm."""
         return PROPOSED.format(keys=", ".join(self.keys) or "none") if self.proposed else ""
 
 

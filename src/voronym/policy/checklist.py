@@ -105,7 +105,7 @@ class Checklist(Plain):
 
     @property
     def decisions(self) -> tuple[str, ...]:
-        """What a person has to decide, each once."""
+        """The decisions that a person has to make, each once."""
         return tuple(dict.fromkeys(item.decide for item in self.items if item.decide))
 
     def to_dict(self) -> dict[str, object]:

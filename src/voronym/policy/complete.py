@@ -79,7 +79,7 @@ class Draft:
     rows: int
     year: int = field(default_factory=lambda: dt.date.today().year)
     oldest: dict[str, int] = field(default_factory=dict)
-    """Years of birth by column; people born before are not told apart."""
+    """Years of birth by column; people born before form one category."""
     added: list[Added] = field(default_factory=list)
     roles: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, Any] = field(default_factory=dict)
@@ -264,7 +264,7 @@ class Draft:
 
 
 def complete(request: Request, frame: Any, policy: Policy, facts: Facts) -> Completed:
-    """Add to a request what a policy demands and the user did not choose.
+    """Add to a request the demands of a policy that the user did not choose.
 
     Parameters
     ----------

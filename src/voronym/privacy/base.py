@@ -274,7 +274,7 @@ def parse_model(text: str) -> Model:
 
 
 def beyond_sizes(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the promises for which groups were changed: those that look into the groups."""
+    """Return the promises for which groups were changed: models that look into the groups."""
     return [
         finding
         for finding in findings

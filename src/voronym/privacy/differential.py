@@ -92,7 +92,7 @@ class DifferentialPrivacy(TextModel):
         return self.neighbours == ADD_REMOVE
 
     def measure(self, table: Table) -> Finding:
-        """Report that a table by itself promises nothing: ε is a property of how it was made."""
+        """Report that a table promises nothing without knowledge of its making, on which ε depends."""
         about = "no table shows it: it is a property of how a table was made"
         detail: dict[str, object] = {"records": table.n}
         return Finding(self.name, math.inf, self.required, self.epsilon is None, (), detail, about)

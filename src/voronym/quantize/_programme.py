@@ -144,7 +144,7 @@ class _Answer(NamedTuple):
 
 
 def _grow(task: Task, ctx: Context) -> tuple[Integers, Integers, _Answer]:
-    """Solve over some pairs, and add those that the prices show to be missing, until there are none.
+    """Solve over some pairs, and add missing pairs by their prices, until there are none.
 
     The first pairs of a large programme are those that the prices of a sample make nearly the best.
     """

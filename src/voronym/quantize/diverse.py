@@ -56,7 +56,7 @@ def least_sizes(codes: Ints, k: int, share: float) -> tuple[int, Ints]:
 
 
 def diverse(problem: Problem, share: float, ctx: Context) -> Partition:
-    """Alternate centroids and exact assignments, each level by itself within its own least sizes.
+    """Alternate centroids and exact assignments, each level separately within its own least sizes.
 
     The problem: minimise ``sum_i |x_i - mean of its cell|²`` over cells that hold at least
     ``floor(share n_c / m)`` of the n_c records of every level c, and k in all. Given the centroids, levels do

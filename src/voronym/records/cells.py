@@ -83,7 +83,7 @@ class MixedKeys(Keys):
         return cls(records, Mixed.fit(fields, weights=weights, rng=rng), notes)
 
     def publish(self, part: Partition) -> Published:
-        """Return the centroids as real values, each of which some record has in that column.
+        """Return the centroids as real values, each of which occurs in its column.
 
         All records of a group get the very same row, so that a group of k records is k equal ones.
         """
@@ -110,7 +110,7 @@ class MixedKeys(Keys):
         )
 
     def _log(self, loss: float) -> tuple[str, ...]:
-        """Describe what was done, a sentence each."""
+        """Return the log of the work, a sentence each."""
         return (
             "Groups were made by mixed distances, without turning categories into numbers: "
             + ", ".join(f"{field.name} {field.metric}" for field in self.space.fields)

@@ -58,7 +58,7 @@ class DivergenceFigures:
     repaired: int
     """Clusters that were beyond the bound at first."""
     put_back: int
-    """Clusters that were left as they were, because no permutation kept the bound."""
+    """Number of clusters left unchanged, because no permutation kept the bound."""
 
 
 @dataclass(frozen=True)

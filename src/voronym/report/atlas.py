@@ -18,7 +18,7 @@ MOST_OUTLINES = 200
 
 
 def atlas(place_map: PlaceMap, *, title: str, desc: str = "") -> Markup:
-    """Draw published places as circles with area by their records, and where some records were.
+    """Draw published places as circles, with areas by their records, and the original places of some.
 
     Originals, where they are given, are dots in the colour of the place that they are published at, inside
     its outline.

@@ -200,7 +200,7 @@ class Axes:
         return self
 
     def labels_across(self, y: float) -> None:
-        """Write labels under the axis, without those that would touch the one before."""
+        """Write labels under the axis, and skip labels that would touch the one before."""
         free = -math.inf
         for mark, label in zip(self.across.marks, self.across.labels, strict=True):
             half = text_width(label) / 2

@@ -98,7 +98,7 @@ def groups(group_map: GroupMap, *, title: str, desc: str = "") -> Markup:
 
 
 def shift(shift_map: ShiftMap, *, words: tuple[str, str], title: str) -> Markup:
-    """Draw records twice, where they were and where they are published, with a few words below each.
+    """Draw records twice, at their original and at their published places, with a few words below each.
 
     Groups in colour have hulls; marked records are ringed, and after, a line leads back to where they were.
     """

@@ -1,4 +1,4 @@
-"""Checks of choices: a value becomes what a recipe can hold, or is refused with a sentence."""
+"""Checks of choices: convert a value to a recipe's form, or refuse it with a sentence."""
 
 from __future__ import annotations
 

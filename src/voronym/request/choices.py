@@ -314,7 +314,7 @@ class ReleaseChoices(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class RunChoices(Options):
-    """Where a run works, and where it remembers: the release does not depend on these."""
+    """The workplace and the memory of a run: the release does not depend on these."""
 
     ledger: str | None = option(
         None, "A file that remembers the groups of every release. A release that exposes people is refused.",

@@ -234,7 +234,7 @@ _BESIDE = ("-journal", "-wal", "-shm")
 
 
 def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:
-    """Make a release over parts: files where they are, or a frame written to temporary ones."""
+    """Make a release over parts: from existing files, or from a frame written to temporary ones."""
     place = None if is_frame(data) or isinstance(data, (list, tuple)) else place_of(data)
     if request.run.resume and (is_frame(data) or (place is not None and place[0].source)):
         raise InputError(

@@ -81,7 +81,7 @@ class Shown:
 
 
 class PublishedPoints(Points):
-    """Points whose groups cost what they lose by publishing possible values.
+    """Points whose groups cost the loss by their published values.
 
     Scans, trees and neighbours are those of points; costs are not.
 

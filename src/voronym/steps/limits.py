@@ -109,7 +109,7 @@ class Limit(ColumnStep):
             )
 
     def _place(self, table: Table, name: str, least: int) -> float:
-        """Return the limit; one given as a share is moved to nobody's own value.
+        """Return the limit; a share is moved to a value that is not a single person's.
 
         It is the value of at least ``least`` people, or a round number: rounded outwards, so that no fewer
         people are beyond it, and so coarsely that it stands for as many.

@@ -90,7 +90,7 @@ def _usual_arrow(frame: Frame) -> Frame:
 
 
 def _usual_pandas(frame: Frame) -> Frame:
-    """Convert the Arrow columns of a pandas table likewise."""
+    """Convert the Arrow columns of a pandas table to plain layouts."""
     import pandas as pd
 
     table, made = frame.to_native(), {}

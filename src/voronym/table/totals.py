@@ -1,4 +1,4 @@
-"""Facts about the whole data set of which a table is a part."""
+"""Facts about the whole data set, for a table that is a part of it."""
 
 from __future__ import annotations
 

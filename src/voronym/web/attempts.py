@@ -74,7 +74,7 @@ class Sketch:
     between: list[float] = field(default_factory=list)
     """The expected range of the whole table's loss, if a sample was tried."""
     plan: list[list[str]] = field(default_factory=list)
-    """What a run over many parts would do and cost, a line each."""
+    """The work and cost of a run over many parts, a line each."""
     over: bool = False
     error: str = ""
     task: list[int] = field(default_factory=list)

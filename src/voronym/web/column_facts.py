@@ -1,4 +1,4 @@
-"""What the page shows of a column before any choice: its values and their number."""
+"""The page's first view of a column: its values and their number."""
 
 from __future__ import annotations
 

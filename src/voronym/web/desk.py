@@ -26,7 +26,7 @@ from voronym.web.settings import Settings
 
 WAITING, TABLES = 3, 4
 PATIENCE = 0.7
-"""Seconds for a cancelled task to end by itself."""
+"""Seconds to wait for a cancelled task to end."""
 
 
 class Table:

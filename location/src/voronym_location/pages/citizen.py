@@ -71,7 +71,7 @@ def routes(desk: Desk) -> APIRouter:
 
 
 def _seen(desk: Desk, token: str) -> dict[str, Any]:
-    """Return the data of the page about one's own point."""
+    """Return the data of the page about a person's own point."""
     home, result = desk.service.home(token), desk.service.statement(token)
     known: dict[str, Any] = {"home": home, "served": isinstance(result, Statement), "k": desk.k}
     if home is None:

@@ -1,4 +1,4 @@
-"""Costs in the middle of those that prove an assignment, so that few points lie on a border.
+"""Costs in the middle of all costs that prove an assignment, so that few points lie on a border.
 
 Shortest paths end at a vertex of the dual: as many points as there are cells, less one, are as well off in a
 second cell. A rule has to break these ties, and breaks them wrongly. Yet the costs that prove an assignment

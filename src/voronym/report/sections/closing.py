@@ -1,4 +1,4 @@
-"""What was done and how to repeat it, and what is not promised."""
+"""The log of the work and how to repeat it, and the limits of the promise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ release = vr.anonymize("INPUT", recipe=recipe)"""
 
 @section("repeat", "What was done, and how to repeat it", needs=("public",), place=90, shape="text")
 def repeat(d: Dossier, public: Public) -> Data:
-    """Describe what was done and how to do it again."""
+    """Describe the work, and how to repeat it."""
     seen = public if d.inside is None else d.inside
     return {
         "guarantees": replace(guarantees(public), caption="Measured on the released table"),
@@ -58,6 +58,6 @@ def warned(d: Dossier, public: Public) -> Data | None:
 
 @section("sampled", "What was sampled", needs=("public",), place=92, shape="text")
 def sampled(d: Dossier, public: Public) -> Data | None:
-    """Describe what was examined in a sample only; empty if nothing was."""
+    """Describe the figures from a sample only; empty if there are none."""
     result = public.sampled if d.inside is None else d.inside.sampled
     return {"told": result} if result else None

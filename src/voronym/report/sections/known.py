@@ -60,7 +60,7 @@ def known(_: Dossier, result: tuple[Disclosed, ...]) -> Data:
 
 @section("intruder", "What an intruder could still do", needs=("public",), place=28, shape="text")
 def intruder(d: Dossier, public: Public) -> Data:
-    """Describe what is left to intruders, by how much they know."""
+    """Describe the remaining success of intruders, by how much they know."""
     return {
         "linked": None if d.inside is None else d.inside.linkage,
         "worst": _worst(d),

@@ -62,7 +62,7 @@ def unfolded(_: Dossier, result: Unfolded) -> Data:
 
 @section("map:inside", "On the map", needs=("inside.places",), audience="internal", place=14)
 def inside_map(d: Dossier, place_map: PlaceMap) -> Data:
-    """Show where records were, where they are published, and the distance in metres."""
+    """Show the original and the published places of records, and the distance in metres."""
     inside = d.inside
     ways = () if inside is None else inside.utility.ways
     own = next((way for way in ways if way.location == ",".join(place_map.columns)), None)

@@ -61,7 +61,7 @@ def folder_in(place: Path, name: str) -> Path:
 
 
 def listed(place: Path) -> list[Path]:
-    """Return what is in a folder; nothing in a store that has no such folder yet."""
+    """Return the content of a folder; nothing if a store has no such folder yet."""
     if not isinstance(place, Afar):
         return list(place.iterdir())
     try:
@@ -173,7 +173,7 @@ def passing(place: str | None) -> Iterator[Path]:
 
 
 def sent(job: Job, files: Sequence[Path]) -> Job:
-    """Return a job whose workers find its files: where they are, or copied to the store of its work folder.
+    """Return a job with files that its workers can reach, copied to the store of its work folder if needed.
 
     Folders like ``year=2024`` keep their names. What is there already is not sent again.
     """

@@ -1,4 +1,4 @@
-"""What the stages of a run cost: a model fitted to measured runs (`python -m benchmarks.plan` fits it again).
+"""The cost of the stages of a run, by a model fitted to measured runs (`python -m benchmarks.plan`).
 
 A stage has tasks that do not need each other. A task costs a fixed time, a time for each of its rows, and one
 for each file of the work folder that it looks into. Grouping is tried on the data at hand; all else is scaled

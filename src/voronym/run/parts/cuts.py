@@ -133,7 +133,7 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequenc
 def _cut(
     points: Floats, many: int, rng: np.random.Generator | None, kinds: Sequence[Ints]
 ) -> tuple[Floats, float, NDArray[np.bool_]] | None:
-    """Return a direction, a threshold near the right quantile and who is below it; None if all are equal."""
+    """Return a direction, a threshold near the right quantile, and the points below it, or None."""
     share = (many // 2) / many
     for direction, most in _directions(points, rng, kinds):
         along = np.zeros(len(points))

@@ -53,7 +53,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def _named(temporary: Path, path: Path) -> None:
-    """Give a file its name, unless that is there already."""
+    """Give a file its name, unless that name is taken."""
     try:
         os.link(temporary, path)
     except FileExistsError:

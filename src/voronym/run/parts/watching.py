@@ -1,4 +1,4 @@
-"""What a run tells machines: a log with levels, and figures for Prometheus in its text form.
+"""Records of a run for machines: a log with levels, and figures for Prometheus in its text form.
 
 Neither holds a value of the data, nor the name of a person, a column or a file: stages, counts, seconds,
 bytes, and errors by their kind.

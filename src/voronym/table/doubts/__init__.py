@@ -1,4 +1,4 @@
-"""Doubts about columns: what a person should check before, or instead of, a release.
+"""Doubts about columns that a person should check before, or instead of, a release.
 
 Each file holds doubts of one sort, functions registered in `DOUBTS`. A doubt has a strength:
 

@@ -20,7 +20,7 @@ _ORDERED = (*NUMBERS, "date", "datetime")
 _ROWS = 5_000
 """Number of records to look at, evenly spread over the table."""
 _FEWEST, _LEVELS = 30, 10
-"""Number of records, and of distinct numbers, below which nothing can be said."""
+"""Number of records, and of distinct numbers, below which there is too little evidence."""
 _SURE, _PLAIN = 0.99, 0.9
 """Correlation of ranks, or share of the records whose key is revealed; and the share of the commonest key."""
 _EACH = 3

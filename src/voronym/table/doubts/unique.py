@@ -12,7 +12,7 @@ from voronym.table.kinds import looks_like_text
 NEAR_UNIQUE = 0.9
 """Share of distinct values among the observed ones above which a column is near-unique."""
 FEW = 10
-"""Number of observed values below which nothing can be said."""
+"""Number of observed values below which there is too little evidence."""
 _AMOUNT = re.compile(r"^[€$£]?\s?-?\d{1,3}([.,'’ ]\d{3})*([.,]\d+)?\s?([€$£%]|EUR|USD|CHF)?$")
 
 

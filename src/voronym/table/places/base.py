@@ -70,7 +70,7 @@ class Place(ABC):
     holds_files: bool = False
     """Whether it holds files of any format, which are fetched and put as a whole."""
     takes_query: bool = False
-    """Whether what is read from it may be a database."""
+    """Whether it may hold a database, which is read by a query."""
     source: bool = True
     """Whether tables can be read from it."""
 

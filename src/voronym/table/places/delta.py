@@ -150,7 +150,7 @@ def _is_local(address: str) -> bool:
 
 
 def _table(address: str, failure: type[ReadError] | type[WriteError]) -> Any:
-    """Return the table at an address, if one is there."""
+    """Return the table at an address; None if there is none."""
     lib = library()
     try:
         known = settings_of(address)

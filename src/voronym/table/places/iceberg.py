@@ -94,7 +94,7 @@ class _Transaction(Sink):
         self.open.append(rows.read_all())
 
     def count(self) -> tuple[int, int]:
-        """Count in what the transaction will commit."""
+        """Count the rows that the transaction will commit."""
         from pyiceberg.table import DataScan
 
         scan = DataScan(self.open.table_metadata, self.open._table.io, selected_fields=self.load.keys)
