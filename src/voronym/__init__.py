@@ -122,7 +122,7 @@ def _module(name: str) -> Any:
     try:
         return import_module(f"voronym.{name}")
     except ModuleNotFoundError as error:
-        if error.name != f"voronym.{name}":  # it is there, and needs something that is not
+        if error.name != f"voronym.{name}":  # the module exists, but one of its imports is missing
             raise
         raise missing from None
 

@@ -126,7 +126,7 @@ def attack(
         scene = _theirs(_open(release), keys, confidential, original, aligned, cook, columns, beside)
     exposure = assault(scene, attacks, ctx, seed=seed)
     ctx.done()
-    if isinstance(release, Release) and original is None:  # its report shows what was found
+    if isinstance(release, Release) and original is None:  # its report shows the outcomes
         release.exposure = exposure.having(release.exposure)
     return exposure
 

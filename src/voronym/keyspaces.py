@@ -318,7 +318,7 @@ def weights_of(table: Table, name: str | None) -> NDArray[np.float64] | None:
     values = table[name]
     if values.form not in NUMBERS:
         raise InputError(f"weights: column {name!r} has no numbers")
-    full = np.zeros(table.n)  # what is missing is refused as 0
+    full = np.zeros(table.n)  # missing weights are refused like 0
     full[~values.missing] = values.numbers
     return check_weights(full, table.n)
 

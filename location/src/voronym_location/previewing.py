@@ -124,7 +124,7 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
     counts, young, there = (column.astype(bool) for column in columns[4:7])
     if not np.isin(person, census.people.person).all():
         raise BadRequest("the attributes in the settings changed since the draft was made: look at it again")
-    at = np.searchsorted(census.people.person, person)  # both ascend, and nobody else has a home
+    at = np.searchsorted(census.people.person, person)  # both ascend, and only these people have a home
     latitude, longitude = census.people.latitude[at], census.people.longitude[at]
     was = np.where(columns[8].astype(bool), columns[7].astype(np.int64), -1)
     for row in np.flatnonzero(~there):  # who moved since adds no building: their old home is gone

@@ -125,7 +125,7 @@ class Search:
         inside = np.flatnonzero(field.group >= 0)
         self.member = inside[np.argsort(field.group[inside], kind="stable")]
         self.first = np.searchsorted(field.group[self.member], np.arange(m + 1))
-        # Groups that may be dissolved: none, where nobody may get a second place.
+        # Groups that may be dissolved: none if nobody may get a second place.
         self.free = (np.diff(self.first) > 0) & ~np.bool_(crowd.settings.linked)
         self.loose = field.group < 0
         share = np.where(field.leave[self.member], 1.0, HOPE) * field.cost[self.member]
@@ -140,7 +140,7 @@ class Search:
         if room < self.k or not len(groups):
             return 0
         most = max(FEW, TRIED * room // self.k)
-        if len(groups) > most:  # what an epoch costs grows with what it changes
+        if len(groups) > most:  # the cost of an epoch grows with its changes
             chosen = np.sort(np.argpartition(-hopes, most)[:most])
             groups, loose = groups[chosen], loose[chosen]
         gains, result, slots, units = self._tried(groups, loose, ctx)

@@ -113,13 +113,13 @@ def main() -> None:
     settings = ServiceSettings.from_json(sys.stdin.readline())
     _end_with_parent()
     with contextlib.suppress(OSError):
-        os.nice(5)  # those who ask come first
+        os.nice(5)  # requests have priority
     try:
         with Service(settings) as service:
             service.run_epoch()
     except VoronymError as error:
         log.error("no epoch", extra={"reason": str(error)})
         raise SystemExit(1) from None
-    except Exception as error:  # its text may quote values: only type and line are told
+    except Exception as error:  # the error text may quote values: log only type and line
         log.error("no epoch: a defect of the service", exc_info=error)
         raise SystemExit(1) from None

@@ -91,7 +91,7 @@ class Service(Operations):
         with self.store.write() as connection:
             accounts.pause(connection, digest, now)
             right = accounts.confirm(connection, self.key, email, str(code), hashed, now)
-            if right:  # whoever reads the mail comes in, though others tried passwords
+            if right:  # the owner of the mailbox gets in even after others tried passwords
                 accounts.succeeded(connection, digest)
                 accounts.succeeded(connection, self.key.digest("sign-in", email))
             else:

@@ -123,7 +123,7 @@ class ServiceSettings:
         if not 0 <= self.port < 65536:
             raise InputError("the setting 'port' must be a whole number up to 65535")
         unknown = sorted(set(self.epochs) - set(Settings.names()))
-        if unknown:  # said at the start, and not by the first epoch a day later
+        if unknown:  # report it at the start, not at the first epoch a day later
             known = ", ".join(Settings.names())
             raise InputError(f"there is no setting {unknown[0]!r} of the epochs; there are: {known}")
         try:

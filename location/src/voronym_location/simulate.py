@@ -166,7 +166,7 @@ def simulate(
         raise InputError(f"{people} people are fewer than k={chosen.k}: make the town larger")
     if not 0.0 <= change < 1.0 or epochs < 1:
         raise InputError("change is a share from 0 to below 1, and there is at least one epoch")
-    runs = {name: Run(name, chosen) for name in policies}  # a name that is none is said before the work
+    runs = {name: Run(name, chosen) for name in policies}  # refuse an unknown name before the work
     here = Context(seed=seed) if ctx is None else ctx
     town = Town.make(3 * people, seed=seed)
     X = points(*town.homes[:people].T)

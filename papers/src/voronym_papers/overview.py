@@ -123,7 +123,7 @@ def count(lines: Iterable[Line]) -> dict[str, int]:
 
 def document() -> str:
     """Return the documentation's tables, in Markdown: every table and figure of every paper."""
-    from voronym_papers._public import PAPERS  # the registry alone is empty until the papers are loaded
+    from voronym_papers._public import PAPERS  # the registry is empty until the papers are loaded
 
     every = {entry.name: lines_kept(entry) for entry in PAPERS.values()}
     parts = [_counted([line for own in every.values() for rows in own.values() for line in rows])]

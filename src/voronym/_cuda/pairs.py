@@ -236,14 +236,14 @@ class _Search:
                 heats = [plan.hot * unit * (plan.cold / plan.hot) ** share for share in (done, ahead)]
                 seconds = self.sweep(rounds, heats[0], heats[0] if timed else heats[1], scale, plan.steps)
                 done = min(1.0, (perf_counter() - began) / budget) if timed else ahead
-                if timed:  # as many rounds as a launch has time for; without a limit always the same
+                if timed:  # the number of rounds fits the time of a launch; without a limit it is fixed
                     rate = rounds / max(seconds, 1e-4)
                     length = max(1, int(rate * min(_LAUNCH, (end - done) * budget)))
                 else:
                     length = min(256, max(1, ceil((end - done) * plan.rounds)))
                 ctx.tell(done)
         ctx.check()
-        if not timed or step <= 1.0 / 40:  # where it takes long, the last neighbours are good enough
+        if not timed or step <= 1.0 / 40:  # if it takes long, the last neighbours are good enough
             self.cost()
             self.neighbours()
         self.sweep(min(_MOST, 200), 0.0, 0.0, 1.0, 8)

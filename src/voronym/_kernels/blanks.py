@@ -48,7 +48,7 @@ class Crew(NamedTuple):
     size: Ints  # records in each class
     heads: Ints  # households in each class
     away: Ints  # records whose own combination is common, and that are published with gaps
-    place: Ints  # the place of each record among these; -1 where it is not
+    place: Ints  # the position of each record among these; -1 if it is not
     many: Ints  # how many there are
     common: NDArray[np.bool_]  # whether k households have the combination of a record
     moved: Ints  # room for the records that a proposal moves
@@ -270,7 +270,7 @@ def anneal(fits, crew, focus, k, unit, heat, begun, stop, total, quantiles, rand
             hot = heat[0] * np.exp(ratio * (number / total))
         limit = hot * quantiles[below(random, each)]
         kind = uniform(random)
-        if kind < HOME and crew.many[0] > 0:  # a helper goes where it has no gaps
+        if kind < HOME and crew.many[0] > 0:  # a helper goes to a class without gaps for it
             u = crew.away[below(random, crew.many[0])]
             new = fits.of[fits.start[crew.row[u]]]
         else:

@@ -37,8 +37,8 @@ class Watch(NamedTuple):
     codes: NDArray[np.int64]  # (C, n) confidential values of the records
     profile: NDArray[np.int64]  # (n,) a number for all of them together
     ordered: NDArray[np.int64]  # (C, all places) codes of the members of each group, ascending
-    figure: NDArray[np.float64]  # (groups, J) what was measured
-    violated: NDArray[np.float64]  # (groups, J) how far it is from what is asked
+    figure: NDArray[np.float64]  # (groups, J) measures
+    violated: NDArray[np.float64]  # (groups, J) distances from the thresholds
     weight: NDArray[np.float64]  # (groups,) sum of the violations
     totals: NDArray[np.float64]  # (J,) sum over all groups
     changed: NDArray[np.int64]  # (groups,) when a group last changed

@@ -28,7 +28,7 @@ class ColumnTables(NamedTuple):
     distances_at: NDArray[np.int64]
     mapped: NDArray[np.float64]  # the same after the map and the weight
     mapped_at: NDArray[np.int64]
-    knots: NDArray[np.float64]  # of the map, where there is no table
+    knots: NDArray[np.float64]  # of the map, if there is no table
     heights: NDArray[np.float64]
     knots_at: NDArray[np.int64]  # (d + 1,)
     weight: NDArray[np.float64]  # (d,)

@@ -115,7 +115,7 @@ def without(model, cells, p, c, out):
         if i != out:
             result, other = joined(columns, c, result, other, codes[i, c])
             if result == a and (other == b or columns.shape[c] == TREE):
-                return a, other  # nobody can make it wider than it is
+                return a, other  # no record can widen it further
     return result, other
 
 

@@ -201,7 +201,7 @@ def regroup(X, total, size, slot, cost, may, n, slots, k, sweeps):
         q = slot[i]
         slot[i] = -1
         _put(X, total, size, slot, i, q)
-    for i in range(n):  # those who wait go where they cost less than to wait on
+    for i in range(n):  # waiting people join if that costs less than waiting
         if slot[i] < 0:
             where, price = _nearest(X, total, size, slots, i, -1)
             if where >= 0 and price < cost[i]:

@@ -298,7 +298,7 @@ def _model(text: str, made: Imported) -> Model | None:
     try:
         tree = re.fullmatch(rf"{_N}-closeness with hierarchical (?:ground-)?distance{_FOR}", text)
         if tree and tree[2] in made.trees:
-            TCloseness(float(tree[1]))  # says what is wrong with t
+            TCloseness(float(tree[1]))  # raises with the reason
             made.by_tree[tree[2]] = float(tree[1])
             return None
         for pattern, build in CRITERIA:

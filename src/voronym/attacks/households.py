@@ -48,7 +48,7 @@ def pattern(scene: Scene, ctx: Context) -> Found:
     assert scene.table is not None  # noqa: S101 - it needs units
     units = scene.table.units
     assert units is not None  # noqa: S101
-    what, unit = list(units.known.items())[-1]  # households, where there are any
+    what, unit = list(units.known.items())[-1]  # households, if there are any
     if len(unit) != len(scene.people):
         raise Inapplicable("the release was made from other rows than those of the original")
     own = scene.released_units(unit)

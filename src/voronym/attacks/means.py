@@ -76,6 +76,6 @@ def _solved(x: Floats, y: Floats, group: Ints, known: Ints, labels: Ints, sizes:
     first[labels] = np.arange(len(labels))
     mean = y[first]
     solved = mean[group] * count[group] - (total[group] - np.where(np.isnan(x), 0.0, x))
-    # A group of which not everybody is known cannot be solved.
+    # A group cannot be solved unless everybody in it is known.
     whole = np.bincount(group[known], minlength=m) == sizes
     return np.where(whole[group], solved, np.nan)

@@ -361,7 +361,7 @@ def _signals(scene: Scene, ctx: Context) -> dict[str, Floats]:
             x, y = a.astype(np.float64), b.astype(np.float64)
         elif not np.isnan(x).all():
             width = float(np.nanstd(x))
-        least = np.nanmin(np.concatenate([x, y, [0.0]])) - 1.0  # what is missing is a value of its own
+        least = np.nanmin(np.concatenate([x, y, [0.0]])) - 1.0  # missing counts as a value of its own
         beside.append((np.nan_to_num(x, nan=least), np.nan_to_num(y, nan=least), width))
     names = ("keys", "equal", "near", "values") if beside else ("keys",)
     out = {name: np.empty(len(X)) for name in names}

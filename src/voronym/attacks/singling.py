@@ -23,7 +23,7 @@ LEAST = 20
 """If fewer descriptions than this fit exactly one released row, all others are tried as well."""
 TOGETHER = 3
 """Number of columns in a description."""
-_TRIES = 15  # sets of columns looked at for a row, until one fits this row alone
+_TRIES = 15  # sets of columns to try for a row, until one fits only this row
 
 
 @attack(

@@ -56,7 +56,7 @@ class Smoother:
         at, inside = np.divmod(np.arange(len(guesses)), 2)  # before this level, or at it
         for reach in np.unique(reaches):
             chosen = reaches == reach
-            first, last = at - reach, at + reach + inside  # between two values: as many on either side
+            first, last = at - reach, at + reach + inside  # between two values: equal numbers on either side
             guesses[:, chosen] = _means(count, sums[:, chosen], first, last, mean[chosen], None)
         spots = np.searchsorted(levels, values) + np.searchsorted(levels, values, "right")
         return cls(left_out, guesses, spots)

@@ -181,7 +181,7 @@ class _Tool:
     def __init__(self, table: Table, rerun: Rerun, draws: int) -> None:
         frame = pl.DataFrame([plain(table.frame[name]) for name in table.columns])
         self._moving = [name for name in table.columns if name not in table.keys]
-        # Columns that are published unchanged travel with the record: what is open is whose record it is.
+        # Columns that are published unchanged stay with the record; only its owner is unknown.
         same = equivalence_classes(as_frame(frame), self._moving)
         self.world: World = tuple(same.labels.tolist())
         self._first = same.first

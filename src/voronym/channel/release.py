@@ -284,7 +284,7 @@ def _judge(revealed: Revealed, rules: Sequence[Rule], risk: float, max_risk: flo
     if len(rules) == 1 and rules[0].complete:
         return ()  # the stated risk is that of all keys, counted without a model: more is chance
     low = revealed.estimate.low
-    # Where the table contradicts the rules' model, what it tells is anything up to the upper end.
+    # If the table contradicts the rules' model, the true risk may be anything up to the upper end.
     most = low if meets(low, risk) else revealed.estimate.high
     if max_risk is not None and not meets(most, max_risk):
         raise GuaranteeError(

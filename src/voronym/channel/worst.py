@@ -18,7 +18,7 @@ from voronym.core.validate import checked
 from voronym.errors import InputError
 
 DISTANCES = ("total-variation", "ordered", "kl")
-_FEW = 1e-9  # share of the records below which nobody publishes a letter
+_FEW = 1e-9  # share of the records below which a letter is not published
 _ROOM = 1e-12
 
 
@@ -194,7 +194,7 @@ def _cone(a: Alphabet, measure: str, limit: float) -> Cone:
         A = np.vstack([a.B - np.exp(limit) * prior, np.exp(-limit) * prior - a.B])
         return Cone(A, np.concatenate([a.pw, a.pw]), none, none)
     # Helpers are no less than the differences, and add up to no more than the limit's share of the column.
-    if measure == "total-variation":  # what is too much is as much as what is too little
+    if measure == "total-variation":  # the surplus equals the deficit
         G, most, scale = a.B - prior, limit, a.pw
     else:
         G = np.cumsum(a.B - prior, axis=0)[:-1]
@@ -227,7 +227,7 @@ def _within(a: Alphabet, J: Array, measure: str, limit: float) -> Array:
     """Return a rule within the limit for every letter, with as little of the overall law as possible."""
     J = np.maximum(J, 0.0)
     J[:, J.sum(axis=0) < _FEW] = 0.0
-    J[J.sum(axis=1) <= 0.0] += J.sum(axis=0)  # a letter whose ways are all gone: nothing is told by it
+    J[J.sum(axis=1) <= 0.0] += J.sum(axis=0)  # a letter without transitions left: it reveals nothing
     J = feasible(a, J)
     flat = np.outer(a.p, J.sum(axis=0))
     low, high = 0.0, 1.0

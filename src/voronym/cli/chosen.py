@@ -57,7 +57,7 @@ def _unknown(name: str, method: str, known: Collection[str], flags: Sequence[str
     near = get_close_matches(wanted, there, 1, 0.75) or [
         item for item in there if item.startswith(f"{wanted}-")
     ]
-    if near and near[0] in flags:  # of the verb itself: what the method takes is beside the point
+    if near and near[0] in flags:  # an option of the verb itself: the method's options do not matter here
         return f"there is no option {wanted}. Did you mean {near[0]}?"
     if near:
         return f"{sentence}. Did you mean {near[0]}?"

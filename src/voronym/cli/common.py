@@ -110,7 +110,7 @@ def _outcome(error: BaseException) -> tuple[str, int, str, str]:
         return "there is not enough memory for this table", 1, "error", "bold red"
     if isinstance(error, SystemExit) or os.environ.get("VORONYM_DEBUG"):
         raise error
-    # The text of a foreign exception may quote a cell: only its type and its place are told.
+    # The text of a foreign exception may quote a cell: show only its type and place.
     where = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"this is a defect of voronym, not of your table: {type(error).__name__} in "

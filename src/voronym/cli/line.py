@@ -144,7 +144,7 @@ def keys() -> Iterator[bool]:
         return
     over, other = threading.Event(), list[bytes]()
     watcher = threading.Thread(target=_watch, args=(place, over, other), daemon=True)
-    tty.setcbreak(place)  # keys come without Enter; Ctrl-C stays what it is
+    tty.setcbreak(place)  # keys come without Enter; Ctrl-C keeps its meaning
     watcher.start()
     try:
         yield True

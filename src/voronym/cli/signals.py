@@ -57,12 +57,12 @@ def obeyed() -> Iterator[None]:
     except Exception as error:
         if _now.stop is None:
             raise
-        # What was interrupted, such as numba while it compiles, may fail in a way of its own.
+        # Interrupted code, such as numba while it compiles, may fail with another error.
         raise Stopped(128 + _now.stop) from error
     finally:
-        _now = _Wishes()  # what was asked of this command is not asked of the next
+        _now = _Wishes()  # a request to this command must not reach the next
         for number, handler in before.items():
-            # All is said and done: where the process ends now, a late signal must not change its exit code.
+            # The work is done: if the process ends now, a late signal must not change its exit code.
             signal.signal(number, signal.SIG_IGN if startup.COMMAND_LINE else handler)
 
 

@@ -151,7 +151,7 @@ def claimed(target: Path) -> int | None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if path.lstat().st_ino == about.st_ino:
                 return handle
-            os.close(handle)  # who had it has ended and removed it: lock the file that is there now
+            os.close(handle)  # the former owner has ended and removed it: lock the present file
         except FileNotFoundError:
             os.close(handle)
         except BlockingIOError:

@@ -199,7 +199,7 @@ def entry_of(noun: str, *more: str) -> Check:
         if not isinstance(value, str):
             raise InputError(f"{name} must be the name of a {noun}, not {value!r}")
         there = registry_of(noun)
-        if value in more or value in there:  # what is there is not looked for in rooms that are not loaded
+        if value in more or value in there:  # an existing entry needs no search in rooms that are not loaded
             return value
         known = sorted((*more, *there))
         raise InputError(f"no {noun} is called {value!r}; there are: {', '.join(known)}{meant(value, known)}")

@@ -177,7 +177,7 @@ def public_choices(entries: Chosen) -> dict[str, Any]:
             for name, choice in out["metrics"].items()
             if isinstance(choice, str)
         }
-    if isinstance(out.get("hierarchies"), Mapping):  # one that is written out may name values of nobody
+    if isinstance(out.get("hierarchies"), Mapping):  # a written hierarchy may name values that nobody has
         out["hierarchies"] = {
             name: PurePath(tree).name
             for name, tree in out["hierarchies"].items()

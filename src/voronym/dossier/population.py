@@ -142,7 +142,7 @@ def _people(frame: Frame, table: Table) -> Frame:
     check_columns(frame, table.keys, "key of the population")
     try:
         return Table.of(frame, table.schema, only=table.keys).frame
-    except SchemaError:  # what does not fit is said where the two are compared
+    except SchemaError:  # the comparison reports values that do not fit
         return frame
 
 
@@ -204,7 +204,7 @@ def in_population(recipe: Recipe, evidence: Evidence, released: Table, ctx: Cont
         before.figures,
         after.figures,
         (_alone(table, table.keys), left),
-        # Whoever is unique in some of the keys is unique in all.
+        # A record that is unique in some keys is unique in all.
         (special.unique, _special(back, size, ctx.part(0.8, 0.9)) if left else 0),
         dict(special.by_size),
         size,

@@ -160,7 +160,7 @@ def public_recipe(recipe: Recipe, present: Callable[[str], set[str | None]]) -> 
         plain["steps"] = [column_step.says() for column_step in recipe.column_steps]
     plain = methods.public_choices(plain)
     plain.pop("facts", None)  # where files of the data holder lie
-    if not recipe.makes_groups:  # whoever has the seed can undo what was drawn
+    if not recipe.makes_groups:  # anybody who has the seed can undo the draw
         plain.pop("seed", None)
     columns = []
     for row in plain.get("schema", {}).get("columns", ()):

@@ -65,7 +65,7 @@ class Box:
         )
         column = int(np.argmax(widths)) if len(widths) else -1
         if len(self.low) and column < len(self.low) and widths[len(self.low) - 1] == widths[column]:
-            column = len(self.low) - 1  # the distance, where it is there, before columns as wide
+            column = len(self.low) - 1  # the distance, if there is one, before columns of equal width
         return column if column >= 0 and widths[column] > 1e-6 else -1
 
 

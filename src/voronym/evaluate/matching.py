@@ -105,7 +105,7 @@ class Matcher:
         """Return the classes that fit an original best: by sets, then by distance, then the narrowest."""
         violated = self._violations(row)
         best = np.flatnonzero(violated == violated.min())
-        if violated[best[0]]:  # nothing fits: what is nearest in all keys
+        if violated[best[0]]:  # nothing fits: take the nearest in all keys
             return _least(np.square(self.whole_Y[best] - self.whole_X[row]).sum(axis=1), best)
         if self.X.shape[1]:
             best = _least(np.square(self.Y[best] - self.X[row]).sum(axis=1), best)

@@ -94,7 +94,7 @@ def measure(
     counting.tell(1.0, whole=True)
     given = (weights, sampling_fraction, population)
     here = ctx.part(0.2, 0.4 if original is not None else 1.0, stage="measuring")
-    here.rng = np.random.default_rng(seed)  # as if it were asked for alone
+    here.rng = np.random.default_rng(seed)  # as if it were the only request
     made = _in_population(frame, keys, given, suda, attack, columns, here)
     if original is not None:
         pair = make_pair(source, frame, schema, hierarchies)

@@ -189,7 +189,9 @@ def _covers(
     if tree is not None and after.dtype == pl.String:
         return _below(after, often, values, tree)
     own = codes[rows]
-    if after.dtype == pl.String and common(before, after)[2]:  # categories: what is published under each name
+    if (
+        after.dtype == pl.String and common(before, after)[2]
+    ):  # categories: the values published under each name
         cover = after.fill_null("\0").rank("dense").to_numpy().astype(np.int64) - 1
         return _seen(cover, own, often, None)
     return _seen(classes, own, often, line)

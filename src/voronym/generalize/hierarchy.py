@@ -267,7 +267,7 @@ def _split(text: str, delimiter: str | None) -> list[tuple[str, list[str]]]:
 
     if delimiter is not None:
         return parse(delimiter)
-    # The first of the best: a semicolon may stand beside commas in texts, hardly the other way round.
+    # The first of the best: texts with semicolons as delimiter may contain commas, hardly the reverse.
     return max((parse(mark) for mark in _MARKS), key=lambda rows: sum(len(row) > 1 for _, row in rows))
 
 

@@ -123,7 +123,7 @@ def sets_of_texts(
     member = np.zeros((len(texts), len(values)), bool)
     any_set = False
     for row, text in zip(member, texts, strict=True):
-        if text in place:  # and what a step made the same, where it is known
+        if text in place:  # and values that a step made equal, if known
             above = None if tree is None else readers[0](text)
             row[:] = False if above is None else above
             row[place[text]] = True

@@ -86,7 +86,7 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
         return _short(problem, start, search), None
     if not flat:  # this search goes the same way without a limit, and is only cut earlier
         return REFINERS["exchange"].improve(problem, start, search), None
-    if not alike:  # what is known of bounds is known of records that count alike
+    if not alike:  # bounds hold only for records of equal weight
         return _anneal(problem, start, search), None
     best, seconds = _first(problem, start, ctx.part(0.1, 0.2))
     if seconds is None:
@@ -164,7 +164,7 @@ def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition,
     few sweeps, which find something by themselves.
     """
     trial = ctx.part(0.0, 0.1).unhurried()
-    trial.rng = np.random.default_rng(0)  # the real one draws what it would without a limit
+    trial.rng = np.random.default_rng(0)  # the real run then draws the same numbers as without a limit
     seconds = []
     for sweeps in (TRIAL, 2.0 * TRIAL):
         begun = now()

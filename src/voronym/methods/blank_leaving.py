@@ -89,7 +89,7 @@ class Coded:
             if not many or (number and here.over):
                 break
             rows = np.argsort(np.where(may, -far, np.inf), kind="stable")[:many]
-            rows = rows[far[rows] > 2 * TIE]  # whoever costs nothing stays
+            rows = rows[far[rows] > 2 * TIE]  # records that cost nothing stay
             rest = np.delete(np.arange(self.n), rows)
             cost = float(self.subset(rest)._gaps(here).sum())
             if cost < after:

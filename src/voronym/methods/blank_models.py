@@ -126,7 +126,7 @@ def join(codes: Ints, labels: Ints, judges: Sequence[Judge], price: Floats, ctx:
         first = max(first, len(bad))
         ctx.tell(1.0 - len(bad) / first, whole=False)
         labels = _joined(labels, _partners(codes, labels, many, bad, judges, price), many)
-    # Classes that publish the same are one, for whoever reads it.
+    # Classes that publish the same values are one class for a reader.
     rows = shared(codes, labels, int(labels.max()) + 1)
     return combinations(rows)[1][labels]
 

@@ -64,7 +64,7 @@ def obey(
     Groups that obey more models are a solution for fewer, too: where the search was luckier with more, that
     is the cost of fewer. ``loss`` is what to say of groups, where it is not that of the problem.
     """
-    if how == "blind" and demands:  # what each model alone would need is told to nobody
+    if how == "blind" and demands:  # the needs of single models stay secret
         demands = [
             (", ".join(name for name, _ in demands), tuple(item for _, own in demands for item in own))
         ]

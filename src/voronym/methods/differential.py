@@ -260,7 +260,7 @@ def cells_in(shown: Shown, grouping: str, k: int | None) -> tuple[Cells, int]:
     """Return the cells of records, and the approximate size of groups."""
     chosen, records, rows = GROUPINGS[grouping], shown.records, shown.budget.rows
     # k counts units, and a group of k times the most rows of a unit has k of them; a row that stands for
-    # nobody is counted as one of somebody's
+    # rows without a unit are not counted for another one
     most = rows + (shown.spent is not None and rows > 1)
     width = records.d + records.e
     size = k * most if k is not None else chosen.size(records.n, width, shown.budget.epsilon / rows)

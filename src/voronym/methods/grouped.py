@@ -235,7 +235,7 @@ def _groups(
     def divide(some: Problem, part: Context) -> tuple[Partition, Bound | None]:
         if not method.weighted:  # it groups records that count alike; their centres are weighted all the same
             some = some.unweighted()
-        if method.name == "auto":  # the same work, with what it proved
+        if method.name == "auto":  # the same work, with its proof
             return solve(some, part)
         return method.partition(some, part, options), None
 

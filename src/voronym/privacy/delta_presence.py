@@ -76,7 +76,7 @@ class DeltaPresence(TextModel):
         most, least = float(shares.max()), float(shares.min())
         people = int(inside.sum()) if self.population is None else len(load(self.population))
         outside = people - int(there.sum())
-        if outside > 0:  # nobody with their keys is in the table
+        if outside > 0:  # the table has nobody with their keys
             least = 0.0
         above = ~meets(shares, self.delta or 1.0)
         holds = not above.any() and bool(meets(least, self.least, at_most=False))

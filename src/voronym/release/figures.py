@@ -131,7 +131,7 @@ class ReleaseFigures:
         """The masked table without pseudonyms, which the originals lack."""
         names = [name for name in self._held.columns if name not in self.schema.identifiers]
         if len(names) == len(self._held.columns):
-            return self._held  # with what was counted of it
+            return self._held  # with its counted risk
         return self._held.select(names)
 
     @cached_property
@@ -203,7 +203,7 @@ def find_gap(release: ReleaseFigures, ctx: Context) -> float | None:
     """Return an upper bound in percent of the loss above the optimum; None if unknown."""
     evidence = release._evidence
     grouped = None if evidence is None else evidence.grouped
-    if grouped is None or grouped.partition is None or len(release.costs) > 1:  # the bound knows of k alone
+    if grouped is None or grouped.partition is None or len(release.costs) > 1:  # the bound covers only k
         return None
     records, k = grouped.records, release.recipe.required_k
     if records is None or records.points is None or records.weights is not None:

@@ -67,7 +67,7 @@ def words(declared: Declared, value: Any) -> list[str]:
     if declared.shape == "pairs":
         return [word for place in listed for word in (flag, ",".join(place))]
     texts = [str(part) for part in listed]
-    if declared.shape == "columns":  # commas part columns, so that a name with one stands alone
+    if declared.shape == "columns":  # commas separate columns, so a name with a comma needs its own flag
         plain = [name for name in texts if "," not in name]
         texts = [*([",".join(plain)] if plain else []), *(name for name in texts if "," in name)]
     if declared.shape in ("columns", "texts"):

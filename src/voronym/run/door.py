@@ -318,7 +318,7 @@ def _booking(
     if ledger is None:
         return None
     frame = load(data)
-    if not Path(ledger).exists():  # a ledger is made for people who are known, not by a mistaken command
+    if not Path(ledger).exists():  # a mistaken command must not create a ledger
         naming_columns(recipe.schema, frame, declared)
     booking = Booking(Ledger.open(ledger), frame, recipe.schema, declared, strangers=strangers)
     if recipe.keep_groups:

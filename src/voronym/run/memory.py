@@ -154,7 +154,7 @@ def make_release(
         effects, result = effects + more, result + warned
     clock.lap("masking")
     ctx.part(0.9, 1.0, stage="measuring").tell(0.0, whole=False)
-    # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
+    # Never from the seed: recipes are passed on, and their readers must not be able to undo the order.
     order = np.random.default_rng().permutation(table.n)
     released = _shuffled(table, original, masked, order)
     made = table.like(masked.frame)
@@ -285,7 +285,7 @@ def again_drawn(booking: Booking) -> tuple[str, ...]:
 def _books_of(recipe: Recipe, masked: Masked, frame: Frame, about: dict[str, Any], rows: int) -> Partition:
     """Return the groups in a ledger; add the price of a private release to its record."""
     if recipe.private is None and not recipe.makes_groups:
-        return Partition(np.zeros(rows, np.int64))  # no group is told, and none is counted
+        return Partition(np.zeros(rows, np.int64))  # no group is recorded, and none is counted
     if recipe.private is None:
         assert isinstance(masked, Grouped)  # noqa: S101 - the method makes groups
         assert masked.partition is not None  # noqa: S101
@@ -294,7 +294,7 @@ def _books_of(recipe: Recipe, masked: Masked, frame: Frame, about: dict[str, Any
     assert figures is not None  # noqa: S101 - the method is private
     spent = ("epsilon", "delta", "rho", "relation", "unit", "scope")
     about[PRIVATE] = {name: getattr(figures.private, name) for name in spent}
-    # What is private as a whole tells nobody's group; beside columns that stay as they are, keys do.
+    # A wholly private table reveals nobody's group; next to unchanged columns, keys do.
     alone = recipe.private.scope == "all" or recipe.private.hides_presence
     keys = list(recipe.schema.keys)
     return Partition(np.zeros(rows, np.int64) if alone else equivalence_classes(frame, keys).labels)
@@ -364,7 +364,7 @@ def with_trees(recipe: Recipe) -> Recipe:
 def _check_k(recipe: Recipe, n: int) -> None:
     """Check k; too few records for it make the guarantee impossible. 1 requests nothing."""
     if recipe.k is not None:
-        check_k(recipe.k, max(n, recipe.k))  # what is too much for n is said below, of all models
+        check_k(recipe.k, max(n, recipe.k))  # a k above n is refused below, for all models
     k = recipe.required_k
     if k == 1 and not recipe.makes_groups:
         return

@@ -228,7 +228,7 @@ def differ(before: Table, after: Table, name: str) -> NDArray[np.bool_]:
     """Return where two tables of the same rows differ in a column."""
     gone = before.missing(name) != after.missing(name)
     sides = [[*item.levels(name)] for item in (before, after)]
-    if before[name].form != after[name].form:  # a code 36 that became the text 36 is what it was
+    if before[name].form != after[name].form:  # a code 36 that became the text 36 has not changed
         sides = [[str(level) for level in levels] for levels in sides]
     mine, other = (
         np.array([*levels, None], dtype=object)[entry.codes(name)]

@@ -77,7 +77,7 @@ class Recode(ColumnStep):
         levels = [str(level) for level in table.levels(name)]
         if (tree := self.tree) is not None:
             counts = np.bincount(table.codes(name)[table.codes(name) >= 0], minlength=len(levels))
-            tree.nodes(levels, column=name, counts=counts)  # says what it lacks
+            tree.nodes(levels, column=name, counts=counts)  # raises with the missing word
             return [tree.generalise(level, int(self.level)) for level in levels]  # type: ignore[arg-type]
         if self.level is not None:
             return [_cut(level, self.level) for level in levels]

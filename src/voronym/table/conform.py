@@ -98,7 +98,7 @@ def as_kind(column: Values, kind: str) -> Series | None:
 
     Whole numbers such as 20251231 that are declared datetime become the days that they spell.
     """
-    days = kind == "datetime" and column.form in ("integer", "float")  # pandas: floats, where there are gaps
+    days = kind == "datetime" and column.form in ("integer", "float")  # pandas: floats if there are gaps
     if not days and (
         kind not in ("numeric", "location", "datetime") or column.form not in ("string", "category")
     ):

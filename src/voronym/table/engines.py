@@ -35,7 +35,11 @@ def frame_of(source: nw.DataFrame[Any] | Path, engine: str, options: dict[str, A
         else:
             lazy = source.lazy(backend="polars" if backend in EAGER else backend, **options)
         return (lazy.collect(backend=backend) if backend in EAGER else lazy).to_native()
-    except (ValueError, TypeError, AttributeError) as error:  # narwhals' own, which names those that it knows
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+    ) as error:  # narwhals' own error, which names the known ones
         raise InputError(f"the table cannot become a frame of {engine!r}: {error}") from None
 
 

@@ -145,7 +145,7 @@ FORMATS.add(
 
 def by_suffix(suffix: str) -> str | None:
     """Return the name of the format of a suffix; None if it is unknown."""
-    for formats in (FORMATS.entries(), FORMATS.items()):  # plug-ins are asked for what nobody here knows
+    for formats in (FORMATS.entries(), FORMATS.items()):  # plug-ins are asked for unknown formats
         for name, entry in formats:
             if suffix in entry.suffixes:
                 return name

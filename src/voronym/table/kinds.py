@@ -139,7 +139,7 @@ def check_kind(values: Values, column: Column) -> None:
             f"key {name!r} is free text ({len(values.levels)} distinct values in {len(values)} rows), "
             "which has no centroid; make it an identifier, or declare it nominal if its values are labels"
         )
-    if as_kind(values, column.kind) is not None:  # texts that can be taken as what they are declared
+    if as_kind(values, column.kind) is not None:  # texts that can be converted to their declared kind
         return
     if column.kind in ("numeric", "location") and held not in (*NUMBERS, "empty"):
         raise SchemaError(f"column {name!r} is declared {column.kind}, but {_not_numbers(values)}")

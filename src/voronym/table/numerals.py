@@ -22,7 +22,7 @@ _UNIT = r"€|\$|£|¥|₹|zł|Kč|kr\.?|Fr\.?|%|‰|EUR|USD|GBP|CHF|JPY|SEK|NOK
 _AFFIXES = re.compile(
     rf"^(?P<prefix>(?:{_UNIT})[ \xa0\u202f]?)?[+-]?[0-9.](?:.*[0-9.])?(?P<suffix>[ \xa0\u202f]?(?:{_UNIT}))?$"
 )
-_EXACT = 2.0**50  # beyond it, tenths and hundredths are no longer told apart for sure
+_EXACT = 2.0**50  # beyond it, tenths and hundredths can no longer be distinguished reliably
 
 Comma = Literal["always", "clear", "never"]
 

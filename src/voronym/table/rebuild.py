@@ -80,6 +80,6 @@ def _pandas(column: Any) -> Any:
         array = column.array.take(np.arange(len(column)))
         return pd.Series(array, index=column.index, name=column.name)
     gone = column.isna()
-    if gone.any() and hasattr(column.array, "_mask"):  # nullable: what was there stays below the mask
+    if gone.any() and hasattr(column.array, "_mask"):  # nullable: old values stay below the mask
         return column.fillna(0 if dtype.kind in "iuf" else False).mask(gone)
     return column

@@ -94,7 +94,7 @@ def _cells(column: pl.Series, spelling: Spelling, dialect: Dialect, source: Sour
     if wanted == spelling:
         return raw
     if isinstance(spelling.form, Number) and isinstance(wanted.form, Number) and not wanted.form.thousands:
-        signs = spelling.form  # 47.10 becomes 47,10: as many digits as it had
+        signs = spelling.form  # 47.10 becomes 47,10 and keeps its digits
         bare = raw.str.replace_all(signs.thousands, "", literal=True) if signs.thousands else raw
         swapped = bare.str.replace(signs.decimal, wanted.form.decimal, literal=True)
         return swapped.zip_with(column.is_not_null(), raw)

@@ -339,7 +339,7 @@ def _write(
             guarded = FORMATS[kind].write(table, temporary, how)  # type: ignore[misc]
             _flush(temporary)
             digest = digest_of(temporary)
-            seal(temporary, digest)  # what is counted is what gets the name
+            seal(temporary, digest)  # the counted file is the one that gets the name
             rows, smallest = _count(temporary, kind, keys, how)
             if rows != len(table):
                 raise WriteError(

@@ -118,7 +118,7 @@ class Table:
             if self._process is not None:
                 await self._process.end()
             process = await self.desk.worker()
-            if self._gone:  # forgotten meanwhile: nobody would end this one
+            if self._gone:  # forgotten meanwhile: nothing else would end this worker
                 await process.end()
                 raise Refused("the table was forgotten", "Forgotten")
             self._process = process

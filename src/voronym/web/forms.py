@@ -100,7 +100,7 @@ def _by_column(fields: Fields, before: Settings, names: Sequence[str]) -> dict[s
 
 
 def _typed(choice: str, text: str, old: Any) -> Any:
-    if choice == "hierarchies":  # what nobody touched stays, whatever signs are in it
+    if choice == "hierarchies":  # untouched fields stay, with any characters
         return old if old is not None and text == text_of(old) else tree_of(text)
     return number(text) if choice in ("importance", "widths") else text.strip()
 

@@ -38,7 +38,7 @@ def _facts(chosen: Settings, folder: Path) -> dict[str, str]:
     name = chosen.get("policy")
     try:
         given = None if name is None else Policy.load(name if name in shipped() else folder / str(name))
-    except VoronymError:  # said where the policy is chosen
+    except VoronymError:  # reported where the policy is chosen
         given = None
     return {} if given is None else dict(given.facts)
 

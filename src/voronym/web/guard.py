@@ -89,7 +89,7 @@ class Guard:
             return 400, "This page answers to its own address alone."
         if scope["method"] not in (*SAFE, "POST"):
             return 405, "This page knows no such request."
-        if from_file:  # to a browser that is another site; the token alone counts
+        if from_file:  # for a browser this is another site; only the token counts
             return None
         if foreign(scope["method"], heads, {f"http://{host}" for host in self.hosts}):
             return 403, "This page takes no requests from other sites."

@@ -79,7 +79,7 @@ class Journal:
         if not 0 <= target < len(self.entries):
             return False
         self.place, self.version = target, self.version + 1
-        self.entries[target].source = ""  # what is typed now is a change of its own
+        self.entries[target].source = ""  # the next typed text is a change of its own
         return True
 
     def pin(self) -> str:

@@ -172,7 +172,7 @@ def _try(
         return anonymize(frame, **{**given, **({} if k is None else {"k": k})}, progress=lambda _: check())
     except Cancelled:
         raise
-    except VoronymError:  # the release itself says what is wrong
+    except VoronymError:  # the release itself reports the error
         return None
 
 

@@ -42,7 +42,7 @@ async def _taken(request: Request, desk: Desk, folder: Path) -> str:
     await intake.receive(request.stream(), file, desk.limits.sent)
     made = await asyncio.to_thread(import_project, file)
     names = file_names(made.by_tree)
-    plain = replace(made, by_tree={})  # what is by a hierarchy is read from a file that a table has
+    plain = replace(made, by_tree={})  # hierarchies are read from files of the table
     chosen = Settings.of_recipe(plain.recipe({name: _ancestors_by_value(made, name) for name in made.trees}))
     further = [f"t-closeness={t},taxonomy={names[name]},column={name}" for name, t in made.by_tree.items()]
     waiting = Waiting(

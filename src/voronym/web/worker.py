@@ -67,7 +67,7 @@ class Worker:
             answer = {"error": labelled(error.worded("page")), "kind": type(error).__name__}
         except MemoryError:
             answer = {"error": "there is not enough memory for this table", "kind": "MemoryError"}
-        except BaseException as error:  # its text may quote a cell: only type and place are told
+        except BaseException as error:  # the error text may quote a cell: report only type and place
             where = traceback.extract_tb(error.__traceback__)[-1]
             answer = {
                 "error": f"this is a defect of voronym, not of your table: {type(error).__name__} in "
@@ -148,7 +148,7 @@ def main() -> None:
     with speaking("page"):
         for line in sys.stdin.buffer:
             worker.take(json.loads(line))
-    os._exit(0)  # tasks that still run have nobody to work for
+    os._exit(0)  # nobody waits for the tasks that still run
 
 
 if __name__ == "__main__":

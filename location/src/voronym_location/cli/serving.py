@@ -62,7 +62,7 @@ def epoch(
         raise InputError("--look, --publish and --discard are three acts: choose one")
 
     file = _missing(_settings(config, folder=folder))
-    if file is not None:  # a mistyped folder would become a service of nobody
+    if file is not None:  # a mistyped folder would become an empty service
         raise InputError(
             f"there is no service in {str(file.parent)!r}: check --folder, or begin with "
             "voronym location import"

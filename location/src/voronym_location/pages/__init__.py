@@ -65,7 +65,7 @@ def include(app: FastAPI, service: Service, *, secure: bool = False) -> None:
         """Answer machines in JSON, as before, and people with a page."""
 
         async def answer(request: Request, error: Exception) -> Response:
-            result = await spoken(request, error)  # which is noted where it is a defect
+            result = await spoken(request, error)  # which logs defects
             if request.url.path.startswith(MACHINES):
                 return cast("Response", result)
             return await run_in_threadpool(shown, request, error)

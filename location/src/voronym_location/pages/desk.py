@@ -154,7 +154,7 @@ class Desk:
     def missing(self, request: Request, status: int) -> Response:
         """Answer with a page for a missing page or an internal error."""
         heading, text = MISSING if status in (404, 405) else OURS
-        account = self.known(request) if status < 500 else None  # what is broken is not asked again
+        account = self.known(request) if status < 500 else None  # a broken database is not queried again
         back = {"back": "/", "back_words": "To the first page"}
         return self.page(
             request, "problem.html", status=status, account=account, heading=heading, text=text, **back

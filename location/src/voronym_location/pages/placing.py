@@ -54,7 +54,7 @@ def routes(desk: Desk) -> APIRouter:
         text = form.get("text", "").strip()
         facts = {name: form.get(f"attribute-{name}", "") for name in service.attributes.names}
         try:
-            if wanted == "use" and not chosen:  # a pin that nobody put is nobody's home
+            if wanted == "use" and not chosen:  # a default pin is not a home
                 raise BadRequest("put the pin on your house first: type the address, or click the map")
             if wanted == "use":
                 service.submit_home(token, view.latitude, view.longitude, facts)

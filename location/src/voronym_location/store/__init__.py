@@ -67,7 +67,7 @@ class Store:
         if self.file is not None:
             made = not self.file.exists()
             self.file.parent.mkdir(0o700, parents=True, exist_ok=True)
-            if made:  # for its owner alone, like all that lies beside it
+            if made:  # readable only by its owner, like the other files
                 with contextlib.suppress(FileExistsError):
                     os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:

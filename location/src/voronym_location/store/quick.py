@@ -77,7 +77,7 @@ class Quick:
                 if connection is not None:
                     await connection.close()
                 continue
-            except BaseException:  # whoever asked went away: the connection is in the middle of something
+            except BaseException:  # the client went away, so the connection is in an unknown state
                 if connection is not None:
                     await connection.close()
                 raise

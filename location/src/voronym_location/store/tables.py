@@ -45,13 +45,13 @@ account = Table(
     "account", metadata,
     Column("id", Long, primary_key=True),  # never shown to anybody, and never given twice
     Column("email", String(254), nullable=False, unique=True),
-    Column("password", String(200)),  # argon2; None for who was imported and never signed up
+    Column("password", String(200)),  # argon2; None for imported people who never signed up
     Column("verified", Double),  # when; None until the code came back
     Column("vouched", Boolean, nullable=False),  # imported by the operator
     Column("operator", Boolean, nullable=False),
     Column("secret", LargeBinary),  # of an operator's second factor
     Column("created", Double, nullable=False),
-    Column("published", Boolean, nullable=False, server_default=false()),  # was told a place at some time
+    Column("published", Boolean, nullable=False, server_default=false()),  # had a place at some time
     sqlite_autoincrement=True,
 )  # fmt: skip
 
@@ -102,7 +102,7 @@ home = Table(
     Column("latitude", Double),  # these three are absent where they are sealed
     Column("longitude", Double),
     Column("household", BigInteger),
-    Column("attributes", Text),  # JSON of what is grouped together with it; absent where sealed, or none
+    Column("attributes", Text),  # JSON of its attributes; absent if sealed
     Column("sealed", LargeBinary),  # see `voronym_location.sealing`
     Column("version", BigInteger, nullable=False),  # another one after each move; never the same again
     Column("submitted", Double, nullable=False),
@@ -128,7 +128,7 @@ cohort = Table(
     Column("ended", BigInteger),
     Column("latitude", Double, nullable=False),
     Column("longitude", Double, nullable=False),
-    Column("attributes", Text),  # JSON of what its people tell beside the place
+    Column("attributes", Text),  # JSON of the attributes that its people publish
 )  # fmt: skip
 
 member = Table(

@@ -123,7 +123,7 @@ def design(
         shift = np.where(counts[:, None] > 0, (2 * (total - counts[:, None] * HALF) + many) // (2 * many), 0)
         shift = np.clip(shift, -HALF, HALF)
         cells = Cells(np.clip(cells.centres + shift, 0, width), cells.costs, counts, cells.rounds)
-    while True:  # k is counted on what is published; the smallest cell ends until all have k
+    while True:  # k is counted on the published cells; the smallest cell is removed until all have k
         counts, _, cells = ask(cells)
         if (counts - margin >= k).all():
             return cells

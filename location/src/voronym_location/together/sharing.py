@@ -101,7 +101,7 @@ class TwoServers:
         first, second = self._split(self._message(cell, offset, m))
         self.rounds += 1
         self.words += 2 * first.shape[1]
-        counted = here.copy()  # a message of which only one half arrived is not counted
+        counted = here.copy()  # a message is not counted if only one half arrived
         counted[here] = self._honest(first[here], second[here], m)
         halves = [(part[counted, : 3 * m] % PRIME).sum(axis=0) % PRIME for part in (first, second)]
         if self.noise:
@@ -148,7 +148,7 @@ class TwoServers:
         s = self.rng.integers(1, PRIME, size=(2, 2 * BITS))
         ends = np.cumsum([0, m, 2 * m, 2 * BITS, blocks, blocks, 4, 2])
         views = [[part[:, a:b] for a, b in pairwise(ends.tolist())] for part in (first, second)]
-        # What each server computes of its halves alone; constants belong to the first.
+        # Each server computes this from its own halves; constants belong to the first.
         linear, quadratic, ones = [], [], []
         for number, (hot, _, bits, *_) in enumerate(views):
             own = int(number == 0)
@@ -185,7 +185,7 @@ class TwoServers:
                 place = _dot(view[1].reshape(-1, 2, m)[:, axis], r)
                 left = (left + product - place) % PRIME
             good &= left == 0
-        self.opened = np.column_stack([shown, d, e])  # of the last round, for whoever tests what is told
+        self.opened = np.column_stack([shown, d, e])  # of the last round, for tests
         return np.asarray(good)
 
 

@@ -88,7 +88,7 @@ def _verdicts(out: Console, entry: Paper, lines: list[Line], *, full: bool) -> N
         rows.append((*cells, f"{verdict} [{whys.index(line.why) + 1}]" if line.why else verdict))
     wide = [max(map(len, column)) for column in zip((*head, "verdict"), *rows, strict=True)]
     room = out.width - sum(wide) - 2 * len(wide) - 2
-    above = room < NARROW  # then what it is stands above its numbers
+    above = room < NARROW  # then the name stands above its numbers
     room = max(0, room)
     out.print(" " * (room + 2) + _row((*head, "verdict"), wide), style="dim")
     whats = {exhibit.name: exhibit.what for exhibit in entry.exhibits}

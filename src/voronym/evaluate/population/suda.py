@@ -239,7 +239,7 @@ class _Scores:
 def _scored(codes: Ints, size: int, ctx: Context) -> _Scores:
     """Add up the scores of all minimal uniques."""
     d, n = codes.shape
-    most = min(size, d - 1)  # beyond it the factor is 0: all columns together are as little as can be said
+    most = min(size, d - 1)  # beyond it the factor is 0: all columns together add nothing
     weight = {s: float(prod(d - i for i in range(s, most + 1))) for s in range(1, size + 1)}
     out = _Scores(np.zeros(n), np.zeros((n, d)), {})
     for columns, rows in minimal_uniques(codes, size, ctx):

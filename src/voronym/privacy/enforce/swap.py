@@ -35,7 +35,7 @@ def swap(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -
     if not asked.hold(part.labels):
         labels = repair(problem, part.labels, asked, ctx)
         part = merge(problem, Partition(labels, k=problem.k), asked, ctx)
-        part = split(problem, part, asked)  # what was merged for one fault may be large
+        part = split(problem, part, asked)  # cells merged for one violation may be large
     return polish(problem, part, asked, ctx)
 
 

@@ -218,7 +218,7 @@ def command(
     **more
         Choices that are added.
     """
-    if spoken() == "page":  # whoever reads it there clicks
+    if spoken() == "page":  # readers of the page click instead
         return "; ".join(worded(hint(name, value)) for name, value in more.items())
     recipe, ledger = _recipe(d), d.inside is not None and d.inside.ledger
     options = {name: value for name, value in (recipe.options or {}).items() if name not in instead}

@@ -139,7 +139,7 @@ def fetch(path: Path, folder: Path) -> None:
 def held(work: Path) -> int:
     """Return the bytes of rows in a work folder."""
     if isinstance(work, Afar):
-        with contextlib.suppress(Exception):  # asked for the picture of progress alone
+        with contextlib.suppress(Exception):  # used only for the progress display
             listed = work.fs.ls(work.path, detail=True)
             return sum(item["size"] or 0 for item in listed if item["name"].endswith(".arrow"))
         return 0

@@ -144,7 +144,7 @@ def _cut(
             continue
         middle = np.quantile(along, share)
         at = min(max(int(np.searchsorted(values, middle, side="right")), 1), len(values) - 1)
-        # Of the two gaps beside the quantile the one that shares more evenly.
+        # Take the gap next to the quantile that divides more evenly.
         spots = [item for item in (at - 1, at) if 1 <= item <= len(values) - 1] or [at]
         sides = [along <= (values[spot - 1] + values[spot]) / 2 for spot in spots]
         best = int(np.argmin([abs(side.mean() - share) for side in sides]))

@@ -160,7 +160,7 @@ def _left(place: Path, target: Path, *, resume: bool, locked: bool) -> Folders |
             out = Folders(ours.pop(), job.release, job)
     elif resume and strange:
         raise InputError(NOT_OURS.format(strange[0].name))
-    if locked:  # nobody else makes this target: what is there is of the dead
+    if locked:  # nobody else makes this target: these are leftovers of dead processes
         for path in ours:
             _remove(path)
         for path, job in known.items():

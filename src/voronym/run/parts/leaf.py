@@ -59,7 +59,7 @@ class Leaf(Cells):
                 low, high = len(block) // 8, len(block) - len(block) // 8
                 wide = np.diff(along[order[low:high]])
                 most_apart = int(np.argmax(wide))
-                half = low + 1 + most_apart if wide[most_apart] > 0.0 else half  # where nobody is
+                half = low + 1 + most_apart if wide[most_apart] > 0.0 else half  # for empty places
             waiting += [block[order[:half]], block[order[half:]]]
         return done
 

@@ -199,7 +199,7 @@ def send(job: Job, number: int, rows: pl.DataFrame, packed: pl.DataFrame) -> Non
     """Send published rows to files at random, with the units behind them for the count."""
     units = [packed[name] for name in (PERSON, HOME) if name in packed.columns]
     files = int(job.recall("files"))
-    # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
+    # Never from the seed: recipes are passed on, and their readers must not be able to undo the order.
     to = np.random.default_rng().integers(files, size=len(rows))
     spill.spill(job.path("published", number), rows.with_columns(units), to, files)
 

@@ -298,7 +298,7 @@ def run_on_columns(
     """
     touched = {name for step in steps for name in (*step.columns, *step.asks())}
     if touched & set(schema.keys):
-        touched |= set(schema.keys)  # who is unique by all keys is counted before and after
+        touched |= set(schema.keys)  # records that are unique on all keys are counted before and after
     names = [name for name in pieces[0].table.columns if name in touched]
     many = [piece.table.n for piece in pieces]
     frame = pl.concat([piece.table.frame.to_native().select(names) for piece in pieces])

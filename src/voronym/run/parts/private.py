@@ -331,7 +331,7 @@ def _drawn(
         ends = np.cumsum([rows - len(gone) for rows, gone in zip(sized.rows, sized.left, strict=True)])
         *labels, fill = np.split(cells.of, ends)
         counted = [np.bincount(of, minlength=many) for of in labels]
-    # Rows that stand for nobody go to pieces with rows, whose units they are counted for.
+    # Additional rows go to pieces with rows, and count for the units of these.
     there = np.array([rows > 0 for rows in sized.rows])
     shares = np.zeros(len(there), np.int64)
     shares[there] = [len(part) for part in np.array_split(fill, int(there.sum()))]

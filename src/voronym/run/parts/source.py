@@ -256,7 +256,9 @@ def _cut(
     waiting: list[int] = []
     count = 0
     for group, many in enumerate(rows):
-        if many > 2 * PART:  # the others are whole: reading a part of one decodes what is before it, too
+        if (
+            many > 2 * PART
+        ):  # the others are read whole: reading a part of one also decodes everything before it
             if count:
                 out.append(Part(start + len(out), path, name, tuple(waiting), count, fixed))
                 waiting, count = [], 0

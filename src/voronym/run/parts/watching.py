@@ -147,7 +147,7 @@ def watched(run: RunChoices, engine: str) -> Iterator[Watch]:
         log.info("the run ends with a release")
     except BaseException as error:
         watch.figures["voronym_failed"] = 1.0
-        # By its kind alone: its words may quote a cell.
+        # Only by its type: its text may quote a cell.
         log.error("the run ends without a release: %s", type(error).__name__)
         raise
     finally:

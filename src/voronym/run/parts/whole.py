@@ -114,7 +114,7 @@ def mask_all(job: Job, number: int) -> dict[str, Any]:
     frame = pl.concat([piece.table.frame.to_native().select(names) for piece in pieces])
     many = [piece.table.n for piece in pieces]
     table = Table(nw.from_native(frame, eager_only=True), schema, units=_units(pieces))
-    # Steps before are done; those after come later. What was doubtful was said when the data were looked at.
+    # Earlier steps are done; later ones follow. Doubts were reported when the data were examined.
     bare = _without_steps(recipe, schema)
     people = None
     if job.ledger is not None:

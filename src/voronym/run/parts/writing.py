@@ -107,7 +107,7 @@ def write(job: Job, number: int) -> dict[str, int]:
     # Drawn once for the run: of two workers with the same task, each may write one of the two files below.
     frame = frame[np.random.default_rng([job.recall("order"), number]).permutation(len(frame))]
     units = [name for name in (PERSON, HOME) if name in frame.columns]
-    if units:  # who is behind the rows of the file, for the count alone
+    if units:  # the units behind the rows of the file, only for the count
         beside = frame.select(units)
         spill.spill(job.path("units", number), beside, np.zeros(len(beside), np.int64), 1)
     clean: pl.DataFrame = tidy(nw.from_native(frame.select(kept_names(job)), eager_only=True)).to_native()
@@ -124,7 +124,7 @@ def sort(job: Job, number: int) -> dict[str, Any]:
     path = file_of(job, number)
     if not path.exists():
         return {"rows": 0, "columns": None, "sealed": {}}
-    sealed = {path.name: digest_of(path)}  # before it is read: what is counted is what gets the name
+    sealed = {path.name: digest_of(path)}  # before it is read: the counted file is the one that gets the name
     schema, buckets = job.recipe.schema, int(job.recall("buckets"))
     weighed = [model.weights for model in job.recipe.required]
     also = [*(schema.confidential if job.judged or job.report else ())]

@@ -106,7 +106,7 @@ def _joined(codes: Ints, unit: Ints, k: float, looked_at: float) -> int:
     value, whose = pairs % size, pairs // size
     sharing = np.bincount(value, minlength=size)[value]
     twice = rows > 1
-    if looked_at < 1.0:  # what is seen of the others is a sample of them
+    if looked_at < 1.0:  # the visible rows are a sample of the others
         others = float((sharing[twice] - 1).mean()) / looked_at if twice.any() else 0.0
         few = np.full(len(pairs), others + 1 < k)
     else:

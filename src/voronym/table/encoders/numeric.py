@@ -22,7 +22,7 @@ from voronym.table.values import Columns, Values
 if TYPE_CHECKING:
     from voronym.table.summaries import NumberSummary
 
-_MOST = 1e152  # widest range of a key: whoever uses its published values will square them
+_MOST = 1e152  # widest range of a key: users will square its published values
 
 
 class Numeric:
@@ -150,7 +150,9 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
         if low < 2**63 - span - 1:
             return whole + np.int64(low)
         return whole.astype(np.uint64) + np.uint64(low)
-    digits = 14 - len(str(span))  # a float has no more: what is beyond is noise (nanoseconds over years)
+    digits = 14 - len(
+        str(span)
+    )  # a float has no more digits: further ones are noise (nanoseconds over years)
     rounded = (round(round(value), digits) for value in offsets.tolist())
     values = [int(low) + min(max((value + step // 2) // step * step, 0), span) for value in rounded]
     return np.array(values, dtype=np.int64 if high < 2**63 else np.uint64)

@@ -44,9 +44,7 @@ class Server(Place):
         if start is None:
             return None
         rest = text[start.end() :]
-        nameless = not re.search(
-            "[/@]", rest.split("?", 1)[0]
-        )  # a database alone: the server is the usual one
+        nameless = not re.search("[/@]", rest.split("?", 1)[0])  # only a database: on the default server
         return f"postgresql://{'/' * nameless}{rest}"
 
     def shown(self, address: str) -> str:
@@ -138,7 +136,7 @@ class _Copy(Sink):
     def undo(self) -> None:
         """Undo the copy."""
         if self.connection is not None:
-            self.connection.close()  # what is not committed is gone
+            self.connection.close()  # uncommitted rows vanish
 
 
 def _identifier(table: str) -> Any:

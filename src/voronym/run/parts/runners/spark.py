@@ -114,7 +114,7 @@ class Spark(Runner):
                 thread.join(PIECE)
                 wait()
         except BaseException:
-            with contextlib.suppress(Exception):  # there may be nobody to be told
+            with contextlib.suppress(Exception):  # there may be no driver left to report to
                 spark.sparkContext.cancelJobGroup(group)
             thread.join(30)
             raise
