@@ -144,7 +144,7 @@ def compare_methods(
 ) -> Comparison:
     """Compare methods on a table; with a confidential column, by mutual information, too.
 
-    What `compare` does with its arguments. Whoever holds the context may wish, from another thread, to finish
+    What `compare` does with its arguments. The owner of the context may ask, from another thread, to finish
     with the rows so far or to cancel.
     """
     crowd = crowd_of(table)
@@ -203,7 +203,7 @@ def compare_methods(
 def _rank(name: str) -> int:
     """Return the turn of a method: the yardstick first, then quick ones, slow ones last.
 
-    Whoever ends the comparison early, or gives it a minute, has as many rows as there can be.
+    So a comparison that ends early, or after a minute, has as many rows as possible.
     """
     if name == "mdav":
         return 0

@@ -1,8 +1,8 @@
 """All errors of voronym, as one tree of exceptions.
 
 Messages name columns and counts, never a person's values, and say what to do next. What to do is a `Hint`:
-the name of a choice and its value. Sentences carry hints as marks (`hint`), and whoever shows a sentence
-words them: the command line by flags, Python by arguments, the page by its fields
+the name of a choice and its value. Sentences carry hints as marks (`hint`), and the surface that shows a
+sentence words them: the command line by flags, Python by arguments, the page by its fields
 (`voronym.request.wording`).
 """
 

@@ -134,8 +134,8 @@ def attack(
 def expose(release: Release, progress: ProgressCallback | None = None) -> None:
     """Add to a release the two figures that every internal report has: membership and reconstruction.
 
-    They are those of `attack`, on a sample and in some seconds: whoever wants them more exact calls it. What
-    `attack` found before stays. Releases of which no original is in memory have none.
+    They are those of `attack`, on a sample and in some seconds: call it for more exact figures. What `attack`
+    found before stays. Releases of which no original is in memory have none.
     """
     made = () if release.exposure is None else release.exposure.outcomes
     lacking = [name for name in FIRST if name not in {outcome.attack for outcome in made}]

@@ -257,8 +257,8 @@ DOMINANCE = 0.1
 def dominated(weights: NDArray[np.float64], part: Partition) -> NDArray[np.bool_]:
     """Return whether the weighted mean of a group would reveal the values of its heaviest record.
 
-    The rule of p percent, p = 10, for records that are alike, as those of a group are: whoever has the second
-    largest weight takes their own part off, and what is left has to be off by a tenth.
+    The rule of p percent, p = 10, for records that are alike, as those of a group are: the person with the
+    second largest weight can subtract their own part, and the rest has to be off by a tenth.
 
     Examples
     --------

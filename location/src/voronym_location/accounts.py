@@ -59,8 +59,8 @@ def check_email(email: object) -> str:
 def begin(connection: Connection, key: ServiceKey, email: str, now: float, minutes: float, name: str) -> None:
     """Store a sign-up until its code comes back, and mail the code.
 
-    It is the same for an account that is here. There the code is good for a new password: whoever reads the
-    mail of an address owns its account, and whoever merely asked for a code owns nothing.
+    It is the same for an account that is here. There the code is good for a new password: the reader of an
+    address's mail owns its account; asking for a code gives no right.
     """
     connection.execute(delete(code).where(code.c.expires < now))
     connection.execute(delete(outbox).where(outbox.c.recipient.not_in(select(code.c.email))))

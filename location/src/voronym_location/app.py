@@ -40,7 +40,7 @@ def create_app(settings: ServiceSettings, service: Service | None = None) -> Fas
     settings : ServiceSettings
         How it is set up.
     service : Service, optional
-        One that is open already; whoever opened it closes it.
+        One that is open already; the opener closes it.
     """
     own = service is None
     running = Service(settings) if service is None else service

@@ -1,7 +1,7 @@
 """Attributes that are grouped together with homes, such as the year of birth: declared in the settings.
 
-Providers that are told an attribute beside a point could tell its people apart by it. What is declared here
-is grouped with the homes, and given out for the whole group, as its point is.
+A provider that gets an attribute with a point could tell its people apart by it. What is declared here is
+grouped with the homes, and given out for the whole group, as its point is.
 """
 
 from __future__ import annotations

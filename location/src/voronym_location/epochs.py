@@ -39,7 +39,7 @@ class Standing:
     rms : float
         The rms distance then, metres; with attributes, that in the joint space.
     attributes : array of object, shape (m, a)
-        What the people of each group tell beside the place; it was fixed with it.
+        The published attributes of each group; it was fixed with it.
 
     Examples
     --------
@@ -178,18 +178,18 @@ def plan(
     Parameters
     ----------
     population : Population
-        Those who are active now, each with the group of the last epoch. Whoever left is not in it.
+        Those who are active now, each with the group of the last epoch. People who left are not in it.
     standing : Standing
         What the last epoch left.
     settings : Settings
         k, and all else.
     ctx : Context, optional
-        Progress, threads and wishes. The work must be whole: a wish to finish raises.
+        Progress, threads and wishes. The work must be whole: a request to finish raises.
     directory : array, shape (a, 2), optional
         Public addresses, latitude and longitude: a place is put where somebody might live, and it is counted
         how many addresses are in the reach of each new group.
     attributes : Attributes, optional
-        What is grouped together with homes, and told beside the place.
+        The attributes that are grouped with homes, and published with the place.
 
     Returns
     -------

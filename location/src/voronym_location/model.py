@@ -2,8 +2,8 @@
 
 Nobody's home is collected. A quantizer is designed once, on a density or a census grid, so that every cell
 has the same share of the population, and is published. A device applies equation 4 to its home and uses the
-cell's centroid. How many users a cell has is then a matter of chance: what can be said is a *probability*,
-with an interval, and never k.
+cell's centroid. How many users a cell has is then a matter of chance: it gives a *probability*, with an
+interval, and never k.
 """
 
 from __future__ import annotations

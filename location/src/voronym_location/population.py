@@ -81,7 +81,7 @@ class Population:
     ) -> Population:
         """Return a population; by default all wait and count, nobody is young, equal homes are one address.
 
-        Whoever has a group was told a place before, where nothing else is said.
+        By default people with a group had a place before.
         """
         places = [np.asarray(column, np.float64) for column in (latitude, longitude)]
         n = len(places[0])

@@ -79,9 +79,9 @@ class Service(Operations):
     def verify(self, email: str, code: str, password: str) -> bool:
         """Finish a sign-up by the mailed code, and set the password; return whether it was right.
 
-        The password comes with the code, from whoever reads the mail. If it came with the sign-up, somebody
-        could sign up a neighbour's address with a password of theirs, and wait until the neighbour enters
-        the code.
+        The password comes with the code, from the reader of the mail. If it came with the sign-up, somebody
+        could sign up a neighbour's address with a password of theirs, and wait until the neighbour enters the
+        code.
         """
         email, now = accounts.check_email(email), self.clock()
         password, digest = check_password(password), self.key.digest("verify", email)
@@ -185,7 +185,7 @@ class Service(Operations):
     def statement(self, shown: str) -> Statement | Waiting | None:
         """Return a person's own statement, the reason why there is none yet, or None without a home.
 
-        While the database is away, what was said before is said again.
+        While the database is unavailable, the last statement is repeated.
         """
         digest = accounts.digest_of(shown)
         try:

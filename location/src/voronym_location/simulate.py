@@ -137,7 +137,7 @@ def simulate(
     people : int
         How many live there.
     epochs : int
-        How many there are; a time limit or a wish to finish ends earlier, after a whole epoch.
+        How many there are; a time limit or a request to finish ends earlier, after a whole epoch.
     change : float
         The share of people who leave at each epoch; as many others join.
     settings : Settings, optional

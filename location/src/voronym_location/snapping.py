@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 FINE = 2.0
-"""Largest width of a place's grid, as a share of the rms distance of its homes, rounded down to a power of
-two.
+"""The grid of a place is no finer than the rms distance of its homes divided by this, rounded down to a power
+of two.
 
-Then whoever knows all members of a group but one, and so can subtract the others' homes, is off by about as
-much as the place itself is: a sum of n homes is known to n times the rounding."""
+Then an intruder who knows all members of a group but one, and subtracts the others' homes, has about the same
+error as the place itself: a sum of n homes is known to n times the rounding."""
 
 
 def snapped(crowd: Crowd, labels: Ints, groups: int) -> Floats:

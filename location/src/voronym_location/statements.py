@@ -1,7 +1,7 @@
 """The service's statement to a person: a centroid that many share, signed with the same bytes for all.
 
 What is signed names nobody: two people of a group get the same text and the same signature, so neither tells
-a provider which of them asks. The pseudonym stands beside it, unsigned.
+a provider which of them asks. The pseudonym is next to it, unsigned.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Statement:
     key : str
         Which key signed; see ``/v1/keys``.
     pseudonym : str
-        The person's own, beside what is signed.
+        The person's own, outside the signed text.
     latitude, longitude, epoch, expires, k
         What is in ``signed``.
     moving : bool
         Whether the person submitted another home meanwhile, which the next epoch will see.
     attributes : dict
-        What the whole group tells beside the place; also in ``signed``. Empty where none are declared.
+        The published attributes of the group; also in ``signed``. Empty where none are declared.
     """
 
     signed: str

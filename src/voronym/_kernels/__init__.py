@@ -5,9 +5,9 @@ closures, no global state, no ``fastmath`` and no ``parallel=True``. Kernels rel
 from the caller, over row blocks, so that a result never depends on their number. Each has a NumPy twin in
 the tests.
 
-`cells` has the one state that searches change: who is in which cell. What a cell costs is known to a *cost
-model* beside it, a named tuple of arrays (`squares`, `levels`); `operation` and `implement` let one loop
-serve all of them, at no cost at run time.
+`cells` has the one state that searches change: who is in which cell. A separate *cost model* knows the cost
+of a cell, a named tuple of arrays (`squares`, `levels`); `operation` and `implement` let one loop serve all
+of them, at no cost at run time.
 
 The machine code of what everyday commands call comes with an installed package (`_native`, `_build`); Numba
 is imported, and compiles, for the rest (`_jit`).

@@ -52,7 +52,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
     Numba asks only whether the kernel's own file is unchanged; kernels call each other across files, so the
     stamp here is that of the whole folder. A model from elsewhere is compiled in each process: its source has
-    no part in the stamp, and whoever reads the cache later may not be able to import it.
+    no part in the stamp, and a later reader of the cache may not be able to import it.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

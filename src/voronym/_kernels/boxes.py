@@ -257,8 +257,8 @@ def write(out, used, unit, cell, value):
 def emit(to, work, begin, end, keep, unit, out, used):
     """Write the arcs of a point to the cells that matter to it; return its label and the number of arcs.
 
-    Candidates are the cells ``begin..end`` of the list, their values beside them. The label is the best, or
-    ``keep`` where that is worse by no more than rounding.
+    Candidates are the cells ``begin..end`` of the list, with their values. The label is the best, or ``keep``
+    where that is worse by no more than rounding.
     """
     row, cells, size = work.values[begin:end], work.cells[begin:end], end - begin
     near, chosen, many = work.near, work.chosen, to.many

@@ -15,7 +15,7 @@ def prim(X, outside, state, joined, parent, length, budget):
 
     ``joined`` has the records in the order they join, ``parent`` and ``length`` the edge each joins by;
     ``outside`` those not in the tree, in any order. O(n²) distances, memory O(n). The next record is the one
-    nearest to the tree, of equals the lowest index; of equal edges to it, the one seen first.
+    nearest to the tree, the lowest index among ties; of equal edges to it, the one seen first.
     """
     n = X.shape[0]
     done = state[0]

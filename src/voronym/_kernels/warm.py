@@ -1,9 +1,9 @@
 """Compile the kernels of the everyday commands ahead of the first run: ``python -m voronym._kernels.warm``.
 
-A wheel has their machine code; a checkout gets it here, beside the sources: `make install` ends with it. That
-needs a C linker. Without one the everyday commands are run on small made-up tables, and Numba keeps what it
-compiled. ``--record`` runs them, too, and lists which loops they call with what (`signatures.txt`): for when
-a loop gets other arguments.
+A wheel has their machine code; a checkout gets it here, next to the sources: `make install` ends with it.
+That needs a C linker. Without one the everyday commands are run on small made-up tables, and Numba keeps what
+it compiled. ``--record`` runs them, too, and lists which loops they call with what (`signatures.txt`): for
+when a loop gets other arguments.
 """
 
 from __future__ import annotations

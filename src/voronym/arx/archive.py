@@ -1,8 +1,8 @@
 """Read a project file as an archive of texts, trusting nothing in it.
 
 Entries are read by their names, one by one and up to a limit of bytes that is counted while unpacking; the
-sizes that a zip states are a claim of whoever made it. Nothing is unpacked to a place that the archive names,
-and what Java wrote as objects (``*.dat``) is never opened. XML with a document type, which alone can hold
+sizes that a zip states are a claim of its maker. Nothing is unpacked to a place that the archive names, and
+what Java wrote as objects (``*.dat``) is never opened. XML with a document type, which alone can hold
 entities, is refused.
 """
 

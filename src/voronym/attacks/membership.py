@@ -347,7 +347,7 @@ def _compared(scores: Floats, inside: Bools) -> Floats:
 def _signals(scene: Scene, ctx: Context) -> dict[str, Floats]:
     """Return how near the release comes to each person: by keys, and by all published columns.
 
-    A column beside the keys that is not the same adds 1 ("equal"); as a number it adds the difference in
+    Another column than the keys that is not the same adds 1 ("equal"); as a number it adds the difference in
     standard deviations, up to 1 ("near"); or the columns go first, and keys decide among rows that agree in
     as many of them ("values").
     """

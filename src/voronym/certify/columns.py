@@ -59,9 +59,9 @@ def columns(
     some three records. Dives and the integer problem over the likeliest groups give partitions; where those
     groups are all that a better one could have, the optimum.
 
-    Guarantee: the bound is true whenever the work is stopped, by the deadline or by a wish to finish; before
-    the distances are there, that wish raises `voronym.errors.Unfinished`. Cost: memory 8 n^2 bytes; time
-    grows with k.
+    Guarantee: the bound is true whenever the work is stopped, by the deadline or by a request to finish;
+    before the distances are there, that wish raises `voronym.errors.Unfinished`. Cost: memory 8 n^2 bytes;
+    time grows with k.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def columns(
     part : Partition
         A partition to start from: the better, the sooner the proof ends.
     ctx : Context
-        Told loss and bound; without a deadline the work ends when nothing more can be done.
+        Gets loss and bound; without a deadline the work ends when nothing more can be done.
     seeds : sequence of Partition
         More partitions whose groups are worth knowing.
     enough : Enough, optional

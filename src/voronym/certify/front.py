@@ -98,15 +98,15 @@ def prove(
 ) -> Bound:
     """Prove a bound for a problem in a context, as `lower_bound` does.
 
-    The deadline or a wish to finish returns what is proven by then; where that is nothing yet, the wish
-    raises `voronym.errors.Unfinished`.
+    The deadline or a request to finish returns the proof so far; where that is nothing yet, the wish raises
+    `voronym.errors.Unfinished`.
 
     Parameters
     ----------
     problem : Problem
         Records with Euclidean coordinates.
     ctx : Context
-        Told loss and bound.
+        Gets loss and bound.
     kind : str
         See `lower_bound`.
     part : Partition, optional

@@ -1,8 +1,8 @@
 """Valid prices for groups of 2, 3, ... records, each a step to the next: they make pricing fast for larger k.
 
-While a group of m is built, q of its records are still to come, whoever they are. What their own pairs of
-distances sum to was bounded by the nearest records of each, which is little. It is at least q times the SSE
-of a group of q, and that is bounded by valid prices for groups of q: far better.
+While a group of m is built, q of its records are still unknown. What their own pairs of distances sum to was
+bounded by the nearest records of each, which is little. It is at least q times the SSE of a group of q, and
+that is bounded by valid prices for groups of q: far better.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def local(X: Floats, k: int, ctx: Context) -> Bound:
     k : int
         Least size of a group.
     ctx : Context
-        Told the share done; the deadline ends the rising, a wish to finish before the nearest are known
+        Gets the share done; the deadline ends the rising, a request to finish before the nearest are known
         raises `voronym.errors.Unfinished`.
 
     Examples

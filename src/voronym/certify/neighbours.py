@@ -53,7 +53,7 @@ def neighbours(X: NDArray[np.float64], k: int, ctx: Context) -> Bound:
     k : int
         Least size of a cell, at most n.
     ctx : Context
-        Told the share done; the bound must be whole.
+        Gets the share done; the bound must be whole.
 
     Examples
     --------

@@ -1,14 +1,14 @@
 """Rules that hide the counts: made from counts and covariances with noise of a stated budget.
 
-A rule that is optimal for exact counts is a function of them. Whoever sees it printed tries all counts, and
-often one of them fits: how many of a ward of fourteen are ill. So the solver never sees the exact table of
-confidential values and keys.
+A rule that is optimal for exact counts is a function of them. Anybody who sees it printed can try all counts,
+and often one of them fits: how many of a ward of fourteen are ill. So the solver never sees the exact table
+of confidential values and keys.
 
 What is protected is *who has which confidential value*. The keys are what an intruder knows, and the
 confidential columns are published as they are, each alone; so neighbours are two tables in which two people
 exchanged their confidential values. The noise is normal with standard deviation (greatest difference of
 neighbours) / μ. Guarantee (μ-Gaussian differential privacy): telling two neighbours apart by the rules is no
-easier than telling a standard normal number from one shifted by μ; whoever knows all else and guesses is
+easier than telling a standard normal number from one shifted by μ; an intruder who knows everything else is
 right with probability Φ(μ/2) at most. Budgets of several rules add up as μ² = μ1² + μ2² + ...
 
 A limit on what a rule tells is tested through noise that most of the budget pays for (`margin`). A plain

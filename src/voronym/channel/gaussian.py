@@ -191,7 +191,7 @@ class GaussianChannel:
         X : array, shape (r, n)
             Records with the means and covariances of the source.
         seed : int, Generator or None
-            By default drawn from the system. A number gives the same noise again, with a warning: whoever
+            By default drawn from the system. A number gives the same noise again, with a warning: anybody who
             knows it can subtract the noise.
 
         Returns

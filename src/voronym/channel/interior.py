@@ -60,7 +60,7 @@ def interior(
     alphabet : Alphabet
         The problem.
     ctx : Context
-        A wish to finish ends the search with the point that proves most so far.
+        A request to finish ends the search with the point that proves most so far.
     weight_d, weight_r : float
         Weights of the cost; where there is a limit, the limited one's is found.
     limit : Limit, optional

@@ -286,7 +286,7 @@ def reached(
     letters, points : int
         Most cells, and how many exchange rates.
     ctx : Context, optional
-        A wish to finish keeps the rules found so far.
+        A request to finish keeps the rules found so far.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def maximise(S: Array, K: Array, P: Array, total: float, ctx: Context, *, tolera
     total : float
         Above 0 and below tr P.
     ctx : Context
-        A wish to finish ends the search with the best matrix so far.
+        A request to finish ends the search with the best matrix so far.
     tolerance : float
         Stop when the proven gap is at most this.
     """

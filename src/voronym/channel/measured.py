@@ -106,7 +106,7 @@ def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
     table : Table
         Masked keys and confidential columns.
     ctx : Context
-        Told after each look.
+        Gets a report after each look.
     bins : int
         Numeric confidential columns are cut into this number of bins of about equal frequency.
 

@@ -23,7 +23,7 @@ def perfect(alphabet: Alphabet, ctx: Context) -> tuple[Array, float]:
     y, row sums p(x), J >= 0. Where only multiples of p(x) fulfil the equations, the best single letter is the
     answer. Columns are written in a basis of the solutions, so the equations hold by construction.
 
-    Large alphabets get the best single letter and the bound of least distortion; so does a wish to finish.
+    Large alphabets get the best single letter and the bound of least distortion; so does a request to finish.
     """
     single = alphabet.constant()
     n, m = alphabet.d.shape

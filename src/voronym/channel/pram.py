@@ -1,8 +1,8 @@
 """Post-randomisation of categorical columns, and how analysts correct for it.
 
-PRAM publishes a category drawn from the row of a known transition matrix. Whoever knows the matrix can undo
-it on average: frequencies of the original follow by solving a linear system. For one person the matrix gives
-probabilities.
+PRAM publishes a category drawn from the row of a known transition matrix. Anybody who knows the matrix can
+undo it on average: frequencies of the original follow by solving a linear system. For one person the matrix
+gives probabilities.
 """
 
 from __future__ import annotations

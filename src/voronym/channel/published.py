@@ -25,7 +25,7 @@ def published_matrix(
     The row of a letter that a few people have was computed from what these few have: it could tell it. Their
     names may even be in no released record. So letters of fewer than ``few`` records, and letters that were
     never drawn, become one. Guarantee: what is returned is the exact law (up to rounding to millionths) of
-    the column in which these letters are one; whoever recodes the published column in the same way can
+    the column in which these letters are one; analysts who recode the published column in the same way can
     correct counts with it.
 
     Parameters

@@ -103,8 +103,8 @@ def mask_keys(
         the total variation of what it says about the confidential columns and what the table says, or the
         largest ``|ln p/q|``. Nominal keys only, with at most 150 combinations.
     seed : int, Generator or None
-        By default drawn from the system. A number gives the same table again, with a warning: whoever knows
-        it can subtract the noise.
+        By default drawn from the system. A number gives the same table again, with a warning: anybody who
+        knows it can subtract the noise.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
 

@@ -1,7 +1,7 @@
 """Rules without traces: a solver's remainders of 1e-9 are removed before anything is drawn or published.
 
 An interior-point method ends inside: letters that the best rule gives up keep a probability of some 1e-9.
-Nobody will ever see them drawn, and whoever inverts the matrix divides by them.
+They are never drawn, but anybody who inverts the matrix divides by them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Files and folders that get their names together once all are complete, or not at all.
 
-A file is made in a hidden folder beside its place, on the same disk. When the block of `together` ends, all
+A file is made in a hidden folder next to its place, on the same disk. When the block of `together` ends, all
 files of the block are moved to their places; where one cannot be, those that were moved are taken back. The
-folder is locked for as long as its process lives: whoever opens one in the same place later removes those
-whose owner is dead, killed by force or by a power cut, and no other.
+folder is locked for as long as its process lives: the next process that opens one in the same place removes
+those of dead processes, and no others.
 
 Two runs may want the same place. Names are given by one process at a time in each folder, so that of two
 sets of files the last one is there, whole. A file whose digest was taken when it was counted (`seal`) gets

@@ -5,7 +5,7 @@ Every long loop asks its `Context`, and only it: how much time is left, whether 
 work gets a part of the context, made by `Context.part`; its progress is a share of the whole, so what is
 shown never goes back, and reaches the end only when all of the work is over.
 
-Two kinds of work meet a wish to finish differently. A *search* has a result at any time: it looks at
+Two kinds of work treat a request to finish differently. A *search* has a result at any time: it looks at
 `Context.over` between two pieces and returns its best. Work that *must be whole* has nothing to show before
 its end: `Context.pieces` and `Context.map` raise `Unfinished` there. A deadline alone never raises: work that
 must be whole goes on past it, because a late answer is better than none. The clock is `voronym.core.clock`,

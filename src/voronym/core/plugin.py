@@ -8,8 +8,8 @@ are two moments at which they are loaded, by the name of the entry point:
 ``NAME``        when a registry is asked for something that it lacks, or for all that it has: never by
                 ``import voronym``, nor by a run that names nothing of a plug-in
 
-A plug-in that fails is taken out again, whole, and its failure kept: whoever asks for something that is not
-there is warned, and `voronym doctor` lists all of them. `voronym.plugins` has what authors import.
+A plug-in that fails is taken out again, whole, and its failure kept: a request for a missing entry gives a
+warning, and `voronym doctor` lists all of them. `voronym.plugins` has what authors import.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Argument checks of public functions: values of the wrong type are refused with a sentence.
 
 `checked` reads the annotations of a function, which say what each argument may be, and refuses what is none
-of it. Values of the right type are looked at by whoever uses them.
+of it. The code that uses values of the right type checks them further.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def checked(function: F, *, texts: bool = False) -> F:
     function : function or class
         Its annotations are texts, as under ``from __future__ import annotations``.
     texts : bool
-        Whether numbers may come as texts, which are read by whoever uses them.
+        Whether numbers may come as texts, which the caller reads.
 
     Examples
     --------

@@ -71,8 +71,8 @@ class InPopulation:
         What each key contributes to the risk of the originals, the most first.
     bound : bool
         Whether the figures after are no more than upper bounds. Keys with noise cannot be looked up in a
-        population; but whoever knows keys alone cannot tell people with the same true keys apart, whatever
-        was done to the keys since. So a match is right no more often than with the original keys.
+        population; but an intruder who knows only keys cannot tell people with the same true keys apart,
+        whatever was done to the keys since. So a match is right no more often than with the original keys.
     """
 
     before: PopulationFigures

@@ -25,8 +25,8 @@ def total_order(records: BoundedRecords) -> Ints:
     """Return the records by their distance from the point where every column has its least value.
 
     A nominal column counts 0 where it has the first value of its domain, else 1. Equal distances are put in
-    the order of the values themselves, so that the place of a record depends on nothing but values: whoever
-    is equal in all of them may stand for the other.
+    the order of the values themselves, so that the place of a record depends on nothing but values: records
+    that are equal in all of them may replace each other.
     """
     weights = records.importance
     far = np.square(records.ordered) @ weights[: records.d] + (records.nominal > 0) @ weights[records.d :]

@@ -83,7 +83,7 @@ def tree(records: Population, k: int, budget: Budget) -> Cells:
     """Cut a k-d tree at privately drawn medians; each leaf publishes its noisy mean, as often as it counts.
 
     Cuts by the exponential mechanism where a node has enough records for that, and at the middle of the box
-    below; cells of fewer than k are joined to the cell beside them.
+    below; cells of fewer than k are joined to a neighbouring cell.
     """
     levels = max(int(math.log2(max(records.n / k, 1.0))), 0)
     share, spent = budget.share, {}

@@ -107,7 +107,7 @@ def record_linkage(
     confidence : float
         Coverage of the interval (see `voronym.core.rate.share`).
     ctx : Context, optional
-        Draws the targets, hears how far the attack is and may stop it.
+        Draws the targets, reports progress, and may stop the attack.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Risk of every single record, as a table for the house, and the columns to recode first.
 
-What is said here is about single people: it belongs to whoever holds the originals, and never into a release.
+These figures are about single people: they belong to the holder of the originals, and never into a release.
 """
 
 from __future__ import annotations

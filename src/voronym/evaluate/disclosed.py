@@ -85,7 +85,7 @@ def disclosed(table: Table, original: Table | None = None) -> tuple[Disclosed, .
     """For each confidential column, count people whose value is certain; worst column first.
 
     From the released table alone, but for ``before``. A record that shares its keys with nobody counts, too:
-    whoever finds it knows what it says.
+    anybody who finds it knows its value.
     """
     labels, persons = table.classes.labels, table.persons
     result = []

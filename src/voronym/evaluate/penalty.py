@@ -1,6 +1,6 @@
 """The loss by ranges, in the measures of ARX: certainty penalty, entropy, sizes of classes.
 
-Everything is measured on the published texts, whoever made them, beside the originals.
+Everything is measured on the published texts of any tool, compared with the originals.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The possible ends of ranges.
 
 The least and the greatest value of a group are somebody's values. With exact ends, each group tells two true
-values in every column, and the table its extremes. So ends are taken from *atoms*: bins of a round width
-(1, 2, 5, 10, ...; days, months, years), joined until k records or more lie in each. A range goes from
-an atom to an atom, so whoever reads an end knows of k people that it may be of. Where the outermost bin
-has fewer than k people, its outer end is not told: "80 or more".
+values in every column, and the table its extremes. So ends are taken from *atoms*: bins of a round width (1,
+2, 5, 10, ...; days, months, years), joined until k records or more lie in each. A range goes from an atom to
+an atom, so an end may belong to any of k people. Where the outermost bin has fewer than k people, its outer
+end is not told: "80 or more".
 """
 
 from __future__ import annotations

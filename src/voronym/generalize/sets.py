@@ -1,7 +1,7 @@
 """Published texts as sets of values: ``08***``, ``[20, 40[``, ``{a, b}``, ``*``.
 
-Ours and those of other tools. Whoever knows somebody's postcode knows that 08*** may be theirs: such a text
-is no category of its own, it is all codes that it fits.
+Ours and those of other tools. Anybody who knows a person's postcode knows that 08*** may be theirs: such a
+text is no category of its own, it is all codes that it fits.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ class Standing:
 def histories(entries: Sequence[Entry], people: Prints) -> Ints:
     """Return the groups of people in every entry, shape (n, entries); -1 if they were not in it.
 
-    Whoever was absent, waited, or was left out has no row in a release: that is a history, too. What is in a
-    later release and was not in this one is theirs.
+    People who were absent, waited, or were left out have no row in a release: that is a history, too. What is
+    in a later release and was not in this one is theirs.
     """
     columns = [entry.of(entry.groups, people) for entry in entries]
     rows = np.stack(columns, axis=1) if columns else np.empty((len(people), 0), np.int64)

@@ -1,6 +1,6 @@
 """The ε in a ledger: what every release cost its people, the sums, and the budget that limits them.
 
-Entries of differentially private releases hold ε, δ and ρ beside their groups, so that one file knows what
+Entries of differentially private releases hold ε, δ and ρ next to their groups, so that one file knows what
 was promised to whom. Releases without ε are not in the sum: nothing that adds up is known of them.
 """
 

@@ -28,11 +28,11 @@ def least(choices: Choices, ctx: Context) -> tuple[float, Floats]:
     """Return a lower bound on the cost of any choice of gaps, and the prices that prove it.
 
     Proof. Give every record r a price p_r so that in each class the k smallest of ``cost - p``, over all that
-    could be in it, have a sum of 0 or more. Then whoever is in a class, k or more, costs there at least the
-    sum of their prices, since a mean of more is no smaller than that of the k smallest; and all records
-    together at least the sum of all prices. Prices begin with what each record costs where it is cheapest,
-    and rise, all at once, by the least mean of the k smallest over the classes of each, until nothing rises.
-    Where k counts households, a class has k records all the more.
+    could be in it, have a sum of 0 or more. Then the records of a class, k or more, cost at least the sum of
+    their prices, since a mean of more is no smaller than that of the k smallest; and all records together at
+    least the sum of all prices. Prices begin with what each record costs where it is cheapest, and rise, all
+    at once, by the least mean of the k smallest over the classes of each, until nothing rises. Where k counts
+    households, a class has k records all the more.
     """
     c = choices
     price = c.cost[c.start[:-1]].copy()

@@ -2,7 +2,7 @@
 
 A record is safe, as they count, when k records or more match it, itself counted: in every key the two have
 the same value, or one of them has a gap. Fewer gaps do, because every gap made for one record makes it match
-others. What is published so is not k-anonymous to whoever does the work again (see `docs/suppression.md`).
+others. Such a table is not k-anonymous to an intruder who repeats the work (see `docs/suppression.md`).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Blocks that are made independently would promise nothing: k records share their categories and k share their
 numbers, and yet one of them may be alone with both. So blocks are nested. The first makes classes of k or
-more; every later one makes groups of k or more *inside* each class that is there. Whoever knows all keys of
-somebody finds a group of the last block, which has k.
+more; every later one makes groups of k or more *inside* each class that is there. An intruder who knows all
+keys of a person finds a group of the last block, which has k.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The units that are grouped: rows, or people where a person has several rows.
 
 A person becomes one record, the centre of their rows, and people are grouped; all rows of a person are in one
-group and publish the same keys. So k people share every published combination, whoever knows several rows of
-somebody finds the same group each time, and a person with many rows weighs no more than another in the mean.
-How the keys of a person change from row to row is lost, and counts: losses are of the rows, in percent of the
-rows' variance, as in a release without people (see `Crowd.loss`).
+group and publish the same keys. So k people share every published combination, an intruder who knows several
+rows of a person finds the same group each time, and a person with many rows weighs no more than another in
+the mean. How the keys of a person change from row to row is lost, and counts: losses are of the rows, in
+percent of the rows' variance, as in a release without people (see `Crowd.loss`).
 
 Households are counted, not grouped: every group has people of at least k of them, however large they are.
 Where their pseudonyms are published, so that members can be seen together, see `voronym.methods.households`.

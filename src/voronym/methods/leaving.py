@@ -52,7 +52,8 @@ class Left:
     before, after : float
         Information loss of trial groups in percent of the variance of all records: of all, and of those kept.
     least : float
-        What the groups of those kept lose at least, whoever had been left out, in the same percent.
+        Lower bound on the loss of the remaining groups for any choice of records left out, in the same
+        percent.
     strata : int
         Strata, at most the same share of each of which is left out; 0 without strata.
     again : int

@@ -164,8 +164,8 @@ def _rounded(bound: float, prices: NDArray[np.float64]) -> float:
 def scattered(choices: Choices, which: Ints, labels: Ints, lots: np.random.Generator) -> Ints:
     """Move records that have gaps to other classes in use that fit them and cost the same, by lot.
 
-    Whoever knows all other cells runs the search again for each value that a gap may have. Of several choices
-    that cost the same it should not be known which the search ends with.
+    An intruder who knows all other cells runs the search again for each possible value of a gap. Of several
+    choices that cost the same it should not be known which the search ends with.
     """
     labels = labels.copy()
     load = np.bincount(labels, minlength=len(choices.kept))

@@ -1,8 +1,8 @@
 """Published sampling weights: unchanged or, if they would identify somebody, group means.
 
-A weight that nearly nobody shares is a fingerprint: whoever has seen the file of the sample, or can compute
-the weight from what it was made of, finds the record. The mean weight of a group tells no more than the group
-does, and the weights of each group add up to what they did, so that weighted totals of the keys stay.
+A weight that nearly nobody shares is a fingerprint: anybody who has seen the file of the sample, or can
+compute the weight, finds the record. The mean weight of a group tells no more than the group does, and the
+weights of each group add up to what they did, so that weighted totals of the keys stay.
 """
 
 from __future__ import annotations

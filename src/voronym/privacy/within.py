@@ -15,8 +15,8 @@ from voronym.table.table import Table
 def measure_within(model: Model, table: Table, strata: Sequence[str]) -> Finding:
     """Measure a model in each stratum of a table, and return the worst finding.
 
-    What a class reveals is judged against the distribution in its stratum: whoever looks at a release knows
-    which stratum a class is in.
+    What a class reveals is judged against the distribution in its stratum: readers of a release know the
+    stratum of each class.
     """
     if not strata or model.required is None:
         return model.measure(table)

@@ -204,8 +204,8 @@ def alternate(
 
     Of a new design and the best so far the better is kept in each place (`mixed`). Where there are many, that
     soon gains nothing more; so they go for walks, on which places may become a little worse, and come home
-    with those that became better.
-    From the first assignment on there is a result: a wish to finish or the deadline then ends the work.
+    with those that became better. From the first assignment on there is a result: a request to finish or the
+    deadline then ends the work.
     """
     if not settings.exact and not bounds.exact:
         raise InputError(f"bounds on sizes need the cost solver 'transport', not {settings.costs!r}")

@@ -23,7 +23,7 @@ def credits_of(
 ) -> NDArray[np.float64]:
     """Return the credit of an attack on each row: 1/f if its own is among the f nearest, else 0.
 
-    A wish to finish ends the attack after some of the rows.
+    A request to finish ends the attack after some of the rows.
     """
     ctx = Context() if ctx is None else ctx
     result = nearest(space, original[rows], masked, wanted=rows, ctx=ctx, whole=False)

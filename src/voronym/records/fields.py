@@ -178,8 +178,8 @@ def rebuild_columns(
     """Return the columns of new levels.
 
     Records of one level get the very same value, also those whose level did not change: a value that came
-    from its owner could differ in what a level does not show, such as the one known coordinate of a place,
-    or NaN beside null.
+    from its owner could differ in what a level does not show, such as the one known coordinate of a place, or
+    NaN instead of null.
     """
     made: dict[str, nw.Series[Any]] = {}
     for k, field in enumerate(fields):

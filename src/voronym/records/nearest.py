@@ -33,7 +33,7 @@ def nearest(
 ) -> Nearest:
     """Find for each row of X the rows of Y at the least cost; O(len(X) len(Y)) at worst, in little memory.
 
-    Where the search need not be ``whole``, a wish to finish ends it, and fewer rows are returned.
+    Where the search need not be ``whole``, a request to finish ends it, and fewer rows are returned.
     """
     n = len(X)
     cost, index, ties = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)

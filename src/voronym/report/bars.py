@@ -297,7 +297,7 @@ def ranges(
     limits : (float, float)
         Both ends of the axis.
     limit : (float, str), optional
-        A value to mark by a line, and what to write beside it.
+        A value to mark by a line, and its label.
     hints : (str, str)
         What the two dots are.
     """

@@ -169,7 +169,7 @@ def risk_plane(
     limits : (float, float)
         The right and the upper end of the axes; lines are cut off there.
     labels : sequence of (loss, risk, words)
-        Words beside a place of the plane.
+        Labels at places of the plane.
     shape : {"linear", "root"}
         How losses are drawn; by their roots, small ones stand apart.
 

@@ -39,7 +39,7 @@ class Section:
     place : int
         Sections stand in this order.
     shape : {"wide", "grid", "text"}
-        A figure beside its table, small figures, or text.
+        A figure next to its table, small figures, or text.
     source : str, optional
         The template itself.
     special : bool

@@ -61,8 +61,8 @@ def make_release(
 ) -> Release:
     """Mask a table by a recipe, measure the result, and build the release.
 
-    What `anonymize` does with its arguments. Whoever holds the context may wish, from another thread, to
-    finish with the best so far or to cancel.
+    What `anonymize` does with its arguments. The owner of the context may ask, from another thread, to finish
+    with the best so far or to cancel.
 
     Parameters
     ----------

@@ -90,8 +90,9 @@ class Limit(ColumnStep):
     def _check_mean(self, name: str, beyond: NDArray[np.float64], least: int) -> None:
         """Refuse the mean of a tail that reveals one person: one of few, or one with most of the sum.
 
-        Everybody sees how many are in the tail, so they know the sum; whoever has the second most takes their
-        own part off, and what is left is the largest and all the others. These have to hide the largest.
+        Everybody sees how many are in the tail, so they know the sum; the person with the second largest
+        value can subtract their own part, which leaves the largest and all the others. These have to hide the
+        largest.
         """
         people = len(beyond)
         if people < least:

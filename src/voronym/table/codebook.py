@@ -1,8 +1,8 @@
 """Codes and labels of statistical files (0 = "no", 1 = "yes"), kept from reading to writing.
 
 A release shows the labels, and the programs of its users expect the codes, so both have to come back. Polars
-has no place for codes beside a column. The dtype of unordered categories has a name, which leads to them.
-Those of ordered ones are looked up by the column's name and levels. Labels of single numbers and of variables
+cannot store codes next to a column. The dtype of unordered categories has a name, which leads to them. Those
+of ordered ones are looked up by the column's name and levels. Labels of single numbers and of variables
 belong to the whole table, see `labels_of`.
 """
 

@@ -175,7 +175,7 @@ def find_number(
     comma : {"always", "clear", "never"}
         Whether 1,5 is a number; "clear": unless every comma might as well part thousands.
     decimal, thousands : str, optional
-        The signs, where somebody said them.
+        The separators, if declared.
     codes : bool
         Whether 08001 is a number too.
     """

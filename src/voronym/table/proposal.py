@@ -46,7 +46,7 @@ class Proposal:
         Parameters
         ----------
         width : int
-            Columns of the terminal. Where the reasons have no room beside the rest, they stand below it.
+            Columns of the terminal. If the reasons do not fit next to the rest, they stand below it.
         """
         rows = [("column", "role", "kind", "distinct", "such as", "why")]
         rows += [self._row(column) for column in self.schema]

@@ -35,7 +35,7 @@ class Source:
     suffix : str
         Of its name.
     reading : Reading
-        What a person said about it.
+        The declared reading options.
     dialect : Dialect, optional
         Of a text file.
     spellings : mapping
@@ -45,7 +45,7 @@ class Source:
     notes : tuple of str
         What was found while reading that a person should know; without values.
     grouped : tuple of str
-        Columns read with decimal points that may part thousands: 7.989 beside 308.
+        Columns with decimal points that may separate thousands: 7.989 next to 308.
     file : str
         Its name, without its folder.
     """

@@ -89,7 +89,7 @@ class Hints:
     comma : {"always", "clear", "never"}
         Whether 1,5 is a number: as a rule, where it is clear, or only if nothing else fits.
     decimal, thousands, date_format : str, optional
-        What somebody said about numbers and dates; "income=." is about the thousands of one column.
+        Declared forms of numbers and dates; "income=." is about the thousands of one column.
     missing : sequence of str
         Texts that mean that there is no value, in every column: "-999". "age=99" is about one column.
     """

@@ -1,8 +1,9 @@
 """Write a release to a file, count its key combinations in the written bytes, and only then publish it.
 
-The file is made in a hidden folder beside its place, flushed to the disk, re-read by `check`, which shares no
-code with the writers, and moved into place when the count holds (see `voronym.core.atomic`). Whatever happens
-before that, a broken count, a full disk, Ctrl-C, leaves nothing behind and an existing file as it was.
+The file is made in a hidden folder next to its place, flushed to the disk, re-read by `check`, which shares
+no code with the writers, and moved into place when the count holds (see `voronym.core.atomic`). Whatever
+happens before that, a broken count, a full disk, Ctrl-C, leaves nothing behind and an existing file as it
+was.
 """
 
 from __future__ import annotations

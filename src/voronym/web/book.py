@@ -1,7 +1,7 @@
 """Monthly releases on the page: the ledger is uploaded, and downloaded with the release.
 
 The page keeps no files, so the ledger that somebody gives is never changed. A run works on a copy, enters its
-release there, and puts both into one download: whoever takes the release has the ledger that knows it.
+release there, and puts both into one download: the download of a release includes the ledger that knows it.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Guard:
     printed : callable, optional
         Called with a fresh address when the last one was used.
     first : callable, optional
-        Says where whoever is let in goes first; the first screen without it.
+        Returns the first page of an admitted visitor; the first screen without it.
     """
 
     def __init__(

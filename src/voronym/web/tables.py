@@ -1,6 +1,6 @@
 """The first screen, and those of a table: reading, columns, protection.
 
-A form answers with where to go, or with itself and a sentence beside the field.
+A form answers with where to go, or with itself and a sentence next to the field.
 """
 
 from __future__ import annotations

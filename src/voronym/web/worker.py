@@ -90,7 +90,7 @@ class Worker:
 class Teller:
     """Reports a task's progress: not too often, and again during a long step.
 
-    Whoever hears nothing knows that the process does not work any more.
+    Silence means that the process has stopped.
     """
 
     def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:

@@ -148,7 +148,7 @@ def draw(
     groups : sequence of (place, bool)
         Points of groups, and whether each is marked.
     title, desc : str
-        What a reader hears instead of the picture.
+        The text for screen readers.
 
     Returns
     -------

@@ -2,8 +2,7 @@
 
 Centres and costs are public whole numbers; a device finds its own cell by equation 4. From the counts the
 costs are moved until cells are of equal size, as far as that goes in some rounds; from the sums, the centres.
-All of it is arithmetic on whole numbers, so whoever adds up, the same sums give the same cells to the last
-digit.
+All of it is arithmetic on whole numbers, so the same sums always give the same cells, to the last digit.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ FILES = 8
 def over_leaves(n: int, leaf: int, ctx: Context) -> Iterator[Item]:
     """Mask a hospital of several files leaf by leaf; link its records before and after, over all leaves.
 
-    A column of numbers that are all different goes along: it says who a released record was. Whoever is
-    linked at random among the nearest counts by one over their number.
+    A column of numbers that are all different goes along: it says who a released record was. A person linked
+    at random among the nearest counts by one over their number.
     """
     at(ctx, f"leaves: {n:,} patients", 0.0)
     table = datasets.hospital(n, outliers=6, seed=1).select(*KEYS, "diagnosis")

@@ -82,7 +82,8 @@ class PopulationFigures(Plain):
     households : Matches or None
         Of households, where these are declared: that somebody of one is found.
     members : Matches or None
-        Of records, each with the risk of its household: whoever finds one of a family finds the others.
+        Of records, each with the risk of its household: an intruder who finds one member of a family finds
+        the others.
     uniques : tuple of Uniques
         Population uniques, by models of the sizes of classes; empty where the population is known.
     rule : str or None

@@ -1,6 +1,7 @@
 """Merge and exchange with chance: an intruder who knows the method is less sure of its cause.
 
-The draws are never made from the seed, because recipes travel: whoever could repeat them could take them off.
+The draws are never made from the seed, because recipes travel: anybody who could repeat them could remove
+them.
 """
 
 from __future__ import annotations

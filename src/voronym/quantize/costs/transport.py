@@ -127,8 +127,8 @@ class Solved:
 class Engine:
     """The points of a problem, ready to be assigned to one set of centroids after the other.
 
-    An assignment must be whole: a wish to finish raises `voronym.errors.Unfinished`, unless whoever owns the
-    engine gives it another ``tick``, which is called between the pieces of the work.
+    An assignment must be whole: a request to finish raises `voronym.errors.Unfinished`, unless the owner of
+    the engine gives it another ``tick``, which is called between the pieces of the work.
     """
 
     def __init__(self, X: Floats, space: Space, ctx: Context) -> None:

@@ -1,6 +1,6 @@
 """Data sets that do not fit the memory, or the machine.
 
-One plan, whoever does the work. A map of the room, in the order in which data walk through it:
+One plan for every engine. A map of the room, in the order in which data walk through it:
 
 - `source`: which files, and the fixed parts into which they are read;
 - `statistics` and `exact`: pass 1, what is known of each column, summed without rounding;

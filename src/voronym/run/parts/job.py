@@ -1,9 +1,9 @@
 """A job: the work as every worker reads it from the work folder, and its stages.
 
 A *stage* is a list of tasks that do not need each other; a *task* is the number of one. What a task makes
-goes into the work folder, and so does its answer, a few counts: whoever finds the answer there need not do
-the task again. So a runner is one that calls `perform` for every number of a stage, anywhere and in any
-order, and a crash costs the tasks that were under way.
+goes into the work folder, and so does its answer, a few counts: a task with an answer there is not run again.
+So a runner is one that calls `perform` for every number of a stage, anywhere and in any order, and a crash
+costs the tasks that were under way.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Differential privacy over many parts: counts and sums of parts merge, and noise is drawn once.
 
 Each piece keeps its records in their public bounds. A grouping asks; every piece answers with whole numbers,
-which add up to the same in any order and in any number of pieces. Whoever leads the job draws the noise, and
-no place holds more records than one piece has. (Groups by rank, `order`, are the exception: they need all.)
+which add up to the same in any order and in any number of pieces. The leader of the job draws the noise, and
+no worker holds more records than one piece. (Groups by rank, `order`, are the exception: they need all.)
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
     """Return the files of a path, a folder, a pattern or several of them, in a fixed order.
 
     Files are ordered by name, numbers in it by value. Hidden files and those that begin with an underscore,
-    as engines leave them beside their data, are no data.
+    as engines leave them next to their data, are no data.
     """
     if isinstance(source, (str, os.PathLike)):
         source = [source]

@@ -1,7 +1,7 @@
 """Kept columns that are a household's or a person's own: equal values join their rows again.
 
-Rent is the same for all members of a household, and few others pay as much to the euro. Whoever sees two rows
-with the same rent knows that they belong together, though the column of households was dropped.
+Rent is the same for all members of a household, and few others pay as much to the euro. Anybody who sees two
+rows with the same rent knows that they belong together, although the column of households was dropped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Iceberg tables of a catalogue: ``iceberg:CATALOGUE/NAMESPACE.TABLE``.
 
 PyIceberg knows catalogues by name, from its file or from the environment. A release becomes a table in one
-transaction, which is committed when all beside it is whole.
+transaction, which is committed when all its companions are complete.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """PostgreSQL: a query is read as a table, and a release becomes another table, in one transaction.
 
 The rows are copied within a transaction and counted there again; it is committed when the other files have
-their names. Whoever looks meanwhile sees nothing of it, and where anything fails, or the run is killed, the
-database takes it back.
+their names. Other users see nothing of it meanwhile. If anything fails, or the run is killed, the database
+undoes it.
 
 A table is replaced on demand only if voronym wrote it, which its comment says: no original is lost.
 """

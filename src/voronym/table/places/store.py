@@ -1,9 +1,8 @@
 """Tables in stores, such as ``s3://bucket/people.parquet``: fetched whole, and put whole.
 
 A table is fetched into a folder that only its owner can read, and removed after reading; the next run removes
-what a killed one left. A release is made
-and counted there, too, and put in one piece when all files beside it are whole; where one of them fails, what
-was at the address before is put back.
+what a killed one left. A release is made and counted there, too, and put in one piece when all its companion
+files are complete; where one of them fails, what was at the address before is put back.
 """
 
 from __future__ import annotations
