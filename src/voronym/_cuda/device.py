@@ -52,7 +52,7 @@ def choose(device: str) -> str:
     reason = DEVICES[device]()
     if reason is not None:
         raise InputError(
-            f"device {device!r} cannot be used: {reason}. With {hint('device', 'cpu')}the run needs no GPU"
+            f"device {device!r} cannot be used: {reason}. With {hint('device', 'cpu')} the run needs no GPU"
         )
     if device != "auto":
         return device

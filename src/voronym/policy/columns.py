@@ -106,7 +106,7 @@ class Absent(ColumnDemand):
         else:
             mine = self.mine(case.seen)
         there = [item for item in mine if not item.empty and item.name not in case.units]
-        bad = [f"column {entry.name!r}is in the table ({entry.why})" for entry in there]
+        bad = [f"column {entry.name!r} is in the table ({entry.why})" for entry in there]
         names = {element.name for element in mine}
         counts = {
             member.name: strays(member, self.holds)

@@ -53,7 +53,7 @@ async def body_of(request: Request, limit: int) -> bytes:
     async for piece in request.stream():
         body += piece
         if len(body) > limit:
-            raise InputError(f"the form has more than {limit >> 10:,}kB, more than any form of this page")
+            raise InputError(f"the form has more than {limit >> 10:,} kB, more than any form of this page")
     return bytes(body)
 
 

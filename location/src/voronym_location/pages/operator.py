@@ -145,7 +145,7 @@ def _figures_view(desk: Desk, result: Mapping[str, Any]) -> dict[str, Any]:
             result["smallest_group_at_least_k"] is not False,
         ),
         (
-            f"nobody shares their history with fewer than {k}, counted before epoch {last['epoch']}was "
+            f"nobody shares their history with fewer than {k}, counted before epoch {last['epoch']} was "
             "published",
             True,
         ),

@@ -104,7 +104,7 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
             here = _named(item)
         except OSError as error:  # without its path, which may be somebody's name
             what = error.strerror or type(error).__name__
-            raise ReadError(f"parts of {str(item)!r}cannot be looked at: {what}") from None
+            raise ReadError(f"parts of {str(item)!r} cannot be looked at: {what}") from None
         if not here:
             raise ReadError(f"there are no files at {str(item)!r}; name a folder, a pattern or a file")
         result += here
