@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import gc
+import os
 import re
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -15,7 +17,8 @@ import typer.main
 from hypothesis import HealthCheck, settings
 
 import voronym._public  # noqa: F401 - every room: tests look into them, and count what they call
-from voronym import datasets, intruder
+from brief.sitecustomize import BRIEF
+from voronym import datasets
 from voronym.certify import front
 from voronym.core import clock
 
@@ -23,10 +26,12 @@ from voronym.core import clock
 # many a command. It is cached before `typer.testing` takes its own reference.
 typer.main.get_command = functools.cache(typer.main.get_command)
 
-# What takes seconds in every release and report is brief, in fixtures of any scope, too: the proof, and two
-# attacks. Tests about them set the usual values again.
-USUAL, front.BRIEF = front.BRIEF, 0.2
-intruder.FIRST = ()
+# What takes seconds in every release and report is brief, in fixtures of any scope and in processes of their
+# own, too: the proof, and two attacks. Tests about them set the usual values again.
+USUAL, PATH = front.BRIEF, os.environ.get("PYTHONPATH", "")
+for place, values in BRIEF.items():
+    vars(sys.modules[place]).update(values)
+os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).with_name("brief")), *filter(None, [PATH])])
 
 for name, examples in (("house", 30), ("thorough", 200)):  # the second for `make test-all`
     settings.register_profile(
@@ -92,6 +97,7 @@ def _full_proofs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     about = set(re.split(r"[/_.:\[\]]", request.node.nodeid))
     if about & {"certify", "gap", "close", "proven"}:
         monkeypatch.setattr(front, "BRIEF", USUAL)
+        monkeypatch.setenv("PYTHONPATH", PATH)
 
 
 @pytest.fixture

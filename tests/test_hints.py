@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import pickle
 import re
+from functools import cache
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import voronym as vr
+from sources import nodes
 from voronym.errors import Hint, InputError, SchemaError, hint, hints_in, speaking, worded
 from voronym.request.wording import DECLARED, ELSEWHERE, READING
 
@@ -28,22 +30,35 @@ COMMANDS = {
 """Whole commands of another verb, or of a recipe, that are proposed as they stand."""
 
 
-def sentences(path: Path) -> list[ast.Constant]:
-    """Return the texts of a module that are no docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    return [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone
-    ]
+@cache
+def sentences() -> dict[str, list[ast.Constant]]:
+    """Return the texts of every module that are no docstrings."""
+    return {
+        path: [node for node in texts if id(node) not in alone]
+        for path, (texts, alone, _) in syntax().items()
+    }
+
+
+@cache
+def syntax() -> dict[str, tuple[list[ast.Constant], set[int], list[ast.Call]]]:
+    """Return of every module its texts, the numbers of those that stand alone, and its hints."""
+    made: dict[str, tuple[list[ast.Constant], set[int], list[ast.Call]]] = {}
+    for path in ROOT.rglob("*.py"):
+        texts, alone, hints = made[path.relative_to(ROOT).as_posix()] = ([], set(), [])
+        for node in nodes(path):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.append(node)
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                alone.add(id(node.value))
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hint":
+                hints.append(node)
+    return made
 
 
 def test_nothing_below_the_command_line_names_a_flag() -> None:
     results: dict[str, int] = {}
-    for path in ROOT.rglob("*.py"):
-        room = path.relative_to(ROOT).as_posix()
-        named = [node for node in sentences(path) if FLAG.search(node.value)]
+    for room, texts in sentences().items():
+        named = [node for node in texts if FLAG.search(node.value)]
         if named and not room.startswith(SPEAK_FLAGS):
             results[room] = len(named)
     assert results == COMMANDS
@@ -51,12 +66,8 @@ def test_nothing_below_the_command_line_names_a_flag() -> None:
 
 def test_hints_name_choices_that_there_are() -> None:
     known = {*DECLARED, *READING, *ELSEWHERE}
-    named = set()
-    for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hint"
-            if called and isinstance(node.args[0], ast.Constant):
-                named.add(node.args[0].value)
+    first = [node.args[0] for _, _, hints in syntax().values() for node in hints]
+    named = {node.value for node in first if isinstance(node, ast.Constant)}
     assert len(named) > 40
     assert named <= known
     assert set(ELSEWHERE) - {"report"} <= named, "an argument that no hint names"
@@ -137,9 +148,6 @@ def test_values_with_marks_of_their_own_change_nothing() -> None:
 def test_no_hint_is_written_out_instead_of_made() -> None:
     """A text without its f in front would show the call."""
     plain = [
-        (path.name, node.lineno)
-        for path in ROOT.rglob("*.py")
-        for node in sentences(path)
-        if "{hint(" in node.value
+        (room, node.lineno) for room, texts in sentences().items() for node in texts if "{hint(" in node.value
     ]
     assert not plain

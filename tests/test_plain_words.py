@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from sources import nodes
+
 ROOT = Path(__file__).resolve().parent.parent
 BASELINE = Path(__file__).with_name("plain_words.json")
 SOURCES = ("src/voronym", "location/src", "papers/src")
@@ -66,13 +68,6 @@ def pages() -> dict[str, str]:
     }
 
 
-def trees(*folders: str) -> Iterator[ast.Module]:
-    """Parse every module in some folders."""
-    for folder in folders:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            yield ast.parse(path.read_text(encoding="utf-8"))
-
-
 def bound(node: ast.AST) -> Iterator[str]:
     """Return the names that a node binds."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -88,11 +83,12 @@ def counts() -> dict[str, int]:
     """Count what the style sheet asks to avoid."""
     names: Counter[str] = Counter()
     strings: list[str] = []
-    for tree in trees(*SOURCES, "tests"):
-        names.update(name for node in ast.walk(tree) for name in bound(node) if name in PRONOUNS)
-    for tree in trees(*SOURCES):
-        constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-        strings.extend(value for value in constants if isinstance(value, str))
+    for folder in (*SOURCES, "tests"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in nodes(path):
+                names.update(name for name in bound(node) if name in PRONOUNS)
+                if folder != "tests" and isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    strings.append(node.value)
     every = {"strings": "\n".join(strings), "docs": "\n".join(pages().values())}
     out = {
         f"{place}: {riddle}": len(re.findall(pattern, text, flags=re.MULTILINE | re.IGNORECASE))

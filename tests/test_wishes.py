@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -68,7 +68,6 @@ def test_without_a_wish_progress_only_rises(name):
         assert keeps_k(release, 3)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(RECIPES)), st.integers(1, 40))
 def test_finish_at_any_moment(name, moment):
     messages: list[Progress] = []
@@ -84,7 +83,6 @@ def test_finish_at_any_moment(name, moment):
         assert keeps_k(release, 3)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(RECIPES)), st.integers(1, 40))
 def test_cancel_at_any_moment(name, moment):
     messages: list[Progress] = []

@@ -168,7 +168,6 @@ def test_singular_covariances():
         closed_form_bound(source, 0.1)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.floats(0.01, 50), st.floats(0, 5)), min_size=1, max_size=5), st.floats(0, 10))
 def test_water_filling_beats_any_other_spending(pairs, total):
     gains, limits = (np.array(v) for v in zip(*pairs, strict=True))

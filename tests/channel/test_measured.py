@@ -7,7 +7,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -76,7 +76,6 @@ def test_keys_that_tell_nothing(n):
     assert wrong <= 3
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.integers(4, 60),
     st.lists(st.tuples(st.integers(1, 40), st.booleans(), st.booleans()), min_size=1, max_size=5),

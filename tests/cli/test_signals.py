@@ -48,8 +48,14 @@ def at(monkeypatch, place: str, act) -> None:
         monkeypatch.setattr("voronym.methods.grouped.solve", wrapped)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize(
+    ("number", "stage"),
+    [  # every signal in every third stage; the other two thirds are slow
+        pytest.param(number, stage, marks=() if at % 3 == place else pytest.mark.slow)
+        for place, number in enumerate(CODES)
+        for at, stage in enumerate(STAGES)
+    ],
+)
 def test_a_signal_in_any_stage_leaves_nothing(voronym, monkeypatch, tmp_path, stage, number):  # noqa: F811
     at(monkeypatch, STAGES[stage], lambda: signal.raise_signal(number))
     code, _, err = voronym(*words("--model", "t-closeness=0.6"))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voronym.privacy import PSensitive, TCloseness
@@ -44,7 +44,6 @@ def test_buckets_are_runs_of_one_record_per_cell(n, size):
     assert (np.diff(main) >= 0).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10_000), n=st.integers(4, 120), d=st.integers(1, 3), size=st.integers(2, 30),
     kinds=st.integers(1, 40),
@@ -77,7 +76,6 @@ def test_the_worst_distance_is_reached_by_some_cell_and_exceeded_by_none(codes, 
     assert worst_distance(levels_of(codes), size) == pytest.approx(float(worst), abs=1e-12)
 
 
-@settings(max_examples=150, deadline=None)
 @given(codes=st.lists(st.integers(0, 12), min_size=3, max_size=40), size=st.integers(2, 12), data=st.data())
 def test_no_cell_of_one_record_per_bucket_is_farther(codes, size, data):
     """Also where sizes do not divide n and values repeat; the ends of buckets are the worst cells."""

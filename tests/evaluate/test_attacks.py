@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voronym.core.context import Context
@@ -34,7 +34,6 @@ def releases(draw):
     return X, Y, truth
 
 
-@settings(max_examples=150)
 @given(releases(), st.randoms())
 def test_linkage_equals_brute_force_in_any_order(release, random):
     X, Y, truth = release

@@ -47,7 +47,9 @@ def linked(before, after, keys):
     for at in range(len(before)):
         fits = np.ones(len(after), bool)
         for key in keys:
-            fits &= np.array([holds(str(text), before[key].iloc[at]) for text in after[key]])
+            value = before[key].iloc[at]
+            there = {text: holds(str(text), value) for text in after[key].unique()}
+            fits &= after[key].map(there).to_numpy(bool)
         right += (own.iloc[at] in set(own[fits])) / fits.sum()
     return right / len(before)
 

@@ -6,7 +6,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
@@ -35,7 +35,6 @@ def test_the_risk_of_a_partition_by_hand():
         class_information(ill, np.array([0, 1]))
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5)), min_size=3, max_size=40))
 def test_merging_cells_never_raises_the_risk(rows):
     codes = np.unique([w for w, _ in rows], return_inverse=True)[1].astype(np.int64)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from voronym.errors import InputError
@@ -26,7 +26,6 @@ FLOATS = st.floats(-1e12, 1e12, allow_nan=False, width=64)
 DECIMALS = st.integers(-5000, 5000).map(lambda one: one / 100)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.one_of(st.lists(FLOATS, min_size=3, max_size=40), st.lists(DECIMALS, min_size=3, max_size=40)),
     st.sampled_from([None, 0.25, 0.1, 0.3, 7.0, 1000.0]),
@@ -55,7 +54,6 @@ def test_steps_of_a_quarter_are_written_in_full():
         atoms_of(column([1.5, 2.5, 3.0]), 1, width=-1.0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 120), min_size=4, max_size=60), st.integers(2, 5))
 def test_an_outer_end_is_told_only_where_k_people_are_in_its_step(values, k):
     texts = atoms_of(column(values), k, width=10.0).texts
@@ -67,7 +65,6 @@ def test_an_outer_end_is_told_only_where_k_people_are_in_its_step(values, k):
         assert sum(item // 10 == low // 10 for item in values) >= k or low == int(before) + 1
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 7).map("abcdefgh".__getitem__), min_size=4, max_size=60), st.integers(2, 5))
 @example([*"aaaaabbbbbc"], 3)  # the one rare value takes a frequent one along
 def test_every_name_in_a_list_may_be_of_k_people(values, k):

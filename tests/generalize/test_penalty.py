@@ -7,7 +7,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -24,7 +24,6 @@ def common(values):
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(4, 40))
-@settings(max_examples=40)
 def test_against_loops(seed, n):
     rng = np.random.default_rng(seed)
     age, kind = rng.integers(0, 20, n), rng.choice(sorted(TREE), n)

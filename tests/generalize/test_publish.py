@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -58,7 +58,6 @@ def covers(text, value) -> bool:
     exact=st.booleans(),
     space=st.sampled_from(["euclidean", "ranges"]),
 )
-@settings(max_examples=40)
 def test_written_ranges_are_k_anonymous_and_cover_everybody(data, drawn, library, exact, space):
     columns, k = drawn
     keys = [name for name in columns if name.startswith("key")]

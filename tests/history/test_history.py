@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voronym.core.context import Context
@@ -184,7 +184,6 @@ histories = st.integers(1, 4).flatmap(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(histories)
 def test_shared_counts_as_sets_do(rows):
     history, begun = [row for row, _ in rows], [at for _, at in rows]

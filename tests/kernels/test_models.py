@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from partitioners.points import records
@@ -88,7 +88,6 @@ def state_of(table, seed, groups=3):
     return state, model
 
 
-@settings(max_examples=80, deadline=None)
 @given(table=tables(), seed=st.integers(0, 99), data=st.data())
 def test_a_move_changes_the_cost_as_said(table, seed, data):
     if len(table) < 8:
@@ -121,7 +120,6 @@ def test_a_move_changes_the_cost_as_said(table, seed, data):
     assert swap(model, state, i, j, here + there + 2 * near["abs"]) < np.inf
 
 
-@settings(max_examples=60, deadline=None)
 @given(table=tables(), seed=st.integers(0, 99), data=st.data())
 def test_a_model_that_was_updated_is_one_that_was_refreshed(table, seed, data):
     if len(table) < 8:
@@ -146,7 +144,6 @@ def test_a_model_that_was_updated_is_one_that_was_refreshed(table, seed, data):
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     table=tables(),
     seed=st.integers(0, 9999),

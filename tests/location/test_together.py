@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voronym.errors import GuaranteeError
@@ -42,7 +42,6 @@ def test_the_cells_are_those_of_a_trusted_party_to_the_last_digit(share: float) 
     assert counted.min() >= 20
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 30), st.integers(1, 7), st.integers(0, 2**32 - 1))
 def test_sums_of_halves_are_the_sums(n: int, m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -16,6 +16,7 @@ from tests.people import greatest_distance, least_diversity, read_rows, write_ro
 import voronym as vr
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
+from voronym.methods import blank_bound
 from voronym.methods.local_suppression import suppress_locally
 from voronym.privacy.cells import Judge
 from voronym.privacy.level import Levels
@@ -206,3 +207,22 @@ def partitions(rows):
         for others in itertools.combinations(rest, many):
             for more in partitions([item for item in rest if item not in others]):
                 yield [[first, *others], *more]
+
+
+def test_a_solution_of_the_programme_that_breaks_k_is_not_taken(monkeypatch):
+    """Solvers err by rounding. Here one claims less cost, with a single record in the class (0, gap)."""
+    codes, asked = np.array([[0, 0], [0, 1], [1, 0]]), []
+
+    def programme(cost, at, counts, of, others, k, home, nodes, ctx):
+        asked.append(k)
+        first = int(np.flatnonzero((at == 0) & (cost == 1.0))[0])
+        rest = [int(np.flatnonzero((at == row) & (cost == 2.0))[0]) for row in (1, 2)]
+        records = np.zeros(len(cost), np.int64)
+        records[[first, *rest]] = 1
+        return records, None
+
+    monkeypatch.setattr(blank_bound, "_programme", programme)
+    gaps = suppress_locally(codes, 2, Context(seed=0))
+    assert asked == [2]
+    assert np.bincount(gaps.labels).min() >= 2
+    assert gaps.cost == 6.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -36,7 +36,6 @@ def table(kind, n, d, rng):
     ahead=st.sampled_from([2, 7, 128]),
     outer=st.sampled_from([3, 40, 4096]),
 )
-@settings(max_examples=80)
 def test_the_labels_are_those_of_the_plain_loops(seed, kind, n, d, k, ahead, outer):
     records = Problem.of(table(kind, n, d, np.random.default_rng(seed)), min(k, n // 2)).records
     k = min(k, n // 2)

@@ -125,7 +125,6 @@ def sum_free(space):
 # ---- centroids and costs
 
 
-@settings(max_examples=40, deadline=None)
 @given(drawn=mixtures(8))
 def test_the_centroid_is_the_best_of_all_combinations_of_levels(drawn):
     space = space_of(drawn)
@@ -137,7 +136,6 @@ def test_the_centroid_is_the_best_of_all_combinations_of_levels(drawn):
     assert space.cost(space.codes, result.levels).sum() == pytest.approx(result.total, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(drawn=mixtures(20), seed=st.integers(0, 99))
 def test_centroids_of_cells_agree_with_those_of_the_space(drawn, seed):
     space = space_of(drawn)
@@ -185,7 +183,6 @@ def test_columns_with_many_levels_take_the_values_of_members(monkeypatch):
 # ---- MDAV and V-MDAV
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     columns=st.integers(1, 3).flatmap(
         lambda d: st.lists(st.lists(st.integers(0, 12), min_size=d, max_size=d), min_size=4, max_size=30)

@@ -42,7 +42,11 @@ def run(place, work):
         process = subprocess.run(
             [sys.executable, *words],
             cwd=work,
-            env={**os.environ, "PYTHONPATH": str(place), "COLUMNS": "100"},
+            env={
+                **os.environ,
+                "PYTHONPATH": f"{place}{os.pathsep}{os.environ['PYTHONPATH']}",
+                "COLUMNS": "100",
+            },
             capture_output=True,
             text=True,
             check=False,
@@ -172,7 +176,7 @@ def test_help_pages_stay_quick(place):
     """The verb is listed without the numerical libraries, and without the other parts."""
     process = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "voronym", "--help"],
-        env={**os.environ, "PYTHONPATH": str(place)},
+        env={**os.environ, "PYTHONPATH": f"{place}{os.pathsep}{os.environ['PYTHONPATH']}"},
         capture_output=True,
         text=True,
         check=True,

@@ -74,7 +74,11 @@ def voronym(place, tmp_path):
         process = subprocess.run(
             [sys.executable, *start, *words],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(place), "COLUMNS": "200"},
+            env={
+                **os.environ,
+                "PYTHONPATH": f"{place}{os.pathsep}{os.environ['PYTHONPATH']}",
+                "COLUMNS": "200",
+            },
             capture_output=True,
             text=True,
             check=False,

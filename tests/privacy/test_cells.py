@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voronym.errors import InputError
@@ -158,7 +158,6 @@ def partitions(draw):
     return column(codes), np.array(labels), cells
 
 
-@settings(max_examples=150, deadline=None)
 @given(partitions(), st.sampled_from(MODELS), st.data())
 def test_merging_never_hurts(made, model, data):
     w, labels, cells = made
@@ -177,7 +176,6 @@ def test_merging_never_hurts(made, model, data):
     assert judge.severity(np.array([after[b]])).max() == 0  # empty: it reveals nothing
 
 
-@settings(max_examples=60, deadline=None)
 @given(partitions(), st.sampled_from(MODELS))
 def test_cells_alone_together_and_with_many_empty_ones(made, model):
     w, labels, cells = made
@@ -190,7 +188,6 @@ def test_cells_alone_together_and_with_many_empty_ones(made, model):
     np.testing.assert_array_equal(judge.values(labels * 40_000, cells * 40_000)[::40_000], values)
 
 
-@settings(max_examples=60, deadline=None)
 @given(partitions())
 def test_whole_numbers_and_floats_agree(made):
     w, labels, cells = made

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voronym.errors import InputError
@@ -59,7 +59,6 @@ def libraries(table):
     }
 
 
-@settings(max_examples=60)
 @given(tables())
 def test_sizes_equal_a_count_in_python_for_every_library(table):
     rows = list(zip(*([same(v) for v in column] for column in table.values()), strict=True))

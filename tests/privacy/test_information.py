@@ -6,7 +6,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
@@ -95,7 +95,6 @@ def test_the_interval_covers_all_there_is_to_know(weights, n):
     assert all(e.plug_in - 1e-12 <= e.corrected <= e.high <= math.log(len(p)) for e in results)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 30)), min_size=1, max_size=60), st.integers(2, 9))
 def test_bins_are_even_and_hide_information(rows, bins):
     labels, codes = (np.array(side) for side in zip(*rows, strict=True))

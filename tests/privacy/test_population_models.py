@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -29,7 +29,6 @@ def records(given):
     return columns, Table.build(frame, keys=["age", "place"], confidential=["secret"])
 
 
-@settings(max_examples=80, deadline=None)
 @given(rows)
 def test_likeness_and_shares(given):
     columns, table = records(given)
@@ -50,7 +49,6 @@ def test_likeness_and_shares(given):
     assert math.log1p(max(gains)) <= DeltaDisclosure().measure(table).value + 1e-12
 
 
-@settings(max_examples=80, deadline=None)
 @given(rows, rows, st.randoms(use_true_random=False))
 def test_people_of_the_population(tmp_path_factory, given, others, random):
     everybody = [row[:2] for row in given + others]
@@ -72,7 +70,6 @@ def test_people_of_the_population(tmp_path_factory, given, others, random):
     assert both.holds == (max(shares) <= 0.9 and min(shares) >= 0.2)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 40)), min_size=1, max_size=30))
 def test_people_by_weights(given):
     frame = pl.DataFrame({"age": [a for a, _ in given], "w": [w / 4 for _, w in given]})

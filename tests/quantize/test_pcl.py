@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -19,7 +19,6 @@ def points(seed, n, d):
     return X * 10.0 ** (seed % 5 - 2) + (1e4 if seed % 7 == 0 else 0.0)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 90), st.integers(1, 3), st.floats(0.05, 2.0), st.data())
 def test_the_distortion_never_rises(seed, n, d, speed, data):
     """With transport, whatever the sizes, the speed and the start."""

@@ -27,7 +27,6 @@ def some(rng, n, m, d, *, grid=False):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 40), st.booleans())
-@settings(max_examples=60, deadline=None)
 def test_assign_is_the_definition_bit_by_bit(seed, d, m, grid):
     X, C, c = some(np.random.default_rng(seed), 60, m, d, grid=grid)
     quantizer = Quantizer(C, c)

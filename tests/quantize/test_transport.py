@@ -249,7 +249,6 @@ def test_a_cell_between_its_bounds_keeps_the_cost_0():
     assert (vr.Quantizer(C, answer.costs).assign(X) == answer.labels).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-50, 50))
 def test_the_start_changes_no_cost(seed, amount):
     X, C, low, high = instance(2 * seed)

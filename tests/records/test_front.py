@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -208,7 +208,6 @@ def test_the_papers_table_from_end_to_end():
     st.sampled_from([0, 1000]),
     st.booleans(),
 )
-@settings(max_examples=120, deadline=None)
 def test_any_mixture_gives_a_correct_result_or_a_sentence(
     drawn, epsilon, m, blend, divergence, bound, exact, flat
 ):

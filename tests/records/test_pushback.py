@@ -70,7 +70,6 @@ def test_the_papers_fifth_record_by_hand(unit):
     st.sampled_from(UNITS),
     st.sampled_from([0, 1000]),
 )
-@settings(max_examples=200, deadline=None)
 def test_blending_any_mixture(drawn, epsilon, m, mode, unit, exact):
     table, schema, metrics, _ = drawn
     space = space_of(table, schema, metrics)

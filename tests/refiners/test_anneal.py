@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -34,7 +34,6 @@ def start_of(X, k):
     grid=st.booleans(),
     jumps=st.sampled_from([0.0, 0.05, 1.0]),
 )
-@settings(max_examples=60)
 def test_never_worse_always_valid(seed, n, d, k, grid, jumps):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n, d)).astype(float) if grid else rng.standard_normal((n, d)) ** 3 + 1e6

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -12,7 +12,6 @@ from voronym.core.context import Context
 from voronym.space.points import EXACT_BELOW
 
 
-@settings(max_examples=60)
 @given(records(least=8, most=90, columns=4), st.integers(2, 5), st.integers(0, 99), st.integers(1, 30))
 def test_never_worse_and_never_below_k(X, k, seed, neighbours):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -29,7 +29,6 @@ def test_one_run_from_mdav_is_as_good_as_published(name, k):
     assert part.sizes.max() < 2 * k
 
 
-@settings(max_examples=40)
 @given(records(least=8, most=60, columns=4), st.integers(2, 4), st.integers(0, 99), st.integers(0, 2))
 def test_never_worse_and_never_below_k(X, k, seed, restarts):
     rng = np.random.default_rng(seed)

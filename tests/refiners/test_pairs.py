@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -40,7 +40,6 @@ def held(block, p):
     d=st.integers(1, 60),
     kind=st.sampled_from(["normal", "grid", "equal", "far", "tails"]),
 )
-@settings(max_examples=40)
 def test_any_table_gets_whole_cells_and_never_more_loss(seed, k, d, kind):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2 * k, 6 * k + 20))
@@ -62,7 +61,6 @@ def test_any_table_gets_whole_cells_and_never_more_loss(seed, k, d, kind):
 
 
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(2, 7), d=st.integers(1, 5), extra=st.integers(0, 6))
-@settings(max_examples=60)
 def test_the_best_move_of_a_pair_is_the_best_by_brute_force(seed, k, d, extra):
     rng = np.random.default_rng(seed)
     first, second = k + extra % k, k + (extra // 2) % k
@@ -183,7 +181,6 @@ def test_the_time_limit_is_kept_and_a_wish_to_finish_heeded(processor_clock):
     k=st.integers(2, 9),
     grid=st.booleans(),
 )
-@settings(max_examples=40)
 def test_halving_makes_cells_of_equal_size_in_boxes(seed, n, d, k, grid):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n, d)).astype(float) if grid else rng.standard_normal((n, d))

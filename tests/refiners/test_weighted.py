@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -43,7 +43,6 @@ def draw(seed, n, d=2, most=5):
 @given(
     seed=st.integers(0, 2**32 - 1), n=st.integers(4, 40), d=st.integers(1, 4), shift=st.sampled_from([0, 1e6])
 )
-@settings(max_examples=40)
 def test_whole_weights_cost_what_repeated_records_do(seed, n, d, shift):
     X, w = draw(seed, n, d)
     X += shift
@@ -59,7 +58,6 @@ def test_whole_weights_cost_what_repeated_records_do(seed, n, d, shift):
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(3, 12), d=st.integers(1, 4))
-@settings(max_examples=40)
 def test_every_change_is_what_the_definition_says(seed, n, d):
     rng = np.random.default_rng(seed)
     X, w = rng.standard_normal((n, d)), rng.exponential(size=n) + 1e-3

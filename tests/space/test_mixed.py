@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest, norm
 
@@ -145,7 +145,6 @@ def test_a_column_of_one_value_adds_nothing():
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_medoids_have_the_least_sum_of_distances(data):
     fields = every_shape(12)
     field = data.draw(st.sampled_from(fields))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -93,7 +93,6 @@ def written(columns, k, library, steps, way):
 
 
 @given(data=st.data(), drawn=key_tables(max_rows=16), library=st.sampled_from(LIBRARIES))
-@settings(max_examples=40, deadline=None)
 def test_k_in_the_file_whatever_the_steps_and_the_way(data, drawn, library):
     columns, k = drawn
     way = data.draw(st.sampled_from(sorted(WAYS)))

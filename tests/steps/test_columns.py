@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -342,7 +342,6 @@ def test_rows_of_one_person_are_not_drawn_one_by_one():
     assert vr.anonymize(frame, steps=["round pay=2"], **roles).effects[0].changed > 0.5
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.data(),
     st.sampled_from(["int8", "uint8", "int64", "uint64", "float32", "float64"]),

@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -70,7 +70,6 @@ def test_ranges_of_decimals_dates_and_any_numbers():
     assert set(recoded(odd, [-1, 1])[0].levels("x")) == {"<-1", "(-1)–1", "1 or more"}
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_every_value_is_in_its_range(data):
     kind = data.draw(st.sampled_from(["int", "decimal", "date"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -45,7 +45,6 @@ def some_step(draw):
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(some_step())
 def test_a_step_comes_back_from_its_text(step):
     assert parse_step(str(step)) == step

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from table.samples import LIBRARIES, everything, native, plain, tables
@@ -256,7 +256,6 @@ def test_swapped_coordinates_are_noticed() -> None:
         fitted(table, locations=[("a", "b")])
 
 
-@settings(max_examples=60)
 @given(tables(), st.sampled_from(LIBRARIES), st.randoms(use_true_random=False))
 def test_decoded_values_stay_in_the_observed_domain(
     columns: dict[str, list[Any]], library: str, random: Any

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from table.samples import LIBRARIES, everything, native, tables
@@ -55,7 +55,6 @@ def smallest(path: Path, keys: list[str]) -> int:
     return min(Counter(tuple(cell(row[key]) for key in keys) for row in rows).values())
 
 
-@settings(max_examples=60)
 @given(tables(), st.sampled_from(LIBRARIES), st.sampled_from(SUFFIXES), st.integers(2, 4))
 def test_what_is_written_is_k_anonymous(
     columns: dict[str, list[Any]], library: str, suffix: str, k: int
@@ -71,7 +70,6 @@ def test_what_is_written_is_k_anonymous(
         assert names(Path(folder)) == [path.name]
 
 
-@settings(max_examples=60)
 @given(tables(max_rows=8), st.sampled_from(LIBRARIES), st.sampled_from(SUFFIXES))
 def test_a_table_is_refused_or_k_anonymous(columns: Columns, library: str, suffix: str) -> None:
     table = native(columns, library)
