@@ -1,9 +1,9 @@
 """Run a benchmark: ``python -m benchmarks [NAME] [--only TEXT] [--quick] [--json]``.
 
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
-`location-epoch`, `location-load`, `loss`, `minute`, `mixed`, `mixed-search`, `plane`, `population`,
-`private`, `private-use`, `proof`, `quantize`, `ranges`, `records`, `steps-attacked`, `suppression`:
-one module each.
+`location-epoch`, `location-load`, `loss`, `memory`, `minute`, `mixed`, `mixed-search`, `plane`,
+`population`, `private`, `private-use`, `proof`, `quantize`, `ranges`, `records`, `steps-attacked`,
+`suppression`: one module each.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     location_epoch,
     location_load,
     loss,
+    memory,
     minute,
     mixed,
     mixed_search,

@@ -28,14 +28,14 @@ CHILD = (
 )
 
 
-def data(rows: int, folder: Path) -> Path:
-    """Write a made-up table of people, in one file or in eight."""
+def people(rows: int) -> Any:
+    """Make up a table of people: three numbers, two categories and an illness."""
     import numpy as np
     import polars as pl
 
     rng = np.random.default_rng(1)
     age = rng.integers(18, 95, rows)
-    frame = pl.DataFrame({
+    return pl.DataFrame({
         "age": age,
         "income": np.round(np.exp(rng.normal(10.0, 0.5, rows)) + 100.0 * age, 0),
         "height": np.round(rng.normal(170.0, 10.0, rows), 1),
@@ -43,6 +43,11 @@ def data(rows: int, folder: Path) -> Path:
         "town": np.array(["a", "b", "c", "d", "e"])[rng.integers(0, 5, rows)],
         "ill": np.array(["no", "flu", "cold", "gout"])[rng.integers(0, 4, rows)],
     })  # fmt: skip
+
+
+def data(rows: int, folder: Path) -> Path:
+    """Write a made-up table of people, in one file or in eight."""
+    frame = people(rows)
     target = folder / f"data-{rows}"
     target.mkdir(exist_ok=True)
     many = 8 if rows >= FILES else 1

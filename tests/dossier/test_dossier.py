@@ -3,12 +3,13 @@
 import json
 import warnings
 
+import numpy as np
 import pytest
 
 import voronym as vr
 from voronym.core.context import Context
 from voronym.core.jsonable import plain
-from voronym.dossier import dossier
+from voronym.dossier import dossier, planes
 from voronym.errors import Cancelled
 
 KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
@@ -101,3 +102,16 @@ def test_cancel_is_heard(releases, at):
 def test_plain_takes_objects_apart():
     assert plain((1, float("inf"), {"a": {3}})) == [1, None, {"a": [3]}]
     assert plain(float("nan")) is None
+
+
+def test_the_cloud_of_classes_is_that_of_all_their_rows():
+    """Each class is placed once and counts as often as it has rows; the axes are those of all rows."""
+    rng = np.random.default_rng(3)
+    places, often = rng.normal(size=(9, 4)), rng.integers(1, 6, 9)
+    rows = np.repeat(places, often, axis=0)
+    cloud, whole = planes.cloud(places, often), planes.principal_axes(rows)
+    assert cloud.shares == pytest.approx(whole.shares)
+    assert sorted(cloud.sizes) == sorted(often.tolist())
+    drawn = {(round(a, 6), round(b, 6)): size for (a, b), size in zip(cloud.points, cloud.sizes, strict=True)}
+    for place, size in zip(whole.points[np.cumsum(often) - 1], often.tolist(), strict=True):
+        assert drawn[round(place[0], 6), round(place[1], 6)] == size

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +26,12 @@ PROCESSOR = "x86-64-v3" if INTEL else "generic"
 FEATURES = "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe"
 ASKED = ["AVX2", "BMI", "BMI2", "F16C", "FMA3", "LZCNT", "MOVBE", "POPCNT"] if INTEL else []
 """NumPy's names for these processor features."""
+CREW, ENOUGH = 2, 16
+"""Processes that compile if there are this many loops; the same everywhere, so that builds are equal."""
+SHARE = (
+    "import json, pathlib, sys; from voronym._kernels import _build; "
+    "print(json.dumps(_build.compile_share(pathlib.Path(sys.argv[1]), sys.argv[2], json.load(sys.stdin))))"
+)
 
 
 def environment() -> dict[str, str]:
@@ -42,14 +49,57 @@ def linker() -> list[str] | None:
 
 def build(folder: Path, lines: Sequence[str] | None = None) -> int:
     """Write machine code and its list to a folder; return how many loops it has, of ``lines`` or of all."""
+    from voronym._kernels import _native
+
+    if lines is None:
+        lines = (_native.FOLDER / "signatures.txt").read_text(encoding="utf-8").splitlines()
+    shares = _shares(lines, CREW if len(lines) >= ENOUGH else 1)
+    with TemporaryDirectory() as name:
+        objects = [Path(name) / f"native-{at}.o" for at in range(len(shares))]
+
+        def share(at: int) -> dict[str, dict[str, Any]]:
+            """Compile a share of the loops in a process of its own: Numba compiles one loop at a time."""
+            command = [sys.executable, "-c", SHARE, str(objects[at]), str(at)]
+            words = json.dumps(shares[at])
+            done = subprocess.run(command, input=words, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+            listed: dict[str, dict[str, Any]] = json.loads(done.stdout)
+            return listed
+
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            parts = list(pool.map(share, range(len(shares))))
+        command = [*(linker() or ["cc", "-shared"]), "-o", str(folder / _native.NAMES[0])]
+        subprocess.run([*command, *map(str, objects), "-lm"], check=True, capture_output=True)  # noqa: S603
+    listed: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        for loop, ways in part.items():
+            listed.setdefault(loop, {}).update(ways)
+    text = json.dumps({"stamp": _native.stamp(), "features": ASKED, "loops": listed}, sort_keys=True)
+    (folder / _native.NAMES[1]).write_text(text, encoding="utf-8")
+    return len(lines)
+
+
+def _shares(lines: Sequence[str], crew: int) -> list[list[str]]:
+    """Deal loops out to processes: those of a model to one, as they call inner loops that it compiles once.
+
+    The kinds of a loop's arguments are longer where there is more to compile.
+    """
+    models: dict[str, list[str]] = {}
+    for line in lines:
+        models.setdefault(line.split()[1], []).append(line)
+    shares: list[list[str]] = [[] for _ in range(crew)]
+    for loops in sorted(models.values(), key=lambda loops: -sum(map(len, loops))):
+        min(shares, key=lambda share: sum(map(len, share))).extend(loops)
+    return shares
+
+
+def compile_share(target: Path, mark: str, lines: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Write the machine code of some loops as an object file; return its list, with ``mark`` in all names."""
     import llvmlite.binding as llvm
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import cpu_target
 
     from voronym._kernels import _native
 
-    if lines is None:
-        lines = (_native.FOLDER / "signatures.txt").read_text(encoding="utf-8").splitlines()
     context = cpu_target.target_context
     whole: Any = None
     listed: dict[str, dict[str, Any]] = {}
@@ -62,7 +112,7 @@ def build(folder: Path, lines: Sequence[str] | None = None) -> int:
         dispatcher.compile(types)
         overload = dispatcher.overloads[types]
         returns = _returned(overload.signature.return_type)
-        entry = f"voronym_{number}"
+        entry = f"voronym_{mark}_{number}"
         library = context.codegen().create_library(entry)
         with global_compiler_lock:
             library.add_ir_module(_entry(context, library, overload.fndesc, entry))
@@ -78,14 +128,8 @@ def build(folder: Path, lines: Sequence[str] | None = None) -> int:
         cpu=PROCESSOR, features=FEATURES if INTEL else "", opt=3, reloc="pic", codemodel="default"
     )
     _cleaned(llvm, whole, machine)
-    with TemporaryDirectory() as name:
-        code = Path(name) / "native.o"
-        code.write_bytes(machine.emit_object(whole))
-        command = [*(linker() or ["cc", "-shared"]), "-o", str(folder / _native.NAMES[0]), str(code), "-lm"]
-        subprocess.run(command, check=True, capture_output=True)  # noqa: S603
-    text = json.dumps({"stamp": _native.stamp(), "features": ASKED, "loops": listed})
-    (folder / _native.NAMES[1]).write_text(text, encoding="utf-8")
-    return len(lines)
+    target.write_bytes(machine.emit_object(whole))
+    return listed
 
 
 def fresh() -> bool:

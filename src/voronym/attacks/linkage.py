@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from voronym.attacks.base import Found, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
-from voronym.core import later
+from voronym.core import later, numerics
 from voronym.core.context import Context
 from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import link
@@ -168,7 +168,7 @@ def neighbours(X: Floats, Y: Floats, size: int = BLOCK) -> list[tuple[Ints, Ints
         if max(len(people), len(rows)) <= size or min(len(people), len(rows)) < 2:
             out.append((people, rows))
             continue
-        axis = int(np.argmax((Y if len(rows) == len(Y) else Y[rows]).std(axis=0)))
+        axis = int(np.argmax(numerics.spread(Y if len(rows) == len(Y) else Y[rows])))
         halves: list[NDArray[np.int64]] = []
         for points, some in ((X, people), (Y, rows)):
             order = some[np.argsort(points[some, axis], kind="stable")]

@@ -55,19 +55,19 @@ def _visible(text: str) -> str:
 
 
 def _promises(release: Release, receipt: WriteReceipt, counted: str) -> Lines:
-    from voronym.method import METHODS
-    from voronym.records.figures import RecordsFigures
-
     risk = release.risk
     classes = "1 class" if risk.n_classes == 1 else f"{risk.n_classes:,} classes"
     yield "records", f"{receipt.rows:,} in {classes} of {risk.k}{counted} or more"
     method = release.recipe.method
     if not release.recipe.makes_groups:
+        from voronym.method import METHODS
+        from voronym.records.figures import RecordsFigures
+
         yield "method", f"{method}, which promises: {METHODS[method].guarantee}"
-    if (stirred := release.figures.of(RecordsFigures)) is not None:
-        now = stirred.linkage.after
-        words = f"{percent(now.low)} to {percent(now.high)}, {percent(now.confidence)} confidence"
-        yield "an attack", f"links {percent(now.value)} of the records to the right one ({words})"
+        if (stirred := release.figures.of(RecordsFigures)) is not None:
+            now = stirred.linkage.after
+            words = f"{percent(now.low)} to {percent(now.high)}, {percent(now.confidence)} confidence"
+            yield "an attack", f"links {percent(now.value)} of the records to the right one ({words})"
     for finding in release.findings:
         yield "holds" if finding.required is not None else "measured", str(finding).removesuffix(": holds")
 
@@ -87,10 +87,11 @@ def _exposed(release: Release, counted: str) -> Lines:
 
 def _intruders(release: Release) -> Lines:
     """Report what the worst intruder finds, if the release was attacked as for a report."""
+    if release.exposure is None:
+        return
     from voronym.dossier import ladder_of
 
-    ladder = None if release.exposure is None else ladder_of(release.exposure, release.schema.keys)
-    if ladder is not None:
+    if (ladder := ladder_of(release.exposure, release.schema.keys)) is not None:
         yield "an intruder", ladder.sentence
         if ladder.presence_sentence:
             yield "", ladder.presence_sentence

@@ -46,6 +46,47 @@ def error(X: Array, Y: Array, rows: NDArray[np.int64] | None = None) -> Array:
     return total
 
 
+def apart(X: Array, Y: Array, rows: NDArray[np.int64]) -> Array:
+    """Return the squared distance of each row of X from its row of Y, shape (n,).
+
+    Examples
+    --------
+    >>> apart(np.array([[1.0], [2.0]]), np.array([[5.0], [1.5]]), np.array([1, 0])).tolist()
+    [0.25, 9.0]
+    """
+    far = np.empty(len(X))
+    for start in range(0, len(X), _ROWS):
+        block = slice(start, start + _ROWS)
+        difference = X[block] - Y[rows[block]]
+        far[block] = np.einsum("ij,ij->i", difference, difference)
+    return far
+
+
+def scatter(X: Array, weights: Array | None = None) -> tuple[Array, Array]:
+    """Return the mean of the rows and the sum of outer products of their differences from it.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        Points.
+    weights : array, shape (n,), optional
+        How often each row counts; 1 by default.
+
+    Examples
+    --------
+    >>> mean, products = scatter(np.array([[0.0, 1.0], [2.0, 1.0]]))
+    >>> mean.tolist(), products.tolist()
+    ([1.0, 1.0], [[2.0, 0.0], [0.0, 0.0]])
+    """
+    mean = X.mean(axis=0) if weights is None else weights @ X / weights.sum()
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for start in range(0, len(X), _ROWS):
+        block = slice(start, start + _ROWS)
+        centred = X[block] - mean
+        total += centred.T @ (centred if weights is None else centred * weights[block, None])
+    return mean, total
+
+
 def along(X: Array, direction: Array) -> Array:
     """Return the coordinate of each row of X along a direction, shape (n,).
 

@@ -41,12 +41,13 @@ class Distribution:
     """Whether the first and the last bin also hold values beyond them."""
 
 
-def as_names(series: Series) -> list[str | None]:
-    """Return a column as text, missing (null and NaN alike) as None."""
+def tally(series: Series) -> dict[str | None, int]:
+    """Count the values of a column as text, missing (null and NaN alike) under None."""
     values = plain(series)
     if values.dtype == pl.Object:
-        return [None if v is None else str(v) for v in values.to_list()]
-    return list(values.cast(pl.String).to_list())
+        return dict(Counter(None if value is None else str(value) for value in values.to_list()))
+    names, counts = values.cast(pl.String).alias("value").value_counts(name="rows").get_columns()
+    return dict(zip(names.to_list(), counts.to_list(), strict=True))
 
 
 def distribution(
@@ -80,8 +81,8 @@ def distribution(
     """
     new = None if kind in {"nominal", "ordinal"} else numbers(plain(after))
     if new is None:
-        old_names = None if before is None else Counter(as_names(before))
-        return categories(column, kind, Counter(as_names(after)), old_names, order)
+        old_names = None if before is None else tally(before)
+        return categories(column, kind, tally(after), old_names, order)
     old = None if before is None else numbers(plain(before))
     dates = after.dtype in (nw.Date, nw.Datetime)
     known = new[np.isfinite(new)]

@@ -147,7 +147,7 @@ def _unfolded(release: Release, evidence: Evidence, table: Table, Y: Floats | No
     if Y is None or evidence.X is None:
         far = np.zeros(table.n)
     else:
-        far = np.square(evidence.X[evidence.order] - Y).sum(axis=1)
+        far = numerics.apart(Y, evidence.X, np.asarray(evidence.order))
     return rows.unfolded(evidence.original, table, evidence.order, far)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core import numerics
 from voronym.dossier.parts import Cloud, GroupMap, Point, ShiftMap
 from voronym.partition import Partition
 from voronym.table.codec import Codec
@@ -37,7 +38,7 @@ class Axes:
 
     def project(self, X: Floats) -> Floats:
         """Return other points on the same axes, shape (m, 2)."""
-        flat = (X - self.origin) @ self.directions
+        flat = X @ self.directions - self.origin @ self.directions
         return np.column_stack([flat, _scatter(len(X))]) if flat.shape[1] == 1 else flat
 
     def leads(self, codec: Codec, most: int = 3) -> tuple[tuple[str, ...], ...]:
@@ -52,8 +53,8 @@ class Axes:
         return tuple(out)
 
 
-def principal_axes(X: Floats) -> Axes:
-    """Project points onto the two directions along which they vary most.
+def principal_axes(X: Floats, weights: Floats | None = None) -> Axes:
+    """Project points, which count as often as ``weights`` says, onto the two directions of most variance.
 
     One column has a single axis; its points are spread over the second so that they can be told apart.
     Signs are fixed (the largest weight of a direction is positive), so a figure does not flip between runs.
@@ -64,16 +65,15 @@ def principal_axes(X: Floats) -> Axes:
     >>> flat.shares[0] > 0.99
     True
     """
-    origin = X.mean(axis=0)
-    centred = X - origin
-    values, vectors = np.linalg.eigh(centred.T @ centred / len(X))
+    origin, products = numerics.scatter(X, weights)
+    values, vectors = np.linalg.eigh(products / (len(X) if weights is None else weights.sum()))
     order = np.argsort(values)[::-1][:2]
     directions = vectors[:, order]
     signs = np.sign(directions[np.argmax(np.abs(directions), axis=0), np.arange(directions.shape[1])])
     directions = directions * np.where(signs == 0, 1.0, signs)
     total = float(values.sum())
     shares = [max(float(values[i]), 0.0) / total if total > 0 else 0.0 for i in order]
-    flat = centred @ directions
+    flat = X @ directions - origin @ directions
     if flat.shape[1] == 1:
         points = np.column_stack([flat, _scatter(len(X))])
         return Axes(points, (shares[0], 0.0), ("the key", "spread out to be seen"), origin, directions)
@@ -109,10 +109,19 @@ def by_distance(costs: Floats) -> tuple[Floats, tuple[str, str]]:
     return np.asarray(places), ("by distances, first axis", "second")
 
 
-def cloud(X: Floats) -> Cloud:
-    """Return published keys in the plane: distinct places, each with the number of records there."""
-    flat = principal_axes(X)
-    points, sizes = np.unique(np.round(flat.points, 9), axis=0, return_counts=True)
+def cloud(X: Floats, often: Ints) -> Cloud:
+    """Return published keys in the plane: distinct places, each with the number of records there.
+
+    Parameters
+    ----------
+    X : array, shape (m, d)
+        The combinations of keys, one for each class.
+    often : array of int, shape (m,)
+        Records of each class.
+    """
+    flat = principal_axes(X, often.astype(np.float64))
+    points, place = np.unique(np.round(flat.points, 9), axis=0, return_inverse=True)
+    sizes = np.bincount(place.ravel(), often).astype(np.int64)
     keep = _draw(len(points), MOST_POINTS)
     return Cloud(pairs(points[keep]), tuple(sizes[keep].tolist()), len(points), flat.names, flat.shares)
 

@@ -9,7 +9,7 @@ from typing import Any
 from voronym.core.context import Context
 from voronym.core.figures import NOTHING
 from voronym.dossier import methods, places, planes
-from voronym.dossier.counts import Distribution, as_names, distribution
+from voronym.dossier.counts import Distribution, distribution, tally
 from voronym.dossier.parts import CENTRE, KEPT, Cloud, Column, Public
 from voronym.dossier.population import outlook
 from voronym.errors import VoronymError
@@ -127,12 +127,13 @@ def columns_of(schema: Schema, published_as: Mapping[str, str], recipe: Recipe) 
 
 
 def _cloud(table: Table, ctx: Context) -> Cloud | None:
+    classes = table.classes
     try:
-        X = Codec.fit(table).encode(table)
+        X = Codec.fit(table).encode(table.rows(classes.first))
     except VoronymError:  # a figure less is better than no report
         return None
     ctx.tell(0.4, whole=True)
-    return planes.cloud(X)
+    return planes.cloud(X, classes.sizes)
 
 
 def distributions_of(
@@ -150,7 +151,7 @@ def distributions_of(
 
 
 def _present(table: Frame, name: str) -> set[str | None]:
-    return set(as_names(table[name])) if name in table.columns else set()
+    return set(tally(table[name])) if name in table.columns else set()
 
 
 def public_recipe(recipe: Recipe, present: Callable[[str], set[str | None]]) -> dict[str, Any]:

@@ -79,6 +79,8 @@ class Engine(Stages):
         """Find parts, kinds and doubts, before any grouping."""
         job, data = self.job, self.dataset()
         self.course.rows, self.course.bytes_read = data.rows, data.bytes
+        if data.rows > job.leaf:
+            self.runner.begin()
         answer = self.perform("look", 1)[0]
         self.course.notes += answer["notes"]
         if not job.decided("recipe"):

@@ -50,6 +50,9 @@ class Runner(ABC):
         """The number of present workers."""
         return self.workers
 
+    def begin(self) -> None:  # noqa: B027 - not every runner has something to prepare
+        """Prepare for stages of several tasks, without waiting: they are about to come."""
+
     def close(self) -> None:  # noqa: B027 - not every runner has something to close
         """Release the workers; stop those at work."""
 

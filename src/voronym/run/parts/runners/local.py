@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,6 +30,9 @@ characters.
 """
 LIVES = 3
 """How often workers may die before the run gives up."""
+STAGES = ("measuring", "portrait", "private", "whole", "writing")
+LOADED = [*(f"voronym.run.parts.{name}" for name in STAGES), "pyarrow.parquet", "scipy.spatial"]
+"""What tasks import: once, for all workers, also for those that start later."""
 FRESH = ("write", "count")
 """Stages before which workers restart: fragmented memory of earlier ones counts against the limit."""
 ALONE = {
@@ -95,6 +99,11 @@ def _plain_surroundings() -> Iterator[None]:
                 os.environ[name] = value
 
 
+def _server() -> bool:
+    """Whether workers can come from a fork server."""
+    return sys.platform == "linux" and len(tempfile.gettempdir()) <= SOCKET
+
+
 @runner("local")
 class Local(Runner):
     """Processes on this machine; one worker works in this process."""
@@ -103,6 +112,13 @@ class Local(Runner):
         super().__init__(workers=workers, memory=memory, address=address)
         self.limited = True
         self._pool: ProcessPoolExecutor | None = None
+
+    def begin(self) -> None:
+        """Start the process that workers come from: it imports while this one looks at the data."""
+        if self.workers > 1 and self._pool is None and _server():
+            with _plain_surroundings():
+                forkserver.set_forkserver_preload(LOADED)
+                forkserver.ensure_running()
 
     def run(
         self, work: str, stage: str, tasks: Sequence[int], wait: Callable[[], None]
@@ -158,10 +174,9 @@ class Local(Runner):
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            server = sys.platform == "linux" and len(tempfile.gettempdir()) <= SOCKET
-            how = multiprocessing.get_context("forkserver" if server else "spawn")
-            if server:
-                how.set_forkserver_preload(["voronym.run.parts.writing"])  # imported once, for all workers
+            how = multiprocessing.get_context("forkserver" if _server() else "spawn")
+            if _server():
+                how.set_forkserver_preload(LOADED)
             self._pool = ProcessPoolExecutor(
                 self.workers,
                 mp_context=how,
