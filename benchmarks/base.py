@@ -28,7 +28,10 @@ class Benchmark(ABC):
     columns: ClassVar[dict[str, str]]  # key of a row -> heading
     registry: ClassVar[dict[str, type[Benchmark]]] = {}
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, alone: bool = False) -> None:
+        """Register a benchmark; its module does nothing by itself unless it says ``alone=True``."""
+        if cls.__module__ == "__main__" and not alone:
+            raise SystemExit(f"this module does nothing by itself: run python -m benchmarks {cls.name}")
         Benchmark.registry[cls.name] = cls
 
     @abstractmethod

@@ -66,7 +66,7 @@ def released(way: str, X: Any, low: Any, high: Any, k: int, epsilon: float) -> A
     return low + shown * (high - low)
 
 
-class Private(Benchmark):
+class Private(Benchmark, alone=True):
     """Loss, and the errors of means, correlations and a regression, at equal ε."""
 
     name = "private"

@@ -170,7 +170,7 @@ def judged(train: Any, test: Any, made: Any) -> list[float]:
     return [means, float(np.mean(apart)), asked, float(upper), float(max(1.0 - left, -1.0)), area]
 
 
-class PrivateUse(Benchmark):
+class PrivateUse(Benchmark, alone=True):
     """Errors of means, marginals and correlations; a regression and a classifier on held-out originals."""
 
     name = "private-use"

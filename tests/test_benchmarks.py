@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import runpy
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,8 @@ def test_the_bound_of_pairs_is_the_best_of_all_ways():
         X = np.random.default_rng(seed).standard_normal((10, 2)) ** 3
         for near in (5, 9):
             assert best_pairs(X, near=near) == pytest.approx(least(list(range(10))), rel=1e-5)
+
+
+def test_a_module_that_does_nothing_by_itself_says_how_to_run_it():
+    with pytest.raises(SystemExit, match="run python -m benchmarks loss"):
+        runpy.run_module("benchmarks.loss", run_name="__main__")

@@ -38,7 +38,7 @@ class Choices(NamedTuple):
 
     members: NDArray[np.int64]  # (c + 1, n)
     raw: NDArray[np.float64]  # (c + 1, n) what a candidate adds to the anchor
-    score: NDArray[np.float64]  # (c + 1, n) the same with a bound on what is still to come
+    score: NDArray[np.float64]  # (3 c + 1, n) the same with a bound on what is still to come; then `tally`
     sizes: NDArray[np.int64]  # (c + 1,)
     base: NDArray[np.float64]  # (c + 1,) what the anchor brings
     next: NDArray[np.int64]  # (c + 1,) the category that is next
@@ -61,7 +61,7 @@ def scratch(columns: int, categories: int, depth: int, n: int) -> tuple[Choices,
     choices = Choices(
         np.empty(rows, np.int64),
         np.empty(rows),
-        np.empty(rows),
+        np.empty((3 * columns + 1, max(n, categories))),
         np.zeros(columns + 1, np.int64),
         np.zeros(columns + 1),
         np.zeros(columns + 1, np.int64),
@@ -71,14 +71,48 @@ def scratch(columns: int, categories: int, depth: int, n: int) -> tuple[Choices,
 
 
 @inner
-def tally(prices, choices, depth, anchor):
-    """Count the categories of a column among the candidates."""
-    there = choices.there[depth]
+def tally(prices, choices, depth, anchor, need):
+    """Count the categories of a column among the candidates, and note what choosing each costs at least.
+
+    Row ``c + 1 + depth`` of ``score`` gets the least score of each category's candidates if it is not the
+    one that is published; row ``2 c + 1 + depth`` the least scores of all candidates, sorted.
+    """
+    columns, size, m = prices.weights.shape[0], choices.sizes[depth], need + 1
+    there, codes, own = choices.there[depth], prices.codes[depth], prices.codes[depth, anchor]
+    score, lowest = choices.score[depth + 1], choices.score[columns + 1 + depth]
+    weight, pair, still = prices.weights[depth], prices.pairs[depth] / m, prices.near[depth + 1, m - 2]
     for v in range(there.shape[0]):
         there[v] = 0
-    there[prices.codes[depth, anchor]] += 1
-    for t in range(choices.sizes[depth]):
-        there[prices.codes[depth, choices.members[depth, t]]] += 1
+        lowest[v] = np.inf
+    for t in range(size):
+        i = choices.members[depth, t]
+        v = codes[i]
+        value = choices.raw[depth, t] + weight - (0.0 if v == own else pair) + still[i] / (2.0 * m)
+        score[t] = value
+        there[v] += 1
+        lowest[v] = min(lowest[v], value)
+    select(score, size, need, choices.score[2 * columns + 1 + depth])
+
+
+@inner
+def prospect(prices, choices, depth, v, need):
+    """Return what candidates cost at least if category v is published: `choose` would say no less.
+
+    Some of them have the category, as many as there are at most, and cost the least of these; the others
+    cost the least of all.
+    """
+    columns = prices.weights.shape[0]
+    least = choices.score[2 * columns + 1 + depth]
+    having = choices.score[columns + 1 + depth, v] - prices.weights[depth]
+    left = choices.there[depth, v]
+    total = 0.0
+    for q in range(need - 1, -1, -1):
+        if left > 0 and having < least[q]:
+            total += having
+            left -= 1
+        else:
+            total += least[q]
+    return total
 
 
 @inner
@@ -232,7 +266,7 @@ def price_anchor(prices, cuts, choices, work, anchor, m, limit, budget, values, 
         return result, nodes, lower
     depth = min(0, m)
     if columns > 0:
-        tally(prices, choices, 0, anchor)
+        tally(prices, choices, 0, anchor, need)
         choices.next[0] = 0
     while depth >= 0:
         if depth == columns:
@@ -258,7 +292,10 @@ def price_anchor(prices, cuts, choices, work, anchor, m, limit, budget, values, 
         choices.next[depth] = v + 1
         own = prices.codes[depth, anchor]
         v = own if v == 0 else v - 1 if v <= own else v  # the anchor's own first: it is the likeliest
-        if choices.there[depth, v] == 0:
+        wrong = 0.0 if v == own else prices.weights[depth]
+        if choices.there[depth, v] == 0 and v != own:  # nobody has it
+            continue
+        if choices.base[depth] + wrong + prospect(prices, choices, depth, v, need) >= room:
             continue
         bound = choose(prices, choices, depth, anchor, v, need, room, work.least)
         if bound >= room:
@@ -269,7 +306,7 @@ def price_anchor(prices, cuts, choices, work, anchor, m, limit, budget, values, 
             continue
         depth += 1
         if depth < columns:
-            tally(prices, choices, depth, anchor)
+            tally(prices, choices, depth, anchor, need)
             choices.next[depth] = 0
     if result > 0:
         lower = min(lower, values[0])

@@ -111,9 +111,10 @@ def _search(state: State, ctx: Context) -> None:
     """Solve and cut the relaxation while that helps; then look for partitions in ever larger regions."""
     planned = min(LONGEST, ctx.spent + ctx.left)
     state.leap(ctx.limited(FIRST * planned))
-    solved = relax(state, ctx.limited(FIRST * planned))
-    if not solved and not state.closed and state.flat and state.nodes > HARD * state.n:
-        climb(state, ctx.limited(CLIMB * planned))
+    if state.flat:  # prices of smaller groups are of squares
+        solved = relax(state, ctx.limited(FIRST * planned))
+        if not solved and not state.closed and state.nodes > HARD * state.n:
+            climb(state, ctx.limited(CLIMB * planned))
     if state.enough is not None or not state.flat:  # the bound is all that is wanted, or can be had
         tighten(state, ctx)
         return

@@ -8,17 +8,24 @@ from voronym.core.context import Context
 WIDTH = 0.15
 """Half width of the box around the best feasible prices, as a share of them."""
 
+SOLVED, WIDER = 0.003, 2.0
+"""Relative gap at which the problem inside the box is as good as solved: then the box becomes wider."""
+
+BUDGET = 1000
+"""Nodes for an anchor at first: a search that ends at its limit finds groups, but proves hardly anything."""
+
 CONVERGED = 1e-6
 """Relative gap between the restricted problem and the bound that counts as solved."""
 
 
-def relax(state: Prices, ctx: Context, *, budget: int = 300, enough: float = CONVERGED) -> bool:
+def relax(state: Prices, ctx: Context, *, budget: int = BUDGET, enough: float = CONVERGED) -> bool:
     """Solve the linear relaxation by adding groups of negative reduced cost; return whether it was solved.
 
     Prices of a restricted problem swing wildly; two things tame them. A box around the best feasible prices
     found so far (artificial columns pay for leaving it) keeps them near what is known to be good, and groups
     are priced half way between the two. Both end by themselves: the box moves with the bound, and widens
-    where it binds at the end; the half becomes a quarter, and so on, when there are no more groups to add.
+    where it binds and the problem inside is nearly solved, or at the end; the half becomes a quarter, and so
+    on, when there are no more groups to add.
 
     Every pricing proves a bound, so the best so far is true whenever this is stopped.
     """
@@ -38,11 +45,13 @@ def relax(state: Prices, ctx: Context, *, budget: int = 300, enough: float = CON
             if smooth > 0.01:
                 smooth /= 2.0
             elif not inside:
-                width *= 2.0
+                width *= WIDER
             elif priced.complete:
                 return True
         if not priced.complete and state.bound <= before:
             budget *= 3
         if new == 0 or state.bound > before:
+            if not inside and master.objective - state.bound < SOLVED * master.objective:
+                width *= WIDER
             master.box(state.center, width)
     return False

@@ -17,6 +17,7 @@ from voronym.refiners.chain import Boldness, Chain
 from voronym.refiners.exchange import KICKS, ExchangeOptions, exchange
 from voronym.refiners.registry import refiner
 from voronym.refiners.work import Ints
+from voronym.space.published import PublishedPoints
 
 BLOCK = 6_000
 """Records annealed together: their data fit a core's cache."""
@@ -28,6 +29,8 @@ POLISH = 0.15
 """Share of the time for `exchange` after annealing, on a table of a single block."""
 EFFORT = 2.5e7
 """Perturbations without a time limit, times k² coordinates, the cost of one: a few seconds."""
+SQUARES, MODES = 0.003, 0.03
+"""Usual shares of jumps. Few shifts and swaps change the category that a group publishes; new groups do."""
 LIGHT = 6
 """Largest k for which longer annealing ends with more perturbations: one costs k² moves."""
 
@@ -42,8 +45,11 @@ class AnnealOptions(Options):
         check=number(above=0.0),
     )
     candidates: int = option(20, "nearest neighbours that a record may follow", check=whole(1))
-    jumps: float = option(
-        0.003, "share of the proposals that change the number of groups", check=number(0.0, 1.0)
+    jumps: float | None = option(
+        None,
+        "share of the proposals that change the number of groups; by default 0.003, and 0.03 where groups "
+        "publish the most frequent category",
+        check=number(0.0, 1.0),
     )
 
 
@@ -86,7 +92,8 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
     best = split_large(problem, part.labels, ctx.quiet())
     if best.n_cells == 1 or problem.total == 0.0:
         return best
-    bold = Boldness(options.candidates, float(options.jumps))
+    usual = MODES if isinstance(problem.records, PublishedPoints) else SQUARES
+    bold = Boldness(options.candidates, usual if options.jumps is None else float(options.jumps))
     if problem.n > BLOCK:
         for turn in range(ROUNDS):
             here = ctx.part(turn / ROUNDS, (turn + 1) / ROUNDS, time=1.0 / (ROUNDS - turn))
