@@ -60,9 +60,11 @@ test: style $(WARM)  ## the whole test suite, under ten minutes on two cores
 test-all: style $(WARM)  ## everything, the slow tests included
 	$(call both,$(PYTEST) --hypothesis-profile=thorough)
 
-test-stores: $(WARM)  ## sources and sinks in S3, Delta and Iceberg, which a plain install skips
+test-stores: $(WARM)  ## sources and sinks in object stores, Delta and Iceberg, which a plain install skips
 	$(BIN)/python -m pip install --quiet --editable '.[test-stores]'
-	$(PYTEST) -m "not slow" tests/table/test_matrix.py tests/table/test_s3.py tests/table/test_sinks.py tests/scale/test_afar.py
+	if command -v npm > /dev/null; then npm install --silent --no-save --prefix $(VENV) azurite; fi
+	$(PYTEST) -m "not slow" tests/table/test_matrix.py tests/table/test_s3.py tests/table/test_clouds.py \
+		tests/table/test_sinks.py tests/scale/test_afar.py
 
 # Without extras, in environments of their own: the oldest version that each dependency declares, and the newest
 # ones on every Python that uv finds on this machine.

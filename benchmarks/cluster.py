@@ -293,7 +293,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=64)
     parser.add_argument("--leaf", type=int, default=250_000)
     parser.add_argument(
-        "--grouping", type=float, default=45.0, help="microseconds a row, as the plan's probe"
+        "--grouping", type=float, default=20.0, help="microseconds a row, as the plan's probe"
     )
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()

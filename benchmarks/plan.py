@@ -140,6 +140,7 @@ def fit(runs: list[dict[str, Any]]) -> None:
     """Fit the constants to runs with one worker, then those of several workers to the others."""
     alone = [run for run in runs if run["workers"] == 1]
     cost.REFERENCE = float(np.median([run["speed"] for run in runs]))
+    cost.BEGIN = float(np.median([run["wall"] - sum(run["stages"].values()) for run in alone]))
     seen: dict[str, list[tuple[list[float], float]]] = {}
     for run in alone:
         run["pace"] = run["speed"] / cost.REFERENCE
@@ -190,7 +191,7 @@ def processor(run: dict[str, Any]) -> float:
     stages = features(run)
     pace, rounds = run["speed"] / cost.REFERENCE, run["rounds"]
     tasks = sum(stage.tasks * cost.seconds_of(stage, rounds, run["grouping"], pace) for stage in stages)
-    return tasks + (run["workers"] > 1) * 3 * cost.START * pace
+    return tasks + cost.BEGIN * pace + (run["workers"] > 1) * 3 * cost.START * pace
 
 
 def tell(what: str, run: dict[str, Any], expected: float) -> None:
@@ -236,8 +237,8 @@ def main() -> None:
     if given.held:
         return
     fit([run for case, run in cases.items() if case in FITTED])
-    print(f"REFERENCE = {cost.REFERENCE:.4g}; START = {cost.START:.3g}; TOGETHER = {cost.TOGETHER:.3g}; "
-          f"FIRST, OTHERS = {cost.FIRST:.3g}, {cost.OTHERS:.3g}")  # fmt: skip
+    print(f"REFERENCE = {cost.REFERENCE:.4g}; BEGIN = {cost.BEGIN:.3g}; START = {cost.START:.3g}; "
+          f"TOGETHER = {cost.TOGETHER:.3g}; FIRST, OTHERS = {cost.FIRST:.3g}, {cost.OTHERS:.3g}")  # fmt: skip
     for name, made in cost.COSTS.items():
         print(f'    "{name}": Cost({made.task:.3g}, {made.row:.3g}, {made.file:.3g}),')
     usual = {case for case in cases if case in FITTED and case[2] == LEAF}  # the others tell what files cost

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -83,6 +84,26 @@ def test_the_release_is_the_same(tmp_path: Path, make: Callable[[Path], dict[str
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+def test_a_source_in_a_store_has_its_work_there_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from voronym.cli import main
+
+    data = write(people(900), tmp_path / "data", 2)
+    vr.anonymize(data, output=tmp_path / "near", **ASKED)
+    for file in data.iterdir():
+        fsspec.filesystem("memory").put_file(str(file), f"/data/{file.name}")
+    words = ["--key", ",".join(ROLES["keys"]), "--confidential", "ill", "--identifier", "name", "-k", "4"]
+    words += ["--order", "grade=low<mid<high", "--leaf", "300", "--workers", "1", "--work", WORK]
+    monkeypatch.setattr(
+        "sys.argv",
+        ["voronym", "anonymize", "memory://data/*.parquet", "-o", str(tmp_path / "out"), *words],
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert rows(tmp_path / "out").equals(rows(tmp_path / "near"))
+    assert there() == [f"/data/{file.name}" for file in sorted(data.iterdir())]
+
+
 def test_a_measurement_is_the_same(data: Path) -> None:
     asked: dict[str, Any] = {"keys": ROLES["keys"], "confidential": ["ill"], "workers": 1}
     assert str(vr.measure(data, work=WORK, **asked)) == str(vr.measure(data, **asked))
@@ -152,9 +173,32 @@ def test_the_folder_of_another_machine_is_left_alone(tmp_path: Path, monkeypatch
     fsspec.filesystem("memory").rm("/", recursive=True)
 
 
+@pytest.mark.parametrize("outputs", [["one/out", "other/out"], ["memory://out/one.parquet"] * 2])
+def test_another_run_in_the_same_place_is_left_alone(tmp_path: Path, outputs: list[str]) -> None:
+    """Work folders are called by the name of the output, and all of them `release` if that is an address."""
+    data, asked = write(people(900), tmp_path / "data", 2), {**ASKED, "work": WORK, "engine": "local"}
+    places = [str(tmp_path / name) if ":" not in name else name for name in outputs]
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    others: list[Any] = []
+
+    def release(number: int, **more: Any) -> None:
+        others.append(vr.anonymize(data, output=places[number], overwrite=True, **more, **asked))
+
+    def meanwhile(step: vr.Progress) -> None:
+        if "round 2" in step.stage and not others:
+            thread = threading.Thread(target=release, args=[1], kwargs={"resume": ":" not in places[1]})
+            thread.start()
+            thread.join()
+
+    release(0, progress=meanwhile)
+    assert len(others) == 2
+    assert not [name for name in there() if "/work/" in name]
+
+
 @pytest.mark.parametrize(
     ("work", "more", "message"),
-    [("memory://work", {"workers": 2}, "memory of one process"), ("az://bucket/work", {}, "az:// is none")],
+    [("memory://work", {"workers": 2}, "memory of one process"), ("sftp://host/work", {}, "sftp:// is none")],
 )  # fmt: skip
 def test_stores_that_will_not_do(data: Path, tmp_path: Path, work: str, more: Any, message: str) -> None:
     with pytest.raises(vr.VoronymError, match=message):

@@ -49,7 +49,7 @@ def anonymize(asked: Asked, outputs: Outputs, format: str | None) -> None:  # no
 
     from voronym.request.request import Request
     from voronym.run.parts.door import release_parts
-    from voronym.run.source import as_files
+    from voronym.run.source import as_files, home_of
     from voronym.table.places import place_of
 
     style, output = dict(outputs.writing), outputs.release
@@ -57,7 +57,7 @@ def anonymize(asked: Asked, outputs: Outputs, format: str | None) -> None:  # no
     if there is None or there[0].holds_files:
         refuse({"out_table": style.pop("table", None)})
     reading = reading_of(asked)
-    home = asked.typed.get("work") or (output.absolute().parent if there is None else None)
+    home = home_of(asked.typed.get("work"), output)
     with common.ticker(not outputs.json) as bar, as_files(asked.source, home, reading) as source:
         bar.begin("looking", 0.0)
         request = Request.of(asked.choices(columns_of(source, reading)))

@@ -356,7 +356,7 @@ def check_work(work: str | None, engine: str, workers: int | None) -> None:
         )
 
 
-STORES = ("s3", "s3a", "gs", "gcs", "memory")
+STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "memory")
 """Stores that refuse to give a file a name that is taken."""
 
 

@@ -30,7 +30,7 @@ from voronym.request.request import Request, takes_choices
 from voronym.request.rules import check_ledger
 from voronym.request.wording import DECLARED
 from voronym.run.memory import make_release
-from voronym.run.source import as_files, collected, engine_of_frame, has_parts, is_frame
+from voronym.run.source import as_files, collected, engine_of_frame, has_parts, home_of, is_frame
 from voronym.table.places import place_of
 from voronym.table.read import fitting, load, read
 from voronym.table.table import Table
@@ -249,9 +249,7 @@ def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any
     private = tempfile.mkdtemp(prefix="voronym-") if output is None else None
     target = Path(private) / "release" if private is not None else Path(output)  # type: ignore[arg-type]
     try:
-        home = target.absolute().parent if output is None or place_of(output) is None else None
-        work = request.run.work
-        with as_files(data, home if work is None or place_of(work) else work, how["reading"]) as files:
+        with as_files(data, home_of(request.run.work, target), how["reading"]) as files:
             from voronym.run.parts.door import release_parts  # not waited for by a table in memory
 
             release = release_parts(files, target, request, **how)

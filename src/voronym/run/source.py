@@ -54,6 +54,13 @@ def is_frame(data: object) -> bool:
     return not isinstance(data, (str, os.PathLike, list, tuple))
 
 
+def home_of(work: str | os.PathLike[str] | None, output: Path) -> str | os.PathLike[str] | None:
+    """Return where a source is laid down: with the work or beside the output, if on this machine."""
+    if work is not None and place_of(work) is None:
+        return work
+    return output.absolute().parent if place_of(output) is None else None
+
+
 @contextlib.contextmanager
 def as_files(
     data: Any, beside: str | os.PathLike[str] | None, reading: Mapping[str, Any] | None = None

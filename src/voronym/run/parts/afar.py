@@ -55,9 +55,14 @@ def is_afar(path: object) -> bool:
     return isinstance(path, Afar)
 
 
-def folder_in(place: Path, name: str) -> Path:
-    """Return a folder in a store; its name cannot be guessed, and tells whether this machine made it."""
-    return place / f".{name}.work-{machine()}-{secrets.token_hex(8)}"
+def folder_in(place: Path, name: str, output: str = "") -> Path:
+    """Return a folder in a store; its name cannot be guessed, and tells its run to `is_of`."""
+    return place / f".{name}.work-{_mark(output)}-{secrets.token_hex(8)}"
+
+
+def is_of(work: Path, output: str) -> bool:
+    """Whether a run on this machine made a work folder, for the same output."""
+    return f".work-{_mark(output)}-" in work.name
 
 
 def listed(place: Path) -> list[Path]:
@@ -70,9 +75,9 @@ def listed(place: Path) -> list[Path]:
         raise WriteError(f"the store of the work folder does not answer ({type(error).__name__})") from None
 
 
-def machine() -> str:
-    """Return a short name of this machine that says nothing about it."""
-    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+def _mark(output: str) -> str:
+    """Return a short name of an output of this machine that says nothing about either."""
+    return hashlib.sha256(f"{socket.gethostname()}\0{output}".encode()).hexdigest()[:8]
 
 
 def put(temporary: Path, path: Path) -> None:

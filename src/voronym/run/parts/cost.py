@@ -2,7 +2,8 @@
 
 A stage has tasks that do not need each other. A task costs a fixed time, a time for each of its rows, and one
 for each file of the work folder that it looks into. Grouping is tried on the data at hand; all else is scaled
-by how fast this machine sorts. Stages of one task are the serial part.
+by how fast this machine sorts. Stages of one task are the serial part, and what is before and
+after all stages.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from voronym.run.parts.source import PART
 
 REFERENCE = 0.05435
 """Processor seconds that `speed` took on the machine of the measured runs."""
+BEGIN = 1.35
+"""Seconds before the first stage and after the last: loading the program, finding files, giving names."""
 START = 3.0
 """Seconds until worker processes of this machine are ready; they restart before writing and counting."""
 TOGETHER = 1.0
@@ -153,8 +156,8 @@ def foresee(
     """
     rounds = sum(1 for stage in stages if "@" in stage.name)
     at_once = workers if cores is None else min(workers, cores)
-    out: dict[str, float] = {}
-    serial, running = 0.0, False
+    out = {"begin": BEGIN * pace}
+    serial, running = out["begin"], False
     for stage in stages:
         each = seconds_of(stage, rounds, grouping, pace)
         width = min(at_once, stage.tasks)

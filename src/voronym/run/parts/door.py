@@ -118,7 +118,7 @@ def release_parts(
         else:
             final = passing_till_the_end() / "release"
         place = final.parent if work is None else work.absolute()
-        made = folders(place, final, resume=run.resume)
+        made = folders(place, final, resume=run.resume, output="" if there is None else there[1])
         job = job_of(
             files,
             made.work,

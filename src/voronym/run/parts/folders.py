@@ -36,7 +36,7 @@ class Folders:
     before: Job | None = None
 
 
-def folders(place: Path, target: Path, *, resume: bool) -> Folders:
+def folders(place: Path, target: Path, *, resume: bool, output: str = "") -> Folders:
     """Return the folders of a run; both are removed when the block of `together` ends, unless to be resumed.
 
     Nobody else makes the same target until then. What a run that was killed left is resumed, or removed.
@@ -49,13 +49,16 @@ def folders(place: Path, target: Path, *, resume: bool) -> Folders:
         What the release is to be called.
     resume : bool
         Whether to go on with what is there, and to leave it when interrupted.
+    output : str
+        The address of a release that goes elsewhere in the end; by it a run in a store knows its own folders.
     """
+    output = output or str(target)
     locked = claim(target)
     if not afar.is_afar(place) and _made(place):
         at_the_end(lambda _: _tidy(place))
-    here = _left(place, target, resume=resume, locked=locked)
+    here = _left(place, target, output, resume=resume, locked=locked)
     if here is None:
-        here = _private_pair(place, target)
+        here = _private_pair(place, target, output)
 
     def end(failed: BaseException | None) -> None:
         if not _kept(failed, resume):
@@ -140,12 +143,12 @@ def check_place(place: Path) -> None:
             )
 
 
-def _left(place: Path, target: Path, *, resume: bool, locked: bool) -> Folders | None:
+def _left(place: Path, target: Path, output: str, *, resume: bool, locked: bool) -> Folders | None:
     """Find the remains of an earlier run to this target; remove those that are not resumed."""
     name, away = re.compile(re.escape(f".{target.name}.work") + r"(-\w{8,})*"), afar.is_afar(place)
     there = [path for path in afar.listed(place) if name.fullmatch(path.name)]
     if away and not resume:  # of a run on another machine it is not known whether it is dead
-        there = [path for path in there if f".work-{afar.machine()}-" in path.name]
+        there = [path for path in there if afar.is_of(path, output)]
     known = {
         path: _job(path, target, resume=resume, locked=locked) for path in there if away or is_ours(path)
     }
@@ -164,8 +167,12 @@ def _left(place: Path, target: Path, *, resume: bool, locked: bool) -> Folders |
         for path in ours:
             _remove(path)
         for path, job in known.items():
-            if job is None:  # of another target; or nothing was written down before it was killed
-                _remove(path) if away else _tidy(path)
+            if (
+                job is None and not away
+            ):  # of another target; or nothing was written down before it was killed
+                _tidy(path)
+            elif job is None and afar.is_of(path, output) and not _lives(path, target):
+                _remove(path)
         for path in target.parent.iterdir():
             if _is_waiting(path, target) and _may_go(path) and (out is None or path != out.release):
                 shutil.rmtree(path, ignore_errors=True)
@@ -201,10 +208,19 @@ def _job(work: Path, target: Path, *, resume: bool, locked: bool) -> Job | None:
     return job if getattr(job, "target", None) == target else None
 
 
-def _private_pair(place: Path, target: Path) -> Folders:
+def _lives(work: Path, target: Path) -> bool:
+    """Whether a run to the same address is at work: each makes its release in a passing folder of its own."""
+    try:
+        other: Path = spill.recall(work / spill.JOB).target
+    except (OSError, ReadError):
+        return False
+    return other != target and other.parent.exists()
+
+
+def _private_pair(place: Path, target: Path, output: str) -> Folders:
     release = _private(target.parent, f".{target.name}.new-")
     if afar.is_afar(place):
-        return Folders(afar.folder_in(place, target.name), release)
+        return Folders(afar.folder_in(place, target.name, output), release)
     try:
         return Folders(_private(place, f".{target.name}.work-"), release)
     except BaseException:
