@@ -20,11 +20,12 @@ from location.client import clients, of
 from location.town_hall import PASSWORD, join, quick_token, scattered, service
 from voronym.errors import InputError
 from voronym_location.cli import keeping
-from voronym_location.errors import Unavailable
+from voronym_location.errors import Busy, Unavailable
 from voronym_location.provider import Provider
 from voronym_location.sealing import Place, Seal
 from voronym_location.statements import Statement
 from voronym_location.store import Store, upgrade
+from voronym_location.store.locks import hold
 
 
 @pytest.mark.parametrize("verb", [keeping.rotate_homes, keeping.rotate_key, keeping.after_restore])
@@ -89,6 +90,25 @@ def test_the_key_of_homes_is_replaced_and_taken_away(tmp_path: Path, database: s
         assert server.rotate_homes(plain=True) == 40
     with service(tmp_path, database=database) as server:
         assert server.home(quick_token(server, "p5@example.org")) == before
+
+
+def test_the_key_of_homes_is_not_replaced_under_a_service_that_runs(tmp_path: Path, database: str) -> None:
+    """It would go on sealing with the old key, which is in no file then: nobody could read those homes."""
+    keys = tmp_path / "etc" / "homes.key"
+    Seal().renewed().write(keys)
+    given, old = {"database": database, "home_key": str(keys)}, keys.read_bytes()
+    with service(tmp_path, **given) as runs, service(tmp_path, **given) as server:
+        server.import_directory(scattered(12))
+        with (
+            hold(runs.store, "serving", "", shared=True),
+            hold(server.store, "serving", "", shared=True),  # two processes may serve
+            pytest.raises(Busy, match="end it first"),
+        ):
+            server.rotate_homes()
+        assert keys.read_bytes() == old
+        assert server.rotate_homes() == 12
+        with hold(runs.store, "serving", ""), pytest.raises(Busy, match="is taken"):
+            hold(server.store, "serving", "it is taken", shared=True).__enter__()
 
 
 def test_keys_of_homes_that_others_may_read_are_refused(tmp_path: Path) -> None:
