@@ -22,7 +22,7 @@ from voronym_location.sealing import Seal
 from voronym_location.settings import ServiceSettings
 from voronym_location.statements import Signer
 from voronym_location.store import Store
-from voronym_location.store.locks import hold
+from voronym_location.store.locks import RUNNING, hold
 from voronym_location.store.tables import account, cohort, desk, epoch, home, member, token
 
 BATCH = 2000
@@ -134,8 +134,7 @@ class Operations:
         file = self.settings.home_keys
         if file is None:
             raise InputError("the setting 'home_key' names no file: where shall the key of homes be?")
-        running = "the service runs, and knows the old key alone: end it first. Nothing was changed"
-        with hold(self.store, "serving", running):
+        with hold(self.store, "serving", RUNNING):
             return self._seal_all(file, plain=plain)
 
     def _seal_all(self, file: Path, *, plain: bool) -> int:

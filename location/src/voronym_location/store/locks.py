@@ -15,6 +15,7 @@ __all__ = ["hold"]
 
 NUMBERS = {"epoch": 7302, "serving": 7303}
 """PostgreSQL's locks have numbers; beside a file they are files."""
+RUNNING = "the service runs: end it first. Nothing was changed"
 
 
 @contextlib.contextmanager
