@@ -19,8 +19,8 @@ import pytest
 PACKAGING = Path(__file__).parents[1] / "packaging"
 
 
-def load(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(f"packaging_{name}", PACKAGING / f"{name}.py")
+def load(name: str, folder: Path = PACKAGING) -> Any:
+    spec = importlib.util.spec_from_file_location(f"packaging_{name}", folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -82,6 +82,15 @@ def test_conda_asks_for_what_the_wheel_asks_for() -> None:
     assert asked == [f"python {project()['requires-python']}", *(
         item.replace(">=", " >=") for item in project()["dependencies"]
     )]  # fmt: skip
+
+
+def test_a_wheel_is_named_after_the_oldest_system_that_it_runs_on() -> None:
+    tag = load("hatch_build", ROOT).platform_tag
+    gnu = [f"manylinux_2_{minor}_x86_64" for minor in range(39, 16, -1)] + ["linux_x86_64"]
+    assert tag(b"memset GLIBC_2.2.5 log GLIBC_2.29", gnu) == "manylinux_2_29_x86_64"
+    assert tag(b"memset GLIBC_2.2.5", gnu) == "manylinux_2_17_x86_64"
+    assert tag(b"", ["musllinux_1_2_x86_64", "linux_x86_64"]) == "musllinux_1_2_x86_64"
+    assert tag(b"", ["macosx_14_0_arm64"]) == "macosx_14_0_arm64"
 
 
 @pytest.mark.slow
