@@ -7,14 +7,31 @@ compiled when they are first called. ``HATCH_BUILD_NO_HOOKS=true`` leaves it out
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import platform_tags
+
+OLDEST = 2, 17
+"""The oldest version of the GNU C library that Python's own wheels are made for."""
+
+
+def platform_tag(code: bytes, tags: Sequence[str]) -> str:
+    """Return the tag of the oldest platform that the machine code runs on, of those that pip knows here.
+
+    With the GNU C library that is the newest version of it that the code asks for, and not the one of the
+    machine that builds: the wheel has the same name wherever it is built, and older systems can install it.
+    """
+    asked = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", code)]
+    wanted = "manylinux_{}_{}_".format(*max([OLDEST, *asked]))
+    common = [tag for tag in tags if tag.startswith(("manylinux_", "musllinux_"))]  # what PyPI takes
+    return next((tag for tag in common if tag.startswith(wanted)), [*common, *tags][0])
 
 
 class MachineCode(BuildHookInterface):  # type: ignore[type-arg]
@@ -38,9 +55,8 @@ class MachineCode(BuildHookInterface):  # type: ignore[type-arg]
         for name in ("native.so", "native.json"):
             build_data["force_include"][str(Path(self._folder.name) / name)] = f"voronym/_kernels/{name}"
         build_data["pure_python"] = False
-        tags = list(platform_tags())
-        common = (tag for tag in tags if tag.startswith(("manylinux_", "musllinux_")))  # what PyPI takes
-        build_data["tag"] = f"py3-none-{next(common, tags[0])}"
+        code = (Path(self._folder.name) / "native.so").read_bytes()
+        build_data["tag"] = f"py3-none-{platform_tag(code, list(platform_tags()))}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Remove what was compiled."""

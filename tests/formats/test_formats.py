@@ -115,3 +115,31 @@ def test_every_file_says_which_version_made_it(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "l.ledger") as base:
         assert base.execute("select value from facts where name = 'voronym'").fetchone() == (vr.__version__,)
     assert vr.Recipe.load(OLD / "recipe.toml").versions["voronym"] == "0.1.0"
+
+
+def test_pages_lists_and_figures_say_which_version_made_them(tmp_path: Path) -> None:
+    from voronym.cli.check import write_checklist
+    from voronym.policy import check
+    from voronym.run.parts.watching import Watch
+
+    made = check(vr.datasets.hospital(60, seed=1), "internal-research", keys=["age"])
+    for suffix in ("html", "json", "txt"):
+        write_checklist(made, tmp_path / f"list.{suffix}")
+    generator = f'<meta name="generator" content="voronym {vr.__version__}">'
+    assert generator in (tmp_path / "list.html").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "list.json").read_text(encoding="utf-8"))["voronym"] == vr.__version__
+    assert (tmp_path / "list.txt").read_text(encoding="utf-8").endswith(f"voronym {vr.__version__}.\n")
+    assert f'voronym_build_info{{version="{vr.__version__}"}} 1' in Watch().text()
+
+
+def test_what_the_location_service_gives_says_which_version_made_it(tmp_path: Path) -> None:
+    from location.town_hall import join, service
+    from voronym_location.metrics import Metrics
+    from voronym_location.model import Census, Model
+
+    assert f'voronym_build_info{{version="{vr.__version__}"}} 1' in Metrics().text(None, True)
+    places = np.random.default_rng(1).normal(0.0, 0.02, (40, 2)) + np.array([48.0, 11.0])
+    model = Model.design(Census(places, np.full(40, 10.0), 1000.0), 3)
+    assert model.to_dict()["voronym"] == vr.__version__
+    with service(tmp_path) as server:
+        assert server.export(join(server, "ada@example.org"))["voronym"] == vr.__version__

@@ -264,6 +264,46 @@ def test_attributes_cannot_be_changed_under_living_groups(tmp_path: Path) -> Non
         assert "pets" in waiting.reason  # type: ignore[union-attr]
 
 
+def test_a_draft_is_refused_when_settings_changed_since(tmp_path: Path) -> None:
+    """Before the first group: fewer attributes, other values, another order, another k."""
+    fewer = {"born": ASKED["born"]}
+    other = ASKED | {"sex": {"kind": "nominal", "values": ["f", "m", "x", "d"]}}
+    turned = dict(reversed(ASKED.items()))
+    with service(tmp_path, attributes=ASKED) as server:
+        server.import_directory(entries(60))
+        server.preview_epoch()
+    for change in (
+        {"attributes": fewer},
+        {"attributes": other},
+        {"attributes": turned},
+        {"epochs": {"k": 12}},
+    ):
+        with (
+            service(tmp_path, **({"attributes": ASKED} | change)) as server,
+            pytest.raises(BadRequest, match="discard the draft and look at the next epoch again"),
+        ):
+            server.publish_preview()
+    with service(tmp_path, attributes=ASKED) as server:
+        assert server.publish_preview()["served"] > 50
+
+
+def test_a_sealed_home_is_as_long_with_attributes_as_without() -> None:
+    seal, asked = Seal([bytes(32)]), Attributes.of(ASKED)
+    facts = (
+        "",
+        asked.write(PERSON),
+        asked.write({"born": 1980.123456789, "schooling": "university", "sex": "x"}),
+    )
+    assert len({len(seal.close(7, Place(48.0, 11.0, 3, text))["sealed"]) for text in facts}) == 1
+    assert [seal.open(7, seal.close(7, Place(48.0, 11.0, 3, text))).attributes for text in facts] == [*facts]
+    long = {"kind": "nominal", "values": ["a", "\u00e9" * 60]}  # six bytes each, as JSON has them
+    with pytest.raises(InputError, match="has room for 256"):
+        Attributes.of({"work": long})
+    for low, high in ((0, 1e300), (-1e300, 0)):
+        with pytest.raises(InputError, match="has room for 256"):
+            Attributes.of({"size": {"kind": "numeric", "low": low, "high": high}})
+
+
 def test_old_databases_go_on_without_attributes(tmp_path: Path, database: str) -> None:
     """Up from the version before, and down again: the same statement, the same signed bytes."""
     from alembic import command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -20,11 +21,12 @@ from location.client import clients, of
 from location.town_hall import PASSWORD, join, quick_token, scattered, service
 from voronym.errors import InputError
 from voronym_location.cli import keeping
-from voronym_location.errors import Unavailable
+from voronym_location.errors import Busy, Unavailable
 from voronym_location.provider import Provider
 from voronym_location.sealing import Place, Seal
 from voronym_location.statements import Statement
-from voronym_location.store import Store, upgrade
+from voronym_location.store import Store, is_sound, upgrade
+from voronym_location.store.locks import hold
 
 
 @pytest.mark.parametrize("verb", [keeping.rotate_homes, keeping.rotate_key, keeping.after_restore])
@@ -91,6 +93,25 @@ def test_the_key_of_homes_is_replaced_and_taken_away(tmp_path: Path, database: s
         assert server.home(quick_token(server, "p5@example.org")) == before
 
 
+def test_the_key_of_homes_is_not_replaced_under_a_service_that_runs(tmp_path: Path, database: str) -> None:
+    """It would go on sealing with the old key, which is in no file then: nobody could read those homes."""
+    keys = tmp_path / "etc" / "homes.key"
+    Seal().renewed().write(keys)
+    given, old = {"database": database, "home_key": str(keys)}, keys.read_bytes()
+    with service(tmp_path, **given) as runs, service(tmp_path, **given) as server:
+        server.import_directory(scattered(12))
+        with (
+            hold(runs.store, "serving", "", shared=True),
+            hold(server.store, "serving", "", shared=True),  # two processes may serve
+            pytest.raises(Busy, match="end it first"),
+        ):
+            server.rotate_homes()
+        assert keys.read_bytes() == old
+        assert server.rotate_homes() == 12
+        with hold(runs.store, "serving", ""), pytest.raises(Busy, match="is taken"):
+            hold(server.store, "serving", "it is taken", shared=True).__enter__()
+
+
 def test_keys_of_homes_that_others_may_read_are_refused(tmp_path: Path) -> None:
     keys = tmp_path / "homes.key"
     Seal().renewed().write(keys)
@@ -154,6 +175,44 @@ def test_a_backup_is_restored_and_nobody_goes_on_from_old_groups(tmp_path: Path)
         new = server.statement(token)
         assert isinstance(new, Statement)
         assert new.pseudonym != old.pseudonym
+
+
+DIES = """
+import os, sys
+from location.town_hall import join, service
+from pathlib import Path
+with service(Path(sys.argv[1])) as server:
+    server.submit_address(join(server, "new@example.org"), "street 3")
+    os._exit(9)
+"""
+
+
+def test_a_backup_is_restored_over_a_service_that_was_killed(tmp_path: Path) -> None:
+    """SQLite would write the log that is left beside the file into the restored one."""
+    live, copy = tmp_path / "live", tmp_path / "backup.db"
+    with service(live) as server:
+        server.import_directory(scattered(40))
+        server.run_epoch()
+        server.store.backup(copy)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-c", DIES, live], env=environment, check=False)
+    assert (live / "service.db-wal").stat().st_size > 0
+    (tmp_path / "broken.db").write_bytes(copy.read_bytes()[:20_000])
+    with pytest.raises(InputError, match="no sound backup"):
+        keeping.restore(tmp_path / "broken.db", folder=live)
+    with service(live) as server, hold(server.store, "serving", "", shared=True):
+        assert server._homes() == 41
+        with pytest.raises(Busy, match="end it first"):
+            keeping.restore(copy, folder=live)
+    subprocess.run([sys.executable, "-c", DIES.replace("new@", "other@"), live], env=environment, check=False)
+    keeping.restore(copy, folder=live)
+    with service(live) as server:
+        assert server._homes() == 40
+        assert server.run_epoch()["epoch"] == 2
+    assert is_sound(live / "service.db")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["backup.db", "broken.db", "live"]
+    with pytest.raises(InputError, match="there is no folder"):
+        keeping.restore(copy, folder=tmp_path / "mistyped")
 
 
 def test_migrations_go_up_and_down_with_people_in_them(tmp_path: Path, database: str) -> None:

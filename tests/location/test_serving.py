@@ -91,6 +91,15 @@ def test_a_mistyped_folder_does_not_become_a_service_of_nobody(tmp_path: Path) -
     assert not (tmp_path / "twon").exists()
 
 
+def test_what_is_missing_is_said_before_a_service_is_made(tmp_path: Path) -> None:
+    run, where = CliRunner(), ["--folder", str(tmp_path / "town")]
+    done = run.invoke(app, ["location", "import", str(tmp_path / "none.csv"), *where])
+    assert "cannot read the directory 'none.csv'" in str(done.exception)
+    done = run.invoke(app, ["location", "operator", "op@example.org", *where], input="")
+    assert "no password was given" in str(done.exception)
+    assert not (tmp_path / "town").exists()
+
+
 def test_a_port_that_somebody_has_is_said_before_anything_is_made(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

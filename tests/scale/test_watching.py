@@ -14,7 +14,9 @@ import voronym as vr
 from voronym.run.parts.job import ShortOfMemoryError
 from voronym.run.parts.runners.local import Local
 
-LINE = re.compile(r'# (HELP|TYPE) voronym_\w+ .+|voronym_\w+(\{stage="[a-z@0-9]+"\})? [0-9.e+-]+')
+LINE = re.compile(
+    r'# (HELP|TYPE) voronym_\w+ .+|voronym_\w+(\{(stage="[a-z@0-9]+"|version="[0-9.a-z]+")\})? [0-9.e+-]+'
+)
 ROLES: dict[str, Any] = {
     "keys": ["revenue", "branch"],
     "confidential": ["verdict"],

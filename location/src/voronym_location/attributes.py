@@ -15,6 +15,7 @@ from typing import Any
 from voronym.core.registry import meant
 from voronym.errors import InputError
 from voronym_location.errors import BadRequest
+from voronym_location.sealing import ROOM
 
 __all__ = ["Attribute", "Attributes"]
 
@@ -23,6 +24,8 @@ TAKEN = ("address", "latitude", "longitude", "email")
 """Columns of a directory: no attribute has such a name."""
 MOST = 64
 """Most values of a list: each is a coordinate."""
+FRACTION = 24
+"""Most characters of a number that is not whole: a sign, 17 digits, a point, an exponent."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,14 @@ class Attribute:
             raise BadRequest(f"{self.name} must be a number from {self.low:g} to {self.high:g}")
         return int(number) if number.is_integer() else number
 
+    @property
+    def longest(self) -> str:
+        """The value that takes most bytes as text, or a text of as many."""
+        if self.kind != "numeric":
+            return max(self.values, key=lambda value: len(json.dumps(value)))
+        whole = (len(str(int(bound))) for bound in (self.low, self.high) if bound is not None)
+        return "0" * max(FRACTION, *whole)
+
 
 class Attributes(tuple[Attribute, ...]):
     """All attributes of a service, in the order of the settings.
@@ -115,7 +126,18 @@ class Attributes(tuple[Attribute, ...]):
         """Read the table ``[attributes]`` of the settings."""
         if not all(isinstance(table, Mapping) for table in given.values()):
             raise InputError("declare each attribute in a table of its own: [attributes.NAME]")
-        return cls(Attribute.of(name, table) for name, table in given.items())
+        made = cls(Attribute.of(name, table) for name, table in given.items())
+        if made.longest > ROOM:
+            raise InputError(
+                f"the attributes of a person could take {made.longest} bytes, and a sealed home has room for "
+                f"{ROOM}: give attributes or values shorter names"
+            )
+        return made
+
+    @property
+    def longest(self) -> int:
+        """The most bytes that a person's values take as text."""
+        return len(json.dumps({item.name: item.longest for item in self})) if self else 0
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from sqlalchemy import Connection, text
 from voronym.core.context import Context
 from voronym_location.census import Census
 from voronym_location.epochs import Epoch
-from voronym_location.errors import Busy
 from voronym_location.population import Objects
-from voronym_location.store import Store, worded_errors
+from voronym_location.store import Store
+from voronym_location.store.locks import hold
 
 __all__ = ["alone", "draft", "tidy"]
 
@@ -28,32 +28,9 @@ BREATH = 0.005
 COLUMNS = "epoch, person, cohort, since, seen, version, household, counting, young, pseudonym"
 
 
-@contextlib.contextmanager
-def alone(store: Store) -> Iterator[None]:
+def alone(store: Store) -> contextlib.AbstractContextManager[None]:
     """Hold the single lock for making epochs; it ends with its process."""
-    busy = "an epoch is being made already: wait until it is published"
-    if store.file is None:
-        with worded_errors(), store.engine.connect() as connection:
-            if not connection.exec_driver_sql("select pg_try_advisory_lock(7302)").scalar():
-                raise Busy(busy)
-            connection.commit()
-            try:
-                yield
-            finally:
-                connection.exec_driver_sql("select pg_advisory_unlock(7302)")
-                connection.commit()
-        return
-    import fcntl
-
-    handle = os.open(store.file.with_name(f"{store.file.name}.epoch"), os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Busy(busy) from None
-        yield
-    finally:
-        os.close(handle)
+    return hold(store, "epoch", "an epoch is being made already: wait until it is published")
 
 
 def tidy(store: Store, ctx: Context) -> None:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from voronym.core.formats import program_version
+
 __all__ = ["Metrics"]
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
@@ -30,7 +32,7 @@ class Metrics:
     def text(self, in_force: dict[str, Any] | None, healthy: bool) -> str:
         """Return all figures as text."""
         return "\n".join(
-            [*self._requests(), *_epoch(in_force), *_gauge("up", "database answers", healthy), ""]
+            [*_build(), *self._requests(), *_epoch(in_force), *_gauge("up", "database answers", healthy), ""]
         )
 
     def _requests(self) -> Iterator[str]:
@@ -47,6 +49,12 @@ class Metrics:
                 yield f'voronym_request_seconds_bucket{{route="{route}",le="{bound}"}} {total}'
             yield f'voronym_request_seconds_sum{{route="{route}"}} {self._sums[route]:.6f}'
             yield f'voronym_request_seconds_count{{route="{route}"}} {total}'
+
+
+def _build() -> Iterator[str]:
+    yield "# HELP voronym_build_info The version of voronym, as a label."
+    yield "# TYPE voronym_build_info gauge"
+    yield f'voronym_build_info{{version="{program_version()}"}} 1'
 
 
 def _epoch(in_force: dict[str, Any] | None) -> Iterator[str]:

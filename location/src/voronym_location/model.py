@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from voronym.core.atomic import placed
 from voronym.core.context import ProgressCallback
+from voronym.core.formats import program_version
 from voronym.errors import InputError, ReadError, WriteError
 from voronym.quantize.density import design_density
 from voronym.quantize.quantizer import Quantizer
@@ -227,6 +228,7 @@ class Model:
         return {
             "format": FORMAT,
             "version": VERSION,
+            "voronym": program_version(),
             "says": SAYS,
             "share": self.share,
             "doubt": self.doubt,

@@ -6,6 +6,7 @@ import base64
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select, update
@@ -21,6 +22,7 @@ from voronym_location.sealing import Seal
 from voronym_location.settings import ServiceSettings
 from voronym_location.statements import Signer
 from voronym_location.store import Store
+from voronym_location.store.locks import RUNNING, hold
 from voronym_location.store.tables import account, cohort, desk, epoch, home, member, token
 
 BATCH = 2000
@@ -127,11 +129,15 @@ class Operations:
         """Seal all homes with a fresh key, or open them; return how many.
 
         The new key is in the file before any home is sealed with it, and old ones are taken out when none is
-        left that needs them. End the service before: one that runs knows the old key alone.
+        left that needs them. A service that runs would go on sealing with a key that is in no file any more.
         """
         file = self.settings.home_keys
         if file is None:
             raise InputError("the setting 'home_key' names no file: name the file for the key of homes")
+        with hold(self.store, "serving", RUNNING):
+            return self._seal_all(file, plain=plain)
+
+    def _seal_all(self, file: Path, *, plain: bool) -> int:
         new = Seal() if plain else self.seal.renewed()
         if not plain:
             new.write(file)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,10 @@ from voronym_location.epochs import Epoch, Figures, Standing
 from voronym_location.errors import BadRequest, TooMany
 from voronym_location.population import Objects, Population
 from voronym_location.publishing import drafted, put_in_force, sizes
+from voronym_location.rules import Settings
 from voronym_location.settings import ServiceSettings
 from voronym_location.store import Store
-from voronym_location.store.tables import account, cohort, desk, home, member
+from voronym_location.store.tables import account, cohort, desk, epoch, home, member
 
 __all__ = ["discard", "make_preview", "publish_preview"]
 
@@ -36,6 +37,10 @@ TIGHT = 2
 """Addresses beyond k below which a group is called tight."""
 MOST = 3000
 """Largest number of places that are drawn."""
+CHANGED = (
+    "the settings of epochs or of attributes changed since the draft was made: discard the draft and look at "
+    "the next epoch again, or set them back"
+)
 
 
 def make_preview(
@@ -69,6 +74,7 @@ def make_preview(
                          "rms": made.standing.rms},
             "places": places[:MOST],
             "tight": sum(place[2] for place in places),
+            "settings": _settings(settings),
         }  # fmt: skip
         with store.write() as connection:
             set_note(connection, "preview", preview)
@@ -81,9 +87,12 @@ def publish_preview(store: Store, settings: ServiceSettings, clock: Callable[[],
     with alone(store):
         with store.write() as connection:
             kept = get_note(connection, "preview")
-            census = take(connection, settings)
-            if kept is None or kept["figures"]["epoch"] != census.before.epoch + 1:
+            last = connection.scalar(select(func.max(epoch.c.number))) or 0
+            if kept is None or kept["figures"]["epoch"] != last + 1:
                 raise BadRequest("there is no draft of the next epoch: look at it first")
+            if kept.get("settings") != _settings(settings):
+                raise BadRequest(CHANGED)
+            census = take(connection, settings)
             census, made = _drafted(connection, census, kept)
             extra = {name: kept["figures"][name] for name in ("by_density", "linked")}
             figures = put_in_force(connection, census, made, settings, clock(), extra)
@@ -99,6 +108,12 @@ def discard(store: Store) -> bool:
             done = connection.execute(delete(desk).where(desk.c.name == "preview")).rowcount
         tidy(store, Context())
     return bool(done)
+
+
+def _settings(settings: ServiceSettings) -> dict[str, Any]:
+    """Return what a draft was made by; an attribute that is declared in another order is another text."""
+    attributes = json.dumps(settings.attributes)
+    return {"epochs": asdict(Settings(**settings.epochs)), "attributes": attributes}
 
 
 def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tuple[Census, Epoch]:
@@ -122,8 +137,8 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
     columns = [np.array(column) for column in zip(*rows, strict=True)] if rows else [np.empty(0)] * 10
     person, group, since, household = (column.astype(np.int64) for column in columns[:4])
     counts, young, there = (column.astype(bool) for column in columns[4:7])
-    if not np.isin(person, census.people.person).all():
-        raise BadRequest("the attributes in the settings changed since the draft was made: look at it again")
+    if not np.isin(person, census.people.person).all():  # the rows below would be other people's
+        raise BadRequest(CHANGED)
     at = np.searchsorted(census.people.person, person)  # both ascend, and only these people have a home
     latitude, longitude = census.people.latitude[at], census.people.longitude[at]
     was = np.where(columns[8].astype(bool), columns[7].astype(np.int64), -1)

@@ -25,8 +25,8 @@ __all__ = ["Place", "Seal"]
 
 FORM = struct.Struct(">ddq")
 NONCE = 12
-PAD = 256
-"""Sealed attributes are padded with blanks to a multiple of these bytes: short texts have one length."""
+ROOM = 256
+"""Bytes of sealed attributes, filled up with blanks: the length does not tell who gave none, or which."""
 
 
 class Place(NamedTuple):
@@ -104,7 +104,7 @@ class Seal:
         if not self._ciphers:
             return {**place._asdict(), "attributes": place.attributes or None, "sealed": None}
         nonce, text = os.urandom(NONCE), place.attributes.encode()
-        text = FORM.pack(*place[:3]) + text.ljust(-(-len(text) // PAD) * PAD)
+        text = FORM.pack(*place[:3]) + text.ljust(ROOM)
         sealed = nonce + self._ciphers[0].encrypt(nonce, text, str(person).encode())
         return {**dict.fromkeys(Place._fields), "sealed": sealed}
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import delete, select
 
+from voronym.core.formats import program_version
 from voronym_location import accounts, directory, homes
 from voronym_location.accounts import Account, Session
 from voronym_location.attributes import Attributes
@@ -265,6 +266,7 @@ class Service(Operations):
             ends = [clock_text(at) for at in sessions]
         answer = self.statement(shown)
         return {
+            "voronym": program_version(),
             "account": {
                 "email": about.email, "created": clock_text(about.created), "imported": about.vouched,
                 "verified": None if about.verified is None else clock_text(about.verified),

@@ -14,11 +14,13 @@ from voronym_location.app import create_app
 from voronym_location.scheduler import Scheduler
 from voronym_location.service import Service
 from voronym_location.settings import ServiceSettings
+from voronym_location.store.locks import hold
 
 __all__ = ["serve"]
 
 HANDED = "VORONYM_LOCATION_HANDED"
 """Environment variable in which the first process hands its settings to the others."""
+SEALING = "homes are being sealed with another key: start the service when that has ended"
 
 
 def check_port(settings: ServiceSettings) -> None:
@@ -45,7 +47,7 @@ def serve(settings: ServiceSettings) -> None:
         "server_header": False, "timeout_keep_alive": 30, "limit_concurrency": 2000, "backlog": 512,
         "proxy_headers": settings.proxy, "forwarded_allow_ips": "127.0.0.1",
     }  # fmt: skip
-    with Service(settings) as service:
+    with Service(settings) as service, hold(service.store, "serving", SEALING, shared=True):
         scheduler = Scheduler(service)
         scheduler.start()
         try:

@@ -146,10 +146,14 @@ def fresh() -> bool:
 
 
 def provide(folder: Path) -> None:
-    """Write machine code to a folder: copy it if it is up to date, compile it otherwise."""
+    """Write machine code to a folder: copy it if it is up to date, compile it otherwise.
+
+    With `VORONYM_KERNELS=compile` it is compiled in any case: what lies beside the sources may be of another
+    Numba, and a release is made of sources alone.
+    """
     from voronym._kernels import _native
 
-    if not fresh():
+    if os.environ.get("VORONYM_KERNELS") == "compile" or not fresh():
         build(folder)
     elif folder.resolve() != _native.FOLDER.resolve():
         for name in _native.NAMES:

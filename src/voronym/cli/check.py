@@ -134,12 +134,14 @@ def _table(source: str, reading: dict[str, Any]) -> Any:
 def write_checklist(made: Any, path: Path) -> None:
     """Write a checklist by the suffix of its file."""
     from voronym.core.atomic import placed
+    from voronym.core.formats import program_version
     from voronym.report.checklist import render_checklist
 
+    by = {"voronym": program_version()}
     texts = {
         ".html": lambda: render_checklist(made),
-        ".json": lambda: _json.dumps(made.to_dict(), indent=2, ensure_ascii=False),
-        ".txt": lambda: f"{made}\n",
+        ".json": lambda: _json.dumps(by | made.to_dict(), indent=2, ensure_ascii=False),
+        ".txt": lambda: f"{made}\n\nMade with voronym {by['voronym']}.\n",
     }
     try:
         with placed(path) as temporary:

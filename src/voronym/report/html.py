@@ -22,6 +22,7 @@ from markupsafe import Markup, escape
 
 from voronym.core.atomic import placed
 from voronym.core.context import Context
+from voronym.core.formats import program_version
 from voronym.dossier import Dossier, public_of
 from voronym.errors import InputError, WriteError
 from voronym.intruder import expose
@@ -272,6 +273,7 @@ def _environment() -> Environment:
         finalize=_tame,
         extensions=[Messages],
     )
+    made.globals["program_version"] = program_version
     made.filters |= {
         "percent": percent,
         "fine": write.fine,

@@ -1,4 +1,4 @@
-"""`voronym location backup`, `after-restore`, `rotate-key`, `rotate-homes` and `forget`: maintenance."""
+"""`voronym location backup`, `restore`, `rotate-key`, `rotate-homes`, `forget` and others: maintenance."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from voronym.errors import InputError
 
 Config = Annotated[
     Path | None,
@@ -15,11 +17,12 @@ Folder = Annotated[
     Path | None,
     typer.Option("--folder", help="Folder of database, key and mailbox. Default: from the settings."),
 ]
+NEXT = "forget again who left since, then run an epoch"
 
 
 def register(parent: typer.Typer) -> None:
     """Add the verbs to `voronym location`."""
-    for verb in (backup, after_restore, rotate_key, rotate_homes, forget):
+    for verb in (backup, restore, after_restore, rotate_key, rotate_homes, forget):
         parent.command()(verb)
 
 
@@ -36,13 +39,35 @@ def backup(
     typer.echo(f"written: {file}", err=True)
 
 
+def restore(
+    file: Annotated[Path, typer.Argument(help="The backup.")],
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Put a backup of a SQLite database in its place, and end all groups; the next epoch forms new ones."""
+    from voronym_location.cli.serving import _settings
+    from voronym_location.service import Service
+    from voronym_location.store import Store
+    from voronym_location.store.locks import RUNNING, hold
+
+    settings = _settings(config, folder=folder)
+    store = Store(settings.url)
+    if store.file is not None and not store.file.parent.is_dir():  # a mistyped folder gets no homes
+        raise InputError(f"there is no folder {str(store.file.parent)!r}: check --folder, or make it first")
+    with hold(store, "serving", RUNNING):
+        store.restore(file)
+    with Service(settings) as service:
+        ended = service.begin_again()
+    typer.echo(f"restored; {ended:,} groups ended: {NEXT}", err=True)
+
+
 def after_restore(config: Config = None, folder: Folder = None) -> None:
     """End all groups of a database that was restored from a backup; the next epoch forms new ones."""
     from voronym_location.cli.serving import existing
 
     with existing(config, folder) as service:
         ended = service.begin_again()
-    typer.echo(f"{ended:,} groups ended: forget again the people who left since, then run an epoch", err=True)
+    typer.echo(f"{ended:,} groups ended: {NEXT}", err=True)
 
 
 def rotate_key(config: Config = None, folder: Folder = None) -> None:

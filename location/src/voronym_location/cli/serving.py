@@ -115,18 +115,21 @@ def import_directory(
     folder: Folder = None,
 ) -> None:
     """Import a directory of addresses, and people for rows with an e-mail address."""
+    from voronym_location.attributes import Attributes
     from voronym_location.directory import read_rows
 
-    with _service(config, folder) as service:
-        read_as = service.settings.rows, service.attributes
-        try:
-            with file.open(encoding="utf-8-sig", newline="") as lines:
-                for _ in read_rows(lines, *read_as):  # a file with a mistake changes nothing
-                    pass
-            with file.open(encoding="utf-8-sig", newline="") as lines:
-                done = service.import_directory(read_rows(lines, *read_as))
-        except OSError as error:
-            raise InputError(f"cannot read the directory {file.name!r}: {error.strerror}") from None
+    settings = _settings(config, folder=folder)
+    read_as = settings.rows, Attributes.of(settings.attributes)
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            for _ in read_rows(
+                lines, *read_as
+            ):  # a file with a mistake changes nothing, and makes no service
+                pass
+        with _service(config, folder) as service, file.open(encoding="utf-8-sig", newline="") as lines:
+            done = service.import_directory(read_rows(lines, *read_as))
+    except OSError as error:
+        raise InputError(f"cannot read the directory {file.name!r}: {error.strerror}") from None
     typer.echo(f"{done['rows']:,} rows, {done['people']:,} new people", err=True)
 
 
@@ -138,8 +141,11 @@ def operator(
     """Create an operator, or give one a new password and second factor. Asks for the password."""
     from urllib.parse import quote
 
-    with _service(config, folder) as service:
+    try:
         password = typer.prompt("password", hide_input=True, confirmation_prompt=True)
+    except typer.Abort:
+        raise InputError("no password was given, and nothing was changed: type it at a terminal") from None
+    with _service(config, folder) as service:
         secret = service.add_operator(email, password)
         label = quote(f"{service.settings.name}:{email}")
     typer.echo(f"second factor, for an authenticator app: otpauth://totp/{label}?secret={secret}")

@@ -62,7 +62,10 @@ def simulate(
     seed: common.Seed = 0,
     json: common.Json = False,
 ) -> None:
-    """Simulate people who come and go in a made-up town; show what is published and what intruders learn."""
+    """Simulate people who come and go in a made-up town; show what is published and what intruders learn.
+
+    The town has homes alone. Try attributes of homes on a draft: voronym location epoch --look.
+    """
     from voronym.core.context import Context
     from voronym_location.rules import Settings
     from voronym_location.simulate import simulate as run

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -120,13 +121,50 @@ class Store:
             contextlib.closing(sqlite3.connect(target)) as copy,
         ):
             source.backup(copy, pages=1000, sleep=0.01)
-            sound = copy.execute("pragma integrity_check").fetchone()[0]
-        if sound != "ok":
+        if not is_sound(target):
             raise Unavailable("the backup is not sound: look at the disk, and make another")
+
+    def restore(self, backup: Path) -> None:
+        """Put a backup in the place of the database, whole or not at all; SQLite only.
+
+        The log of the old database goes with it: SQLite would write what is in it into the restored one.
+        """
+        if self.file is None:
+            raise InputError("restore PostgreSQL by pg_restore, then run voronym location after-restore")
+        draft = self.file.with_name(f".{self.file.name}.restoring")
+        try:
+            with (
+                backup.open("rb") as source,
+                os.fdopen(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as out,
+            ):
+                shutil.copyfileobj(source, out)
+                out.flush()
+                os.fsync(out.fileno())
+            if not is_sound(draft):
+                raise InputError(f"{backup.name!r} is no sound backup: nothing was changed")
+            for end in ("-wal", "-shm"):
+                self.file.with_name(self.file.name + end).unlink(missing_ok=True)
+            draft.replace(self.file)
+        except OSError as error:
+            raise InputError(f"cannot restore the backup {backup.name!r}: {error.strerror}") from None
+        finally:
+            draft.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+def is_sound(file: Path) -> bool:
+    """Return whether a file is a database of the service without damage."""
+    try:
+        # Immutable: nothing is made beside it, and no log is looked for.
+        name = f"{file.absolute().as_uri()}?immutable=1"
+        with contextlib.closing(sqlite3.connect(name, uri=True)) as base:
+            base.execute("select version_num from alembic_version").fetchone()
+            return bool(base.execute("pragma integrity_check").fetchone()[0] == "ok")
+    except sqlite3.Error:
+        return False
 
 
 def _listen(engine: Engine) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from voronym.core.atomic import at_once, placed
 from voronym.core.clock import now
+from voronym.core.formats import program_version
 from voronym.errors import WriteError
 from voronym.request.choices import RunChoices
 
@@ -23,6 +24,7 @@ OFTEN = 1.0
 """Least seconds between two writes of the figures."""
 FORM = "%(asctime)s %(levelname)s %(message)s"
 HELP = {
+    "voronym_build_info": "The version of voronym, as a label.",
     "voronym_up": "1 while the run goes on, 0 when it has ended.",
     "voronym_failed": "1 if the run ended without a release.",
     "voronym_workers": "Workers that are running.",
@@ -87,7 +89,7 @@ class Watch:
         >>> 'voronym_stage_tasks{stage="scan"} 4' in watch.text()
         True
         """
-        lines: list[str] = []
+        lines = [*_head("voronym_build_info"), f'voronym_build_info{{version="{program_version()}"}} 1']
         values = {
             **self.figures,
             "voronym_workers_lost": losses.times,
