@@ -19,11 +19,10 @@ ON_PAGES = re.compile(r"<!-- promise: ([\w-]+) -->(.+?)(?:\.\s|\.\*\*|\n\n|\s\|\
 IN_MODULES = re.compile(r"^\s*(?:# promise: ([\w-]+)|\{# promise: ([\w-]+) #\})$", re.MULTILINE)
 SOURCES = ROOT / "src" / "voronym"
 
-HEAD = """# What is promised, and who tried to break it
+HEAD = """# Promises, and the tests that attack them
 
-Each row is a sentence of the documentation or of a docstring, the intruder it is about, the tests that
-attack it (under `tests`), and what they get. The table is made from the marked sentences by
-`tests/promises/test_sentences.py`, which fails for one without a test.
+Each row has a sentence of the documentation or of a docstring, its intruder, the tests that attack it (under `tests`),
+and their result. `tests/promises/test_sentences.py` writes this table and fails if a sentence has no test.
 
 | sentence | where | intruder | test | what the attack gets |
 |---|---|---|---|---|
