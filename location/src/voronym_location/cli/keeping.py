@@ -17,7 +17,7 @@ Folder = Annotated[
     Path | None,
     typer.Option("--folder", help="Folder of database, key and mailbox. Default: from the settings."),
 ]
-NEXT = "forget again who left since, then run an epoch"
+NEXT = "forget again the people who left since, then run an epoch"
 
 
 def register(parent: typer.Typer) -> None:
