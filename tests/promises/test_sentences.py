@@ -22,7 +22,8 @@ SOURCES = ROOT / "src" / "voronym"
 HEAD = """# Promises, and the tests that attack them
 
 Each row has a sentence of the documentation or of a docstring, its intruder, the tests that attack it
-(under `tests`), and their result. `tests/promises/test_sentences.py` writes this table and fails if a sentence has no test.
+(under `tests`), and their result. `tests/promises/test_sentences.py` writes this table and fails if a
+sentence has no test.
 
 | sentence | where | intruder | test | what the attack gets |
 |---|---|---|---|---|
