@@ -143,4 +143,4 @@ class Cancelled(VoronymError):  # noqa: N818 - a wish that was granted
 
 
 class Unfinished(VoronymError):  # noqa: N818 - a wish that could not be granted
-    """Somebody wished to finish before there was a result to finish with."""
+    """A request to finish came before there was a result."""

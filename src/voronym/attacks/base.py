@@ -146,7 +146,7 @@ class Attack:
 
     @property
     def summary(self) -> str:
-        """First line of the function's docstring."""
+        """The first line of the function's docstring."""
         return (inspect.getdoc(self.function) or "").split("\n", 1)[0]
 
     def run(self, scene: Scene, ctx: Context) -> Outcome:

@@ -92,7 +92,7 @@ class Posteriors:
 
     @property
     def control(self) -> float:
-        """The same for somebody who only counts in the groups."""
+        """Mean probability of the true values for somebody who only counts in the groups."""
         return _of(self.counts, self.truth)
 
 

@@ -86,7 +86,7 @@ class FiniteChannel:
 
     @property
     def value(self) -> float:
-        """The objective that was reached."""
+        """The value of the objective."""
         return {"cost": self.cost, "risk": self.risk, "distortion": self.distortion}[self.objective]
 
     @property

@@ -67,7 +67,7 @@ class Pram:
     def recover(
         self, other: ArrayLike | None = None, *, nonnegative: bool = False, codes: ArrayLike | None = None
     ) -> Recovered:
-        """Estimate the original's frequencies; see `recover`."""
+        """Estimate the frequencies of the original; see `recover`."""
         return recover(self.codes if codes is None else codes, self.matrix, other, nonnegative=nonnegative)
 
 

@@ -83,7 +83,7 @@ class Comparison:
         return pl.DataFrame(flat, infer_schema_length=None)
 
     def plot(self, what: str = "loss") -> Plot:
-        """Return a picture that a notebook shows: "loss" of each method and k, or "map", risk and loss."""
+        """Return a picture for a notebook: "loss" of each method and k, or "map" of risk and loss."""
         from voronym.report.plot import plot_comparison  # a layer above: only when asked for
 
         return plot_comparison(self, what)

@@ -159,7 +159,7 @@ class Ledger:
 
     @classmethod
     def new(cls, path: str | Path, *, key_of: Ledger | None = None) -> Ledger:
-        """Make an empty ledger, with a key of its own, or that of another one to compare them later."""
+        """Make an empty ledger, with a new key, or with the key of another ledger to compare both later."""
         path = Path(path)
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -147,7 +147,7 @@ class Model(Protocol):
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
-        """Build the model from the text behind ``=``; None without such a text."""
+        """Build the model from the text after ``=``; None without such a text."""
         ...
 
     @property

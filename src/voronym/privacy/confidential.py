@@ -21,7 +21,7 @@ _WORST = 5
 
 
 class ConfidentialModel(TextModel):
-    """A model that looks at confidential columns, class by class.
+    """A model that measures confidential columns, class by class.
 
     A subclass is a frozen dataclass with a field ``column`` and offers `judge`. It applies to the column
     named, or to every confidential column; the finding is that of the worst one.

@@ -107,5 +107,5 @@ class KAnonymity(TextModel):
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
-        """Build the model from the text behind ``k-anonymity=``."""
+        """Build the model from the text after ``k-anonymity=``."""
         return cls(whole("k-anonymity", "k", text, least=2))

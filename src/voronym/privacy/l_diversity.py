@@ -164,7 +164,7 @@ class LDiversity(ConfidentialModel):
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
-        """Build the model from the text behind ``l-diversity=``.
+        """Build the model from the text after ``l-diversity=``.
 
         ``3`` for distinct, ``entropy:2.5``, ``recursive:3:2`` for c = 3 and l = 2; then ``,column=NAME``.
         """

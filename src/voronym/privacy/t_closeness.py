@@ -99,7 +99,7 @@ class TCloseness(ConfidentialModel):
             raise InputError(f"{self.name}: t={self.t:g} promises nothing: this distance is never above 1")
 
     def distance_of(self, levels: Levels) -> str:
-        """Return the distance that is used for a column."""
+        """Return the distance for a column."""
         return self.distance or ("ordered" if levels.ordered else "equal")
 
     def judge(self, levels: Levels) -> Judge:

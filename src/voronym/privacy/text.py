@@ -201,7 +201,7 @@ class TextModel:
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
-        """Build the model from the text behind ``name=``, such as ``0.2`` or ``0.2,column=disease``."""
+        """Build the model from the text after ``name=``, such as ``0.2`` or ``0.2,column=disease``."""
         value, options = read_options(cls.name, text, [field.name for field in _fields(cls)[1:]])
         return cls(value, **options)  # type: ignore[call-arg]
 

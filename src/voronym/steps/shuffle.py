@@ -35,7 +35,7 @@ class Shuffle(ColumnStep):
     about: tuple[str, ...] = list_option("columns whose relation to the values is kept")
 
     def asks(self) -> tuple[str, ...]:
-        """Return the columns that it looks at."""
+        """Return the columns that it reads."""
         return self.about
 
     def check(self) -> None:

@@ -45,7 +45,7 @@ class Suppress(ColumnStep):
             raise InputError(f"step '{self}': weights are for risk, such as risk=0.1")
 
     def asks(self) -> tuple[str, ...]:
-        """Return the columns that it looks at."""
+        """Return the columns that it reads."""
         return () if self.weights is None else (self.weights,)
 
     def check_columns(self, schema: Schema) -> None:

@@ -98,7 +98,7 @@ class RecordSwap(ColumnStep):
     match: tuple[str, ...] = list_option("columns in which swapped records are equal")
 
     def asks(self) -> tuple[str, ...]:
-        """Return the columns that it looks at."""
+        """Return the columns that it reads."""
         return self.match
 
     def check(self) -> None:
