@@ -96,7 +96,7 @@ def test_another_tool_rewrites_and_measure_sees_it(voronym):  # noqa: F811
     text = Path("out.csv").read_text()
     Path("out.csv").write_text(text.replace("47.10", "47.1").replace("47.20", "47.2"))
     notes = json.loads(voronym(*look)[1])["notes"]
-    assert any("written otherwise than in the original: 'nace' in 20 of 30 cells" in note for note in notes)
+    assert any("written differently than in the original: 'nace' in 20 of 30 cells" in note for note in notes)
     code, _, err = voronym(*ours, "--no-guard", "--overwrite")
     assert code == 0, err
     assert ",+49" in Path("out.csv").read_text()

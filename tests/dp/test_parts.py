@@ -10,7 +10,7 @@ import voronym as vr
 from cli.test_cli import voronym  # noqa: F401 - a fixture
 from dp.samples import BOUNDS, EVERYTHING, HIDDEN, people
 
-pytestmark = pytest.mark.filterwarnings("ignore:Only the keys by themselves")
+pytestmark = pytest.mark.filterwarnings("ignore:Only the keys are private")
 
 
 @pytest.mark.filterwarnings("ignore:other column 'pay'")

@@ -12,7 +12,7 @@ from cli.test_cli import voronym  # noqa: F401 - a fixture
 from dp.samples import BOUNDS, people, release
 from voronym.dp import Spent
 
-pytestmark = pytest.mark.filterwarnings("ignore:Only the keys by themselves")
+pytestmark = pytest.mark.filterwarnings("ignore:Only the keys are private")
 
 
 BAD = {

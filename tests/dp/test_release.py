@@ -14,7 +14,7 @@ from dp.samples import BOUNDS, EVERYTHING, HIDDEN, people, release
 from voronym.dp import Budget, caught
 from voronym.report.html import render
 
-pytestmark = pytest.mark.filterwarnings("ignore:Only the keys by themselves")
+pytestmark = pytest.mark.filterwarnings("ignore:Only the keys are private")
 
 
 @pytest.mark.parametrize("grouping", ["auto", "individual", "order", "tree"])

@@ -221,7 +221,7 @@ def test_a_quantizer_on_roads_is_saved(tmp_path):
     ("edges", "lengths", "sentence"),
     [
         ([], None, "edges are pairs"),
-        ([(0, 1), (2, 3)], None, "2 of 4 vertices are not to be reached"),
+        ([(0, 1), (2, 3)], None, "2 of 4 vertices cannot be reached"),
         ([(0, 1)], [-1.0], "lengths are numbers above 0"),
         ([(0, 1)], [1.0, 2.0], "one for each of the 1 edges"),
         ([(0, -1)], None, "numbered from 0 on"),

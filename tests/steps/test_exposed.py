@@ -61,7 +61,7 @@ def test_codes_of_different_lengths_are_cut_from_their_ends():
     want = pd.Series([code[:-1] + "*" for code in frame.region]).value_counts().to_dict()
     assert got == want
     assert made.effects[0].changed == 1.0
-    assert "the last sign of each code" in str(made.effects[0])
+    assert "the last character of each code" in str(made.effects[0])
 
 
 def test_what_really_changed_is_counted():
