@@ -110,7 +110,7 @@ def measure(
     >>> after = pl.DataFrame({"age": [25, 25, 65, 65], "ill": ["a", "b", "a", "b"]})
     >>> figures = measure(after, keys=["age"], confidential=["ill"], original=before, aligned=True)
     >>> figures
-    Measurement(4 records, k=2, keys age, beside its original)
+    Measurement(4 records, k=2, keys age, compared with its original)
     >>> figures.linkage.rate.value  # the right group each time, then one of two
     0.5
     """
