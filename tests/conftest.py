@@ -45,7 +45,12 @@ settings.load_profile("house")
 
 
 def pytest_configure() -> None:
-    """Heed signals: what `nohup` or a script starts in the background ignores them, and tests send them."""
+    """Obey signals: what `nohup` or a script starts in the background ignores them, and tests send them.
+
+    A process that collects tests makes nothing but what stays: it looks for no garbage until then.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        gc.disable()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
@@ -76,6 +81,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(10_000, 20, 20)
 
 

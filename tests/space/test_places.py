@@ -77,7 +77,7 @@ def test_moves_cost_what_the_definition_says(spread):
 
 @pytest.mark.parametrize(
     "method",
-    ["mdav", "exchange", *(pytest.param(name, marks=pytest.mark.slow) for name in ("anneal", "pairs"))],
+    ["mdav", *(pytest.param(name, marks=pytest.mark.slow) for name in ("exchange", "anneal", "pairs"))],
 )
 def test_groups_cross_the_date_line_and_publish_places(method):
     X = globe(90, 7, spread=0.4)
