@@ -154,8 +154,11 @@ def _company(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints:
 
 def pure_groups(part: Partition, equal: Ints) -> NDArray[np.bool_]:
     """Return the groups whose records are all equal."""
-    pairs = np.unique(np.stack([part.labels, equal]), axis=1)
-    return np.asarray(np.bincount(pairs[0], minlength=part.n_cells) == 1)
+    member = np.empty(part.n_cells, np.int64)
+    member[part.labels] = equal  # that of some record of the group
+    pure = np.ones(part.n_cells, bool)
+    pure[part.labels[equal != member[part.labels]]] = False
+    return pure
 
 
 def said_of(part: Partition, equal: Ints, k: int, counted: str) -> tuple[str, ...]:
