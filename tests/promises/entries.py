@@ -299,7 +299,7 @@ PROMISES: dict[str, Promise] = {
             "attacks/test_matrix_counts.py::test_the_best_guess_between_two_neighbours_is_no_better_than_stated",
         ),
         "Φ(μ/2) at most",
-        "whoever knows all else and guesses is right with probability Φ(μ/2) at most",
+        "an intruder who knows everything else is right with probability Φ(μ/2) at most",
     ),
     "doc-records": Promise(
         KEYS,
