@@ -40,6 +40,15 @@ def test_the_public_page_needs_no_originals(patients):
     assert render(release, audience="public") == with_originals
 
 
+def test_the_public_page_does_not_name_the_file_of_the_originals(patients, tmp_path):
+    patients.write_csv(tmp_path / "ward-seven.csv")
+    release = vr.anonymize(
+        tmp_path / "ward-seven.csv", keys=["age", "sex"], drop_undeclared=True, k=5, method="mdav"
+    )
+    assert "ward-seven" in render(release)
+    assert "ward-seven" not in render(release, audience="public")
+
+
 def test_public_page_has_no_identifier_and_no_planted_value(patients):
     marked = patients.with_columns(
         pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("SECRETZIP")).otherwise(pl.col("zip")).alias("zip"),
