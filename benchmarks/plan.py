@@ -8,7 +8,8 @@ measures those that are not there.
 
 A run is disturbed if other processes took more than a tenth of the machine while it lasted. That is counted
 beside the run, whatever its time. A disturbed run is repeated, twice at most, the least disturbed one is
-kept, and its line says so. Processor seconds depend less on others: they are compared for every run.
+kept, and its line says so. Runs with one worker are fitted to processor seconds, which depend less on others,
+and those are compared for every run; the time of several workers is fitted to undisturbed runs alone.
 """
 
 from __future__ import annotations
@@ -93,6 +94,9 @@ def busy():
 look()
 before, all_before = sum(spent.values()), busy()
 threading.Thread(target=watch, daemon=True).start()
+if asked["workers"] == 1:  # one process does it all, and its processor does not count what others do
+    from voronym.run.parts import stages
+    stages.now = time.process_time
 began = time.perf_counter()
 made = vr.anonymize(source, output=output, **asked)
 wall = time.perf_counter() - began
@@ -140,7 +144,7 @@ def fit(runs: list[dict[str, Any]]) -> None:
     """Fit the constants to runs with one worker, then those of several workers to the others."""
     alone = [run for run in runs if run["workers"] == 1]
     cost.REFERENCE = float(np.median([run["speed"] for run in runs]))
-    cost.BEGIN = float(np.median([run["wall"] - sum(run["stages"].values()) for run in alone]))
+    cost.BEGIN = float(np.median([run["processor"] - sum(run["stages"].values()) for run in alone]))
     seen: dict[str, list[tuple[list[float], float]]] = {}
     for run in alone:
         run["pace"] = run["speed"] / cost.REFERENCE
@@ -168,7 +172,9 @@ def fit(runs: list[dict[str, Any]]) -> None:
             cost.COSTS["round" if name == "round@0" else name] = cost.Cost(*map(float, made[:3]))
     cost.FIRST = float(shares["round@0"])
     cost.OTHERS = float(shares["middle"])
-    several = [run for run in runs if run["workers"] > 1]
+    several = [run for run in runs if run["workers"] > 1 and run["others"] <= DISTURBED]
+    if not several:
+        return
     best = np.inf
     for start in np.linspace(0.0, 4.0, 41):
         for together in np.linspace(0.3, 1.0, 15):

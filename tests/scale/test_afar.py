@@ -218,8 +218,10 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Any]]:
     for name in ("s3fs", "moto", "flask", "flask_cors"):
         pytest.importorskip(name, reason="pip install s3fs 'moto[s3]' flask flask-cors")
     import boto3
+    import s3fs
     from moto.server import ThreadedMotoServer
 
+    s3fs.S3FileSystem.clear_instance_cache()  # it keeps the address of another test's server
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     address = "http://{}:{}".format(*server.get_host_and_port())

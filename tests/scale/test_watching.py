@@ -120,3 +120,15 @@ class Here:
         made: Future[Any] = Future()
         made.set_result(function(*words))
         return made
+
+
+@pytest.mark.parametrize("leaf", [100, 100_000])
+def test_the_share_that_is_done_reaches_the_end(people: Path, leaf: int) -> None:
+    """The time left is estimated from it."""
+    steps: list[vr.Progress] = []
+    asked = {**ROLES, "k": 3, "leaf": leaf, "workers": 1}
+    vr.anonymize(people, output=people.parent / "out", progress=steps.append, **asked)
+    shares = [step.done for step in steps]
+    assert shares == sorted(shares)
+    writing = [step.done for step in steps if step.stage.startswith("writing")]
+    assert writing[0] > 0.85

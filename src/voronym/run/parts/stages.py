@@ -20,6 +20,8 @@ from voronym.steps.effect import Effect
 WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, "spread": 3.0, "round": 10.0,
            "write": 2.0, "sort": 1.0, "count": 1.0}  # fmt: skip
 """Approximate cost of a row in each stage, for the share done."""
+SELDOM = ("convert", "whole")
+"""Stages that only text, or a data set of one leaf, has; the latter has no rounds."""
 
 
 @dataclass
@@ -55,12 +57,17 @@ class Stages:
 
     def expect(self, rounds: int) -> None:
         """Take note of how many rounds there will be, for the share that is done."""
-        self._all = sum(WEIGHTS.values()) + (rounds - 1) * WEIGHTS["round"]
+        seldom = sum(WEIGHTS[name] for name in SELDOM)
+        self._all = sum(WEIGHTS.values()) - seldom + (rounds - 1) * WEIGHTS["round"]
 
     def perform(self, name: str, tasks: int) -> list[Any]:
         """Run the open tasks of a stage; return all answers, in the order of the tasks."""
         started, work = now(), self.job.work
         weight = WEIGHTS.get(name.split("@")[0], 1.0)
+        if name == "convert":
+            self._all += weight
+        elif name == "whole":
+            self._all = self._done + weight + WEIGHTS["write"]
         answers: dict[int, Any] = {}
         left = []
         done = {path.name for path in work.glob(f"{name}-*.done")}
