@@ -93,7 +93,7 @@ def test_no_partition_leaves_more_of_the_regression_in_the_error(seed):
 def test_what_cannot_be_is_refused():
     with pytest.raises(InputError, match="cannot vary"):
         regression_bound(X4[:, None], P4, 3 * G4, 0.1, variance=1.0)
-    with pytest.raises(InputError, match="as many"):
+    with pytest.raises(InputError, match="for each value of X"):
         regression_bound(X4[:, None], P4[:3], G4, 0.1, variance=1.0)
     assert regression_bound(X4[:, None], P4, 0 * G4, 0.1, variance=1.0) == 0.0
     assert regression_error([[0.0], [0.0]], [0.0, 1.0], 0.3) == 0.5

@@ -45,7 +45,7 @@ def refused(text: str) -> str:
         ('[[columns]]\ndemand = "absent"\nholds = "shoes"\nSAYS\n', 10, "what columns hold"),
         ('[[columns]]\ndemand = "absent"\nSAYS\n', 8, "either holds"),
         ('[[columns]]\ndemand = "period"\nholds = "date"\nunit = "week"\nSAYS\n', 11, "'week'"),
-        ('[[columns]]\ndemand = "digits"\nholds = "zip"\ndigits = 3\npeople = 9\nSAYS\n', 8, "facts together"),
+        ('[[columns]]\ndemand = "digits"\nholds = "zip"\ndigits = 3\npeople = 9\nSAYS\n', 8, "together: the"),
         ('[[columns]]\ndemand = "digits"\nholds = "zip"\ndigits = 3\npeople = 9\nfacts = "zips"\nSAYS\n', 13,
          "the table 'zips' is not described"),
         ('[colums]\nx = 1\n', 8, "no entry 'colums'"),

@@ -136,7 +136,7 @@ def test_a_large_design_starts_with_samples():
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({}, "say how many cells"),
+        ({}, "give the number of cells"),
         ({"cells": 2, "probabilities": [0.5, 0.5], "bounds": ([1, 1], [2, 2])}, "not both"),
         ({"cells": 2, "bounds": (9, 10)}, "the minima ask for 18"),
         ({"cells": 2, "weights": [1.0]}, "weights must be one for each of the 4 points"),
