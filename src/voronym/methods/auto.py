@@ -40,9 +40,6 @@ cores.
 """
 SWEEPS, TRIAL = 1000.0, 20.0
 """Proposals per record without a time limit, and the number from which their time is predicted."""
-PROPOSALS, MOST = 4e6, 4000.0
-"""Proposals without a time limit if groups publish modes, where more of them still pay; a record gets at most
-the second number, and at least `SWEEPS`: a second or two on two cores."""
 LONGEST = 64_000.0
 """Proposals per record above which another try beats a longer one, for k above `SMALL`."""
 
@@ -122,23 +119,20 @@ def _published(problem: Problem, records: PublishedPoints, ctx: Context) -> tupl
     means = Problem(records.plain(), problem.k)
     if problem.n > QUICK:
         return _pairs(problem, ctx), None
-    sweeps = max(SWEEPS, min(MOST, PROPOSALS / problem.n))
     if not ctx.timed:
         if problem.n <= FEW or means.X.shape[1] == 1:  # of one column the optimum is known
             best = solve(means, ctx.part(0.0, 0.2))[0]
         else:
             start = METHODS[records.begin or "mdav"].partition(means, ctx.part(0.0, 0.05))
             best = _anneal(means, start, ctx.part(0.05, 0.2), GLANCE)
-        return records.best(best, _anneal(problem, best, ctx.part(0.2, 1.0), sweeps)), None
+        return records.best(best, _anneal(problem, best, ctx.part(0.2, 1.0))), None
     start = METHODS[records.begin or "mdav"].partition(means, ctx.part(0.0, 0.1))
     best, seconds = _first(means, start, ctx.part(0.1, 0.2))
     if seconds is None:
         return records.best(best, _anneal(problem, best, ctx.part(0.2, 1.0))), None
-    if ctx.left < 2.0 * seconds * sweeps / SWEEPS:
-        sweeps = SWEEPS
     begun = now()
-    result = _anneal(problem, best, ctx.part(0.2, 0.3).unhurried(), sweeps)
-    result = _longer(problem, result, result, ctx.part(0.3, SHOWN, time=SHOWN), now() - begun, sweeps)
+    result = _anneal(problem, best, ctx.part(0.2, 0.3).unhurried())
+    result = _longer(problem, result, result, ctx.part(0.3, SHOWN, time=SHOWN), now() - begun)
     return _prove(problem, records.best(best, result), ctx.part(SHOWN, 1.0))
 
 
@@ -184,20 +178,13 @@ def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition,
     return _better(problem, tried, result), now() - begun
 
 
-def _longer(
-    problem: Problem,
-    start: Partition,
-    best: Partition,
-    ctx: Context,
-    seconds: float,
-    sweeps: float = SWEEPS,
-) -> Partition:
+def _longer(problem: Problem, start: Partition, best: Partition, ctx: Context, seconds: float) -> Partition:
     """Anneal again, twice as long each time, while time remains: more time does more of the same.
 
     From some length on, where column generation will not find the rest, it is tried again, just as long.
-    ``seconds`` and ``sweeps`` are those of the time before.
+    ``seconds`` is what the time before took.
     """
-    longest = np.inf if problem.k <= SMALL else LONGEST
+    sweeps, longest = SWEEPS, np.inf if problem.k <= SMALL else LONGEST
     while ctx.left > 1.2 * seconds * (growth := min(2.0, longest / sweeps)) and not ctx.over:
         sweeps, begun = growth * sweeps, now()
         best = _better(problem, best, _anneal(problem, start, ctx.unhurried(), sweeps))
