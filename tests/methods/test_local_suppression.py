@@ -21,6 +21,7 @@ from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.methods import blank_bound
 from voronym.methods.blank_wildcard import matches
+from voronym.methods.blanks import Choices, combinations
 from voronym.methods.local_suppression import Gaps, suppress_locally, unveiled
 
 
@@ -122,6 +123,9 @@ def test_equals_an_integer_programme(seed):
     assert result.cost == pytest.approx(least)
     assert result.gap == 0.0
     check(codes, k, price, least, solve=False)  # the search alone: its bound holds
+    rows, _, counts = combinations(codes)
+    choices = Choices.find(rows, counts, np.asarray(price, float), k, Context())
+    assert blank_bound.least(choices, Context())[0] <= least + 1e-6  # before it is cut to the cost
 
 
 @pytest.mark.parametrize("seed", range(6))
