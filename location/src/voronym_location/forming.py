@@ -205,7 +205,7 @@ def form(crowd: Crowd, ctx: Context) -> Ints:
 
 
 def obeying(crowd: Crowd, labels: Ints, room: int | None = None) -> Ints:
-    """Return new groups that meet all demands, together with young people.
+    """Return new groups that meet all demands, with the people who do not count yet.
 
     Groups that have too few addresses, that are at too few places or too narrow, are joined to the nearest
     other new ones; without any, their people wait. At most ``room`` people join that no group is

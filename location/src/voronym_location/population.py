@@ -107,7 +107,7 @@ class Population:
             raise InputError(f"there are {n} people, but attributes has another number of rows")
         for name in ("latitude", "longitude", "group", "since", "household", "counts", "young", "published"):
             if getattr(self, name).shape != (n,):
-                raise InputError(f"there are {n} people, but {name} has another number of values")
+                raise InputError(f"there are {n} people, but {name} has a different number of values")
         if len(np.unique(self.person)) < n:
             raise InputError(f"{n - len(np.unique(self.person))} person numbers occur more than once")
         off = ~(np.abs(self.latitude) <= 90.0) | ~(np.abs(self.longitude) <= 180.0)

@@ -21,7 +21,7 @@ from voronym_location.rules import Settings
 from voronym_location.town import Town
 
 EVERY = 10
-"""Epochs between two groupings of everybody, which give the least possible error."""
+"""Epochs between two groupings of everybody; these show the least possible error."""
 SETTLED = 10
 """Epochs after which a town has settled: the first ones are close to the first design."""
 

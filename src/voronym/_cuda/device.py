@@ -76,7 +76,7 @@ def attempt(work: Callable[[], T], ctx: Any) -> T | None:
     try:
         return work()
     except Unsuitable as reason:
-        ctx.notes.append(f"the processor did this work instead of the GPU: {reason}")
+        ctx.notes.append(f"the GPU could not do this work, so the processor did it: {reason}")
         return None
 
 

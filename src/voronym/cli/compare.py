@@ -64,7 +64,7 @@ def compare(
     ] = "linkage",
     recipe: recipes.Recipes = None,
     all_methods: Annotated[
-        bool, typer.Option("--all", help="Run slow methods, too: longer than a minute in all.")
+        bool, typer.Option("--all", help="Also run slow methods, which take more than a minute in total.")
     ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the table and a plot (HTML).")
@@ -233,7 +233,7 @@ def _explain(result: Comparison, out: Console) -> None:
     out.print(
         f"tells: nats about {name} in the groups of this table, of {most.entropy:.3f} that could be "
         f"learned; the keys unchanged tell {most.plug_in:.3f}. Small groups seem to tell much by chance; "
-        f"corrected and its interval estimate the population. {name}: {outcome.levels.how}.",
+        f"'corrected' and its interval estimate the value in the population. {name}: {outcome.levels.how}.",
         soft_wrap=True,
     )
     for note in outcome.notes:

@@ -48,7 +48,7 @@ WRITING: dict[str, tuple[Any, Any, str]] = {
     "out_date_format": (str | None, None, "Format of written dates, such as yyyy-mm-dd. Default: as read."),
     "out_line_ends": (str | None, None, "Line ends of the written file: lf or crlf. Default: as read."),
     "out_table": (str | None, None, "Name of the table, or sheet, that is written. Default: release."),
-    "no_guard": (bool, False, "Write texts that a spreadsheet could run as formulas without an apostrophe."),
+    "no_guard": (bool, False, "Put no apostrophe before texts that a spreadsheet could run as formulas."),
 }
 
 

@@ -1,4 +1,4 @@
-"""Weighted totals, means and quantiles, before and after: the first figures users of a survey compute."""
+"""Weighted totals, means and quantiles, before and after: what users of a survey compute first."""
 
 from __future__ import annotations
 

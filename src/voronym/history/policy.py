@@ -29,7 +29,9 @@ class Policy(Options):
     waiting: float = option(
         0.04, "the largest share of people left out until similar people arrive", check=share
     )
-    patience: int = option(3, "most releases that somebody may wait for similar people", check=whole(0))
+    patience: int = option(
+        3, "largest number of releases that a person may wait for similar people", check=whole(0)
+    )
     neighbours: int = option(
         1, "groups near to each one that fell below k, which are dissolved with it", check=whole(0)
     )

@@ -68,7 +68,7 @@ class AlphaK(ConfidentialModel):
             raise InputError(f"{self.name}: alpha={self.alpha:g} promises nothing: no share is above 1")
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the measure of cells of a partition of one column.
+        """Return the function that measures the cells of a partition of one column.
 
         A merged cell has at most the sum of the counts of its parts, so its share is at most the larger of
         both.

@@ -94,7 +94,7 @@ class BetaLikeness(ConfidentialModel):
             raise InputError(f"{self.name}: no kind is called {self.kind!r}; there are: {', '.join(KINDS)}")
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the measure of cells of a partition of one column.
+        """Return the function that measures the cells of a partition of one column.
 
         The share of a value in a merged cell lies between those in its parts, and its limit stays: the gain
         is at most the larger one, and within the limit if both are.

@@ -39,7 +39,7 @@ class ConfidentialModel(TextModel):
             raise InputError(f"{self.name}: column must be the name of a column, a text, not {self.column!r}")
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the measure of cells of a partition of one column."""
+        """Return the function that measures the cells of a partition of one column."""
         raise NotImplementedError
 
     def judges(self, table: Table) -> tuple[Judge, ...]:

@@ -77,7 +77,7 @@ class DeltaDisclosure(ConfidentialModel):
         self._set(delta=number(self.name, "delta", self.delta, above=True))
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the measure of cells of a partition of one column."""
+        """Return the function that measures the cells of a partition of one column."""
         rule = Rule(verdict.DELTA, self.required or 0.0)
         return Judge(levels, surprise, self.delta, name=self.name, rule=rule)
 

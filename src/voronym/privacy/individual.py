@@ -85,7 +85,7 @@ def _by_steps(f: Ints, p: Floats) -> Floats:
 
 
 def household_risk(risks: Floats, households: Ints) -> Floats:
-    """Return the probability that a member of each household is matched: ``1 - product of (1 - r)``.
+    """Return each household's probability that at least one member is matched: ``1 - product of (1 - r)``.
 
     Members count as independent, which they are not quite: it is the usual approximation.
 

@@ -121,7 +121,7 @@ class LDiversity(ConfidentialModel):
         return None if wanted is None else float(wanted)
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the measure of cells of a partition of one column."""
+        """Return the function that measures the cells of a partition of one column."""
         if self.kind == "recursive":
             least = int(self.l or 2)
             rule = Rule(verdict.RECURSIVE, float(least), (self.required or 0.0) * (1 - 2 * RELATIVE))

@@ -63,6 +63,6 @@ class PSensitive(ConfidentialModel):
         self._set(p=whole(self.name, "p", self.p, least=2))
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the measure of cells of a partition of one column."""
+        """Return the function that measures the cells of a partition of one column."""
         rule = Rule(verdict.DISTINCT, self.required or 0.0)
         return Judge(levels, distinct, self.required, at_most=False, name=self.name, rule=rule)

@@ -103,7 +103,7 @@ class TCloseness(ConfidentialModel):
         return self.distance or ("ordered" if levels.ordered else "equal")
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the measure of cells of a partition of one column."""
+        """Return the function that measures the cells of a partition of one column."""
         if isinstance(self.taxonomy, Hierarchy):
             tree = _ancestors(self.taxonomy, levels)
             return Judge(levels, partial(distances.hierarchical, ancestors=tree), self.t, name=self.name)

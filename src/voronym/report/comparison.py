@@ -63,7 +63,7 @@ def _by_method(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def loss_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
-    """Return a title and a drawing of the loss of methods at each k; few as lines, many as dots."""
+    """Return a title and a drawing of each method's loss at each k: lines for few methods, dots for many."""
     own = _by_method(rows)
     levels = sorted({row.k for row in rows})
     if len(levels) == 1:

@@ -82,7 +82,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Hints:
-    """The known facts about a file before its columns are read.
+    """What is known about a file before its columns are read.
 
     Parameters
     ----------

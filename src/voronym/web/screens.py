@@ -79,7 +79,7 @@ def start(desk: Desk, status: int = 200, errors: dict[str, str] | None = None) -
 def read(
     table: Table, status: int = 200, errors: dict[str, str] | None = None, typed: Any = None
 ) -> HTMLResponse:
-    """Show the reading of the file, for correction, and its first rows."""
+    """Show how the file was read, for correction, and its first rows."""
     reading = table.reading if typed is None else typed
     return show(
         "read.html",

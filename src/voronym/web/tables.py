@@ -133,7 +133,7 @@ async def enter(request: Request) -> Response:
 
 
 async def read(request: Request) -> Response:
-    """Show the reading of the file; or read it in another way."""
+    """Show how the file was read, or read it in another way."""
     table = table_of(request)
     if request.method == "GET":
         return screens.read(table)

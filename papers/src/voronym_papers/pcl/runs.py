@@ -22,7 +22,7 @@ from voronym_papers.solvers.levenberg_marquardt import levenberg_marquardt
 
 @dataclass(frozen=True)
 class Run:
-    """The result, and its time. ``distortion`` is SSE / (n d), as in both papers."""
+    """The result, and how long it took. ``distortion`` is SSE / (n d), as in both papers."""
 
     partition: Partition
     distortion: float

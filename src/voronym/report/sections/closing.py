@@ -25,7 +25,7 @@ release = vr.anonymize("INPUT", recipe=recipe)"""
 
 @section("repeat", "What was done, and how to repeat it", needs=("public",), place=90, shape="text")
 def repeat(d: Dossier, public: Public) -> Data:
-    """Describe the work, and how to repeat it."""
+    """Say what was done and how to repeat it."""
     seen = public if d.inside is None else d.inside
     return {
         "guarantees": replace(guarantees(public), caption="Measured on the released table"),

@@ -142,7 +142,7 @@ def _refuse_versions(files: Sequence[Path]) -> None:
 
 
 def _named(text: str | os.PathLike[str]) -> list[Path]:
-    """Return the files of a path, a folder or a pattern."""
+    """Return the files that a path, a folder or a pattern names."""
     path = Path(text)
     if path.is_dir():
         return _inside(path)

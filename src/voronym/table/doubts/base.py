@@ -107,7 +107,7 @@ class Seen:
 
     @property
     def published_as_text(self) -> bool:
-        """Whether a group publishes one of the values: a category, no mean or rank."""
+        """Whether a group publishes one of the values: a category, not a mean or a rank."""
         return self.role == "key" and self.column.kind == "nominal"
 
 

@@ -24,7 +24,7 @@ _FEWEST, _LEVELS = 30, 10
 _SURE, _PLAIN = 0.99, 0.9
 """Correlation of ranks, or share of the records whose key is revealed; and the share of the commonest key."""
 _EACH = 3
-"""Mean records per value: fewer of them agree in a key by chance."""
+"""Least mean number of records per value: if there are fewer, records agree in a key by chance."""
 
 
 @TABLE_DOUBTS.register("tells")

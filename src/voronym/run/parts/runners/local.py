@@ -83,7 +83,7 @@ def _is_gone(process: int) -> bool:
 
 @contextlib.contextmanager
 def _plain_surroundings() -> Iterator[None]:
-    """Start workers with one thread for each library, and without running the caller's script again."""
+    """Make workers start with one thread for each library, without running the caller's script again."""
     before = {name: os.environ.get(name) for name in ALONE}
     script = sys.modules["__main__"]
     os.environ.update(ALONE)  # read when a worker starts
