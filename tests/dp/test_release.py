@@ -207,7 +207,7 @@ def test_pages_name_the_promise():
     for text in (
         "What ε means here", "ε = 1, δ = 1e-06", "for each row", "are replaced, and the number of rows stays",
         "0 to 120", "f, m", "declared", "What is not private", "the number of rows, 1,000", "odds move",
-        "ill: published as they were",
+        "ill: published unchanged",
     ):  # fmt: skip
         assert text in public, text
     assert "lost" not in re.findall(r"What ε means here.*What is not private", public)[0]

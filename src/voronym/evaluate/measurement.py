@@ -127,7 +127,7 @@ def _lines(finding: Finding) -> list[str]:
             low, high = figures["interval"]
             result.append(f"corrected {figures['corrected']:.4g} ({low:.4g} to {high:.4g})")
             result.append(
-                f"random groups would tell {figures['chance']:.4g} of {figures['entropy']:.4g} nats in all"
+                f"random groups would tell {figures['chance']:.4g} of {figures['entropy']:.4g} nats"
             )
         if result:
             lines.append(f"  {name}: {', '.join(result)}")
