@@ -64,7 +64,7 @@ def compare(
     ] = "linkage",
     recipe: recipes.Recipes = None,
     all_methods: Annotated[
-        bool, typer.Option("--all", help="Also run slow methods, which take more than a minute in total.")
+        bool, typer.Option("--all", help="Run slow methods, too, which take more than a minute in total.")
     ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the table and a plot (HTML).")
