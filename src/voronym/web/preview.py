@@ -82,7 +82,9 @@ def preview(
     whole_given = {**chosen.choices, "models": split_models(chosen.models)}
     given = {name: value for name, value in whole_given.items() if name not in (*MONTHLY, *BY_PARTS)}
     many = len(frame) if rows is None else rows
-    hasty = {**given, "method": "mdav"} if chosen.method == "auto" and chosen.time_limit is None else given
+    hasty = given
+    if chosen.method == "auto":  # a quick look must not spend the time limit at every k
+        hasty = {name: value for name, value in given.items() if name != "time_limit"} | {"method": "mdav"}
     first = sampled(frame, chosen, QUICK, QUICK)
     rest = frame if everything else sampled(frame, chosen, MANY, SAMPLE)
     tell({"sample": {"rows": len(rest), "of": many}})
