@@ -153,6 +153,17 @@ def test_a_result_is_wanted_until_it_is_kept_and_again_when_its_code_changes(tmp
     assert wanted(other, tmp_path)[0] == ("toys", True, 2.0)
 
 
+def test_a_new_message_of_an_error_makes_nothing_stale_and_another_error_does():
+    code = 'def f(x):\n    if x:\n        raise KeyError(f"not {x}") from None\n    return "a"\n'
+    longer = code.replace(
+        'f"not {x}"', '\n            f"the key {x!r} is not there;"\n            " name another"\n        '
+    )
+    assert code_lines(code) == code_lines(longer)
+    assert code_lines(code).splitlines()[2] == "        raise KeyError(...) from None"
+    assert code_lines(code) != code_lines(code.replace("KeyError", "ValueError"))
+    assert code_lines(code) != code_lines(code.replace('return "a"', 'return "b"'))
+
+
 def test_docstrings_and_comments_make_nothing_stale():
     code = 'def f(x):\n    """What."""\n    return "a" + x  # why\n'
     assert code_lines(code) == code_lines(code.replace("What", "Which\n\n    way"))

@@ -99,22 +99,39 @@ def _digest(modules: tuple[str, ...]) -> str:
 
 
 def code_lines(text: str) -> str:
-    r"""Return a source text without docstrings, blank lines, comment lines and spaces at the ends of lines.
+    r"""Return a source text without docstrings, error messages, comment lines, blank lines and end spaces.
+
+    The message of an error that is raised cannot change a result, because a run that raises it keeps none.
 
     Examples
     --------
-    >>> code_lines("'What.'\n# why\nx = 1  \n\ny = 2")
-    'x = 1\ny = 2'
+    >>> code_lines("'What.'\n# why\nx = 1  \n\nraise ValueError('no')")
+    'x = 1\nraise ValueError(...)'
     """
-    silent = {
-        line
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }  # fmt: skip
-    lines = (line.rstrip() for number, line in enumerate(text.splitlines(), 1) if number not in silent)
-    return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            if isinstance(node.value.value, str):
+                _cut(lines, node.value, "")
+        elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            _cut(lines, node.exc, "(...)", node.exc.func)
+    return "\n".join(line.rstrip() for line in lines if line.strip() and not line.lstrip().startswith("#"))
+
+
+def _cut(lines: list[str], node: ast.expr, instead: str, after: ast.expr | None = None) -> None:
+    """Replace the text of an expression, or what follows a part of it, in the lines of its source.
+
+    The lines keep their number: those that the expression fills are empty afterwards. Positions are bytes.
+    """
+    first, start = (node.lineno, node.col_offset) if after is None else _end(after)
+    last, end = _end(node)
+    head = lines[first - 1].encode()[:start].decode()
+    tail = lines[last - 1].encode()[end:].decode()
+    lines[first - 1 : last] = [head + instead + tail] + [""] * (last - first)
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
 def _sources(module: str) -> Iterator[tuple[str, Path]]:
