@@ -159,6 +159,9 @@ def test_the_order_of_rows_decides_nothing_but_the_attack_about_it():
 def test_means_are_solved_for_the_last_one():
     original, released = groups(120, 4)
     assert run("means", scene(released, original, ["age"], own=np.arange(120))).success == 1.0
+    far = pl.col("age") + 7_000_000  # as a date in seconds is: means differ from it by little
+    moved = scene(released.with_columns(far), original.with_columns(far), ["age"], own=np.arange(120))
+    assert run("means", moved).success == 1.0
     coarse = released.with_columns(age=(pl.col("age") / 20).round() * 20)  # rounding hides
     assert run("means", scene(coarse, original, ["age"], own=np.arange(120))).success < 0.2
 
