@@ -59,6 +59,7 @@ def fitting(letters, printed, limit):
 TRUE = 12
 
 
+@pytest.mark.slow
 def test_the_counts_of_a_ward_do_not_follow_from_the_printed_matrix():
     """The attack: print the optimal rule of all counts, and see which is the printed one."""
     table = hospital(TRUE)

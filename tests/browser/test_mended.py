@@ -92,6 +92,7 @@ def test_tabs_and_reload_lose_nothing(walk: Walk) -> None:
     assert tab.input_value("[name=k]") == "8"
 
 
+@pytest.mark.slow
 def test_undo_and_redo(walk: Walk) -> None:
     tab = walk.tab
     tab.goto(f"{walk.place}/protect")
@@ -165,6 +166,7 @@ def test_a_mark_chooses_k_and_nothing_else(walk: Walk) -> None:
     assert command(walk) == re.sub(r"-k \d+", "-k 10", before)
 
 
+@pytest.mark.slow
 def test_forgetting_is_asked_about(walk: Walk) -> None:
     tab = walk.tab
     tab.goto(f"{walk.place}/protect")

@@ -37,7 +37,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 LONG = {"location-simulate.md", "survey.md", "command-line.md", "records.md", "suppression.md"}
-"""Pages whose examples take more than ten seconds."""
+LONG |= {"from-sdcmicro.md", "quantize.md"}
+"""Pages whose examples take long, if only to compile what nothing else uses."""
 RUN = [
     *(
         pytest.param(page, marks=pytest.mark.slow) if page.name in LONG else page

@@ -133,6 +133,7 @@ def test_a_citizen_signs_up_places_the_home_and_sees_the_point(browser: Any, pla
         window.look("waiting")
 
 
+@pytest.mark.slow
 def test_there_is_no_home_before_a_choice(browser: Any, place: Any) -> None:
     """A pin that starts in the town's middle with a live button registers somebody there by one click."""
     server, address, _ = place
@@ -162,6 +163,7 @@ def page_token(window: Window) -> str:
     return next(cooky["value"] for cooky in window.context.cookies() if cooky["name"].endswith("session"))
 
 
+@pytest.mark.slow
 def test_the_pin_follows_the_pointer_and_the_arrow_keys(browser: Any, place: Any) -> None:
     server, address, _ = place
     joined(server, "p1@example.org")

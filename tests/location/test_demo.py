@@ -67,6 +67,7 @@ def test_the_providers_counter_is_not_put_out_by_nonsense() -> None:
         assert fetch(counter.address)["asked"] == 0
 
 
+@pytest.mark.slow
 def test_the_demonstration_shows_that_points_are_worth_more_than_the_centre(tmp_path: Path) -> None:
     with running(tmp_path, people=80, k=5, seed=1) as town:
         result = town.ask()

@@ -236,6 +236,7 @@ def test_the_page_is_written_once(voronym, tmp_path):
     assert voronym(*words, "--overwrite")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_json_has_marks_tables_and_figures(voronym):
     output = json.loads(voronym("papers", "pcl-2011", "--item", "small-uniform", "--json")[1])

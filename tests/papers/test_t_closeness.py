@@ -83,6 +83,7 @@ def test_an_estimate_above_all_there_is_says_so():
     assert counted.word(1.05, 1.1, 1.16) == counted.BELOW
 
 
+@pytest.mark.slow
 def test_several_keys_are_farther_from_the_bound(monkeypatch):
     monkeypatch.setattr(counted, "SHARES", (0.0, 0.0, 1 / 8, 0.0))
     items = list(counted.several_keys(2, 1024, 0.2, Context()))

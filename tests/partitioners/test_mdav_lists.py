@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
+from repeats import few
 from voronym.core.context import Context
 from voronym.partitioners import mdav, mdav_lists
 from voronym.problem import Problem
@@ -46,9 +47,7 @@ def test_the_labels_are_those_of_the_plain_loops(seed, kind, n, d, k, ahead, out
     assert (result == mdav.partition_plain(records, k, Context())).all()
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "k"), [(6000, 10, 5), pytest.param(4000, 20, 10, marks=pytest.mark.slow), (3000, 8, 70)]
-)
+@pytest.mark.parametrize(("n", "d", "k"), few([(3000, 8, 70), (6000, 10, 5), (4000, 20, 10)], 1))
 def test_larger_tables_and_any_number_of_threads(n, d, k):
     records = Problem.of(vr.datasets.gaussian(n, d, seed=n), k).records
     plain = mdav.partition_plain(records, k, Context())

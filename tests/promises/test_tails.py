@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
+from repeats import rounds
 
 K = 5
 
@@ -40,7 +41,7 @@ def released(frame: pl.DataFrame, step: str, **more: object) -> pl.DataFrame:
 @pytest.mark.filterwarnings("ignore")
 def test_no_limit_is_somebodys_value(column: str, step: str, end: str) -> None:
     own, before, after = 0, [], []
-    for seed in range(20):
+    for seed in rounds(6, 20):
         frame = incomes(seed)
         for share in ("1%", "2%", "5%"):
             limit = getattr(released(frame, f"{step} {column}={share}")[column], end)()

@@ -350,13 +350,13 @@ def test_mdav_is_judged_on_all_records_of_a_large_table(monkeypatch):
     from voronym.table import Table
 
     rng = np.random.default_rng(0)
-    n = 21_000
+    n = 6_000
     frame = pl.DataFrame({"age": rng.normal(50.0, 15.0, n), "cost": rng.lognormal(7.0, 1.0, n)})
     table = Table.build(frame, keys=["age", "cost"])
     X = keyspaces.Coordinates.of(table).X
     part = vr.microaggregate(X, 5, method="mdav")
     own = alternative.alternative(table, table.frame, 4, Context())
     assert own.mdav == pytest.approx(vr.information_loss(X, part), rel=1e-6)
-    monkeypatch.setattr(alternative, "_WHOLE", 20_000)
+    monkeypatch.setattr(alternative, "_WHOLE", 5_000)
     parted = alternative.alternative(table, table.frame, 4, Context())
     assert parted.mdav == pytest.approx(own.mdav, rel=0.1)

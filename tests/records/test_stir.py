@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.stats import entropy, wasserstein_distance
 
 from records.calls import clusters, shuffle
+from repeats import rounds
 from voronym import datasets
 from voronym._kernels import records as kernels
 from voronym.core.context import Context
@@ -89,7 +90,7 @@ def test_the_place_of_a_person_is_uniform_after_shuffling(grouped):
     rows = result.partition.cells()[cell]
     size = len(rows)
     landed = np.zeros((size, size))
-    runs = 400
+    runs = len(rounds(150, 400))
     old = space.codes
     key = old[rows, 3]
     single = np.flatnonzero([(key == v).sum() == 1 for v in key])

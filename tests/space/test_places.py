@@ -124,6 +124,7 @@ def test_mdav_takes_who_is_farthest_from_the_direction():
     assert all(group in result for group in groups)
 
 
+@pytest.mark.slow
 def test_pairs_ends_by_the_cost_of_the_sphere_itself():
     """Groups that reach halfway around: squares about the mean are not what a group costs there."""
     gains = []

@@ -98,6 +98,7 @@ def _digest(modules: tuple[str, ...]) -> str:
     return total.hexdigest()[:DIGITS]
 
 
+@cache  # most results depend on the same files
 def code_lines(text: str) -> str:
     r"""Return a source text without docstrings, error messages, comment lines, blank lines and end spaces.
 
