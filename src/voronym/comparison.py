@@ -142,10 +142,10 @@ def compare_methods(
     seed: int = 0,
     each: Callable[[Row], None] | None = None,
 ) -> Comparison:
-    """Compare methods on a table; with a confidential column, by mutual information, too.
+    """Compare methods on a table; with a confidential column, also by mutual information.
 
-    What `compare` does with its arguments. The owner of the context may ask, from another thread, to finish
-    with the rows so far or to cancel.
+    `compare` calls this function. From another thread, the owner of the context can ask to finish with
+    the rows so far, or cancel.
     """
     crowd = crowd_of(table)
     records, several = crowd.keys.records, crowd.of_row is not None
@@ -201,9 +201,9 @@ def compare_methods(
 
 
 def _rank(name: str) -> int:
-    """Return the turn of a method: the yardstick first, then quick ones, slow ones last.
+    """Return the order of a method: the baseline `mdav` first, then quick methods, then slow ones.
 
-    So a comparison that ends early, or after a minute, has as many rows as possible.
+    So a comparison that ends early has as many rows as possible.
     """
     if name == "mdav":
         return 0
@@ -248,7 +248,7 @@ def _read_options(names: Sequence[str], given: Mapping[str, Mapping[str, Any]]) 
 def _row(
     name: str, problem: Problem, options: Options, ctx: Context, seed: int, plane: Plane | None, crowd: Crowd,
 ) -> Row:  # fmt: skip
-    """Run one method as if called alone, and measure its result."""
+    """Run one method with the given seed, and measure its loss, risk and time."""
     grouping, measuring = ctx.part(0.0, 0.8), ctx.part(0.8, 1.0)
     grouping.rng, measuring.rng = check_seed(seed), check_seed(seed)  # the same targets for every method
     grouping.tell(0.0, whole=True)

@@ -1,8 +1,8 @@
-"""The keys of a table as records of a space, and back: what a group publishes.
+"""Turn the keys of a table into records of a space, and turn groups back into published values.
 
-A *space of keys* is a function ``(table, ctx, choices) -> Keys`` under the decorator `key_space`; from then
-on it has a name in recipes and on the command line. "euclidean", where keys become numbers, is made here;
-"mixed", where every key has a metric of its own, in `voronym.records`.
+A *space of keys* is a function ``(table, ctx, choices) -> Keys`` under the decorator `key_space`, which gives
+it a name in recipes and on the command line. "euclidean" is here: keys become numbers. "mixed" is in
+`voronym.records`: every key has its own metric.
 """
 
 from __future__ import annotations
@@ -155,10 +155,10 @@ class Coordinates(Keys):
         return self.percent(self.errors(frame))
 
     def errors(self, frame: Any, original: Table | None = None) -> NDArray[np.float64]:
-        """Return the sum of squares lost by publishing a table, for each coordinate.
+        """Return the squared error of a published table for each coordinate.
 
-        Where the original is given, a value that was there and is missing now loses what the mean of all
-        would.
+        With the original given, a blanked value counts as if the mean of all records had been
+        published.
         """
         Y = self.codec.encode(frame)
         if original is not None and isinstance(frame, Table):
@@ -175,11 +175,11 @@ class Coordinates(Keys):
         return 100 * error / total if total else 100.0 * bool(error)  # constant keys: nothing to lose
 
     def losses(self, errors: NDArray[np.float64], table: Table) -> dict[str, tuple[float, float]]:
-        """Return two losses of each key, in percent: of its variance, and of the most it can lose.
+        """Return two losses of each key, in percent of its variance and of the most it can lose.
 
-        No category is a mean, so a key may lose more than its variance. What can be lost at all is what one
-        record for everybody loses: the mean of every number and the most frequent of every category. It is
-        looked at only where a key lost more than its variance.
+        A key can lose more than its variance, because no category is a mean. The most it can lose is
+        the loss of one record for everybody: the mean of numbers and the most frequent category. The
+        second loss is computed only if a key lost more than its variance.
         """
         there = numerics.spread(self.X)
         out = {}
@@ -202,8 +202,8 @@ class Coordinates(Keys):
 class Weighed(Keys):
     """Coordinates in which some keys or records count more than others.
 
-    What groups publish is the mean, of records with weights the weighted one: then weighted totals are kept,
-    but for rounding to values that can occur.
+    Groups publish their mean, weighted if records have weights. So weighted totals are kept, apart from
+    rounding to possible values.
 
     Parameters
     ----------
@@ -255,10 +255,10 @@ DOMINANCE = 0.1
 
 
 def dominated(weights: NDArray[np.float64], part: Partition) -> NDArray[np.bool_]:
-    """Return whether the weighted mean of a group would reveal the values of its heaviest record.
+    """Return, for each group, whether its weighted mean would reveal the values of its heaviest record.
 
-    The rule of p percent, p = 10, for records that are alike, as those of a group are: the person with the
-    second largest weight can subtract their own part, and the rest has to be off by a tenth.
+    This is the p-percent rule with p = 10 for similar records. The person with the second largest weight
+    can subtract their own part; the remainder must be wrong by at least a tenth.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def euclidean(table: Table, ctx: Context, choices: ReleaseChoices) -> Keys:  # n
 def importance_of(table: Table, choices: ReleaseChoices, *, zero: bool = True) -> dict[str, float]:
     """Return the importance of each key, 1 by default; refuse columns that are no keys.
 
-    ``zero`` says whether a key may count nothing.
+    ``zero``: whether an importance of 0 is allowed.
     """
     given = dict(choices.importance or {})
     strange = [name for name in given if name not in table.keys]

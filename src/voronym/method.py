@@ -1,10 +1,10 @@
 """The registry of methods: a `Method` makes a masked table from a table.
 
-A method that *makes groups* is a function ``(problem, ctx) -> Partition``, under the decorator `algorithm`;
-the release publishes the centre of each group. A method that *masks the table* itself is a function
-``(table, ctx) -> Masked``, under `table_method`; it promises something else than k, and says what. Either
-takes its options, if it has any, as a third argument, an `Options` dataclass. From then on the method is on
-the command line, in recipes, in the documentation's table, in the contract tests and in the benchmarks.
+A method that *makes groups* is a function ``(problem, ctx) -> Partition`` under the decorator `algorithm`;
+the release publishes the centre of each group. A method that *masks the table* is a function ``(table, ctx)
+-> Masked`` under `table_method`; it states its own promise instead of k. Both may take options as a third
+argument, an `Options` dataclass. A registered method appears on the command line, in recipes, in the
+documentation's table, in the contract tests and in the benchmarks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Masked]")
 
 PROBED, LONG = 20_000, 10.0
-"""Records above which a method is tried on a part of them first, and seconds worth a remark."""
+"""Records above which a method is first tried on a part of them, and seconds above which a warning is given.
+"""
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class Method:
     reference: str
     options: type[Options] = Options
     makes: Literal["groups", "table", "release"] = "groups"
-    """Whether it divides the records into groups, masks the table record by record, or does both: makes
-    groups of a table and decides what they publish.
+    """Whether it makes groups of records, masks the table record by record, or makes groups and decides on
+    their published values.
     """
     timed: bool = False
     """Whether it uses a time limit."""
@@ -62,12 +63,13 @@ class Method:
     model_free: bool = False
     """Whether it also works in a space that has no cost model for kernels, such as a graph."""
     squares: bool = False
-    """Whether a group must cost its squares about the mean: then not on a sphere, whose groups do not."""
+    """Whether the method assumes that a group costs its squares about the mean; it cannot work on a sphere.
+    """
     needs: str = ""
     """The privacy model that it requires."""
 
     def most(self, k: int) -> float:
-        """Return the number of records above which the method takes minutes; infinite if it never does."""
+        """Return the number of records above which the method takes minutes; infinity if there is none."""
         if self.practical is None:
             return math.inf
         return self.practical if isinstance(self.practical, int) else self.practical(k)
@@ -211,7 +213,7 @@ def table_method(
 ) -> Callable[[F], F]:
     """Register a method that masks record by record, a function ``(table, ctx[, options]) -> Masked``.
 
-    ``needs`` is the privacy model without which it cannot run.
+    ``needs``: the privacy model that it requires.
     """
 
     def register(function: F) -> F:
@@ -230,9 +232,10 @@ def release_method(
     options: type[Options] = Options,
     timed: bool = False,
 ) -> Callable[[F], F]:
-    """Register a method that makes groups of a table and decides what they publish.
+    """Register a method that makes groups of a table and decides on their published values.
 
-    It is a function ``(table, ctx, options, *, k, models) -> Grouped``; ``timed`` if it uses a time limit.
+    It is a function ``(table, ctx, options, *, k, models) -> Grouped``. ``timed``: whether it uses a time
+    limit.
     """
 
     def register(function: F) -> F:
@@ -245,7 +248,7 @@ def release_method(
 def split_large(
     problem: Problem, labels: NDArray[np.int64], ctx: Context, *, method: str = "mdav"
 ) -> Partition:
-    """Split every group of 2k records or more by a method that keeps k to 2k-1; that never adds loss."""
+    """Split every group of 2k or more records into groups of k to 2k-1; this never adds loss."""
     from voronym.partition import Partition
 
     part = Partition(labels, k=problem.k)

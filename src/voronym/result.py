@@ -137,7 +137,7 @@ class Grouped(Masked):
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder of a release in many files, and what its run read and wrote.
+    """The folder of a release in many files, with its losses, times and numbers of bytes.
 
     Parameters
     ----------

@@ -28,18 +28,18 @@ KNOWLEDGE = (
     "everybody's keys and the method",
     "everything but one cell, and the method",
 )
-"""What intruders know, from little to much; each attack names its place in this list."""
+"""Levels of an intruder's knowledge, from little to much; each attack names its level."""
 PRESENCE = "membership"
-"""The attack that reveals only who is in the file."""
+"""The attack that reveals only whether a person is in the file."""
 
 
 class Inapplicable(InputError):  # noqa: N818 - a word for the reader, not a failure
-    """An attack does not fit this table; the message says why."""
+    """Raised if an attack does not fit the table; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Outcome(Plain):
-    """The success of one attack, next to its control.
+    """The success of an attack and of its control.
 
     Parameters
     ----------

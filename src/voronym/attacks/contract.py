@@ -20,10 +20,10 @@ from voronym.table.table import Table
 def check_attack(attack: Attack, *, runs: int = 5) -> None:
     """Check an attack against the contract.
 
-    Shares are shares, the excess is their difference and lies in its interval; outcomes are JSON, and no text
-    shows a value of the tables; the tables are left unchanged; the same seed gives the same outcome. Long
-    work obeys requests to cancel. A sentence names what the attack needs and lacks. On releases that are
-    unrelated to their originals it claims an excess at most once in five runs.
+    Shares are between 0 and 1; the excess is their difference and lies in its interval. Outcomes are
+    JSON, and no text shows a value of the tables. The tables stay unchanged, and the same seed gives the
+    same outcome. Long work obeys requests to cancel. A sentence names missing inputs. On releases
+    unrelated to their originals, the attack claims an excess at most once in five runs.
 
     Parameters
     ----------
@@ -61,9 +61,10 @@ def check_attack(attack: Attack, *, runs: int = 5) -> None:
 
 
 def noise(rng: np.random.Generator, n: int, *, made: bool = False, **beside: Any) -> Scene:
-    """Return a scene whose release is unrelated to its original, with recognisable values.
+    """Return a scene whose release is unrelated to its original; its values are recognisable in texts.
 
-    With ``made`` its confidential values are those of the original: what a tool publishes that looks at none.
+    With ``made``, its confidential values are those of the original, as published by a tool that does not
+    look at them.
     """
 
     def people() -> pl.DataFrame:
@@ -133,7 +134,7 @@ def _words(attack: Attack, text: str) -> None:
 
 
 def _check_needs(attack: Attack) -> None:
-    """Run the attack with nothing but a release."""
+    """Check that the attack, given only a release, runs or names its missing inputs."""
     full = noise(np.random.default_rng(1), 40)
     bare = Scene.of(full.released, full.schema)
     try:
@@ -146,7 +147,7 @@ def _check_needs(attack: Attack) -> None:
 
 
 def _check_cancel(attack: Attack) -> None:
-    """Cancel before it begins: no attack may return an outcome that it took long for."""
+    """Check that an attack cancelled before it begins returns no outcome."""
     if attack.cost == "instant":
         return
     ctx = Context()

@@ -72,7 +72,7 @@ def extremes(scene: Scene, ctx: Context) -> Found:
 
 
 def _ends(x: Floats, y: Floats, own: Ints) -> tuple[list[float], list[int]]:
-    """Claim the row of the same rank for each person with one of the largest values that nobody shares."""
+    """Claim the row of the same rank, for each person with one of the largest values if it is unique."""
     filled, published = np.where(np.isnan(x), -np.inf, x), np.where(np.isnan(y), -np.inf, y)
     order = np.argsort(-filled, kind="stable")
     ranked = np.sort(published)[::-1]

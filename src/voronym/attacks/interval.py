@@ -1,8 +1,8 @@
-"""Intervals for shares of people who are not independent of each other, because they share groups.
+"""Intervals for shares of people who share groups, and so are not independent.
 
-The interval of a share is that of `voronym.core.rate.share`, as in reports. A difference of two shares takes
-each end from the ends of both (Newcombe 1998, "square-and-add"), which is cautious where the two go up and
-down together, as they do here.
+A share has the interval of `voronym.core.rate.share`, as in reports. A difference of two shares combines the
+ends of both intervals (Newcombe 1998, "square-and-add"). This is cautious if the two shares rise and fall
+together, as they do here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Means: an intruder who knows all others in a group subtracts them from the published mean."""
+"""Means: an intruder who knows all other members of a group subtracts them from the published mean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 CLOSE = 0.01
-"""Share of a standard deviation: a key estimated this closely counts as found."""
+"""A key estimated within this share of a standard deviation counts as found."""
 
 
 @attack(
@@ -62,7 +62,7 @@ def means(scene: Scene, ctx: Context) -> Found:
 
 
 def _as_it_was(true: Floats, published: Floats) -> bool:
-    """Whether a key is published unchanged or not at all: then nothing is left to subtract."""
+    """Whether a key is published unchanged or not at all; then there is nothing to subtract."""
     return bool((np.isclose(true, published) | np.isnan(published)).all())
 
 

@@ -1,10 +1,10 @@
 """Membership: an intruder guesses who was in the table.
 
-The intruder knows the whole record of a person and asks whether it is among those that the release was made
-from. What they see is how near the release comes to the record. To know how near it would come anyway, people
-are needed who are not in the table: a control file, or the table's own people. In the second case they are
-halved at random, a release is made of one half, and the intruder must tell the halves apart. With several
-such releases they learn besides how near a release comes to this very person who is not in it.
+The intruder knows the whole record of a person and asks whether the person is in the table. They see how near
+the release comes to the record. To know how near it comes to other people, they need people outside the
+table: a control file, or the table's own people. In the second case the people are halved at random, each
+half gets a release, and the intruder must tell the halves apart. With several such releases, the intruder
+also learns how near a release without this person comes to them.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ Bools = NDArray[np.bool_]
 def membership(scene: Scene, ctx: Context) -> Found:
     """Decide which of two people is in the table, by how near the release comes to each.
 
-    Success is the area under the curve (AUC): how often the intruder is right about two people, of whom one
-    is in the table. The sentence also tells how many members are recognised where 1 in 100 others is taken
-    for one. How nearness is measured is chosen on half of the people, and tried on the other half.
+    Success is the area under the curve (AUC): the rate of right answers about two people, one of them in
+    the table. The sentence also reports how many members are recognised if 1 in 100 others is mistaken
+    for one. The measure of nearness is chosen on half of the people and tested on the other half.
     """
     if scene.control is not None:
         trials, basis = _strangers(scene, ctx), "people who are not in the table"
@@ -116,7 +116,7 @@ def _sentence(whole: Verdict, keys: Verdict, people: int) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How well one signal tells members from others."""
+    """How well a signal separates members from others."""
 
     signal: str
     auc: Share
@@ -125,11 +125,11 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Releases, the people in each, and the signals the intruder sees for everybody.
+    """Releases, the people in each, and the signals that the intruder sees for everybody.
 
-    ``signals`` and ``inside`` have a row for each release and a column for each person; ``clusters`` says
-    which people stand and fall together; ``size`` is the number of people in a release. Releases come in
-    pairs where two were made of the halves of one draw.
+    ``signals`` and ``inside`` have a row for each release and a column for each person. ``clusters`` has
+    the cluster of dependent people. ``size`` is the number of people in a release. Two releases from the
+    halves of one draw form a pair.
     """
 
     signals: Mapping[str, Floats]
@@ -183,10 +183,10 @@ class Trials:
         return _between(value, variance, freedom, least, confidence)
 
     def _hits(self, name: str, among: Bools, confidence: float) -> Share:
-        """Return how many members score above all but 1 in 100 of the others.
+        """Return the share of members who score above all but 1 in 100 of the others.
 
-        The limit is itself estimated: the ends of the interval take the limits between which that share of
-        others lies, each with half of what may go wrong.
+        The threshold is estimated, too. So each end of the interval uses an end of the threshold's
+        own interval, with half of the error probability.
         """
         scores, here = self.signals[name][:, among], self.inside[:, among]
         others = np.sort(scores[~here])
@@ -242,7 +242,7 @@ def _between(value: float, variance: float, freedom: float, least: int, confiden
 
 
 def _limits(n: int, confidence: float) -> tuple[float, float]:
-    """Return the shares of n people that enclose the limit which 1 in 100 of all people pass."""
+    """Return an interval, in shares of n people, for the threshold that 1 in 100 people exceed."""
     tail = (1 - confidence) / 2
     k = ALARMS * n
     high = float(special.betaincinv(k + 1, max(n - k, 1e-9), 1 - tail))

@@ -21,7 +21,7 @@ from voronym.errors import MissingExtraError
 
 @dataclass(frozen=True)
 class Exposure(Plain):
-    """What intruders get out of a release, ordered by how little they know. Not for publication.
+    """The success of intruders on a release, the least informed first. Not for publication.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Exposure(Plain):
 
     @property
     def worst(self) -> Outcome | None:
-        """The outcome whose excess is surely largest; see `Outcome.rank`."""
+        """The outcome with the largest certain excess; see `Outcome.rank`."""
         return max(self.outcomes, key=lambda outcome: outcome.rank, default=None)
 
     def __str__(self) -> str:

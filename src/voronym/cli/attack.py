@@ -1,4 +1,4 @@
-"""`voronym attack`: what an intruder could still do with a release of any tool."""
+"""`voronym attack`: try to identify people in a release of any tool."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def check(
 
 
 def _table(source: str, reading: dict[str, Any]) -> Any:
-    """Read a table; that of many files as one."""
+    """Read a table; join the files of a data set into one."""
     from voronym.table.read import read
 
     if not scale.many(source, {}):

@@ -18,7 +18,7 @@ def method_options(
     columns: Sequence[str],
     flags: Sequence[str],
 ) -> dict[str, Any]:
-    """Read the options of a method from ``--option NAME=VALUE`` and ``--NAME VALUE``, by its dataclass.
+    """Read the options of a method from ``--option NAME=VALUE`` and ``--NAME VALUE``.
 
     An option that takes columns may be repeated or take commas; one that takes a value for each column is
     written ``--metrics COLUMN=VALUE``, and may be repeated.
@@ -33,7 +33,7 @@ def method_options(
 
 
 def options_of(method: str) -> dict[str, Shape]:
-    """Return the shape of every option of this method alone, without those of every run."""
+    """Return the shape of every option that only this method has."""
     from voronym.method import METHODS
 
     shapes = METHODS[method].options.shapes()

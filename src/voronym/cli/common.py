@@ -154,9 +154,10 @@ def _show_warning(message: object, *_: Any, **__: Any) -> None:
 
 
 def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:
-    """Split undeclared words into the source, a word by itself, and ``--name value`` items.
+    """Split undeclared arguments into the source and ``--name value`` items.
 
-    ``flags`` are those that the verb declares: a misspelt one would swallow the word behind it.
+    ``flags`` lists the flags that the verb declares. Without that list a misspelt flag would swallow the
+    next argument.
     """
     alone: list[str] = []
     out: list[tuple[str, str]] = []
@@ -213,7 +214,7 @@ def width() -> int:
 
 
 def print_lines(text: str) -> None:
-    """Print lines on stdout; on a terminal, long ones break between words and keep their indent."""
+    """Print lines on stdout; on a terminal, wrap long lines between words and keep their indent."""
     wide = shutil.get_terminal_size((1_000, 24)).columns
     for line in text.split("\n"):
         start = " " * (len(line) - len(line.lstrip()))
@@ -222,7 +223,7 @@ def print_lines(text: str) -> None:
 
 
 def emit(data: Any) -> None:
-    """Print JSON on stdout; an object includes the version that made it."""
+    """Print JSON on stdout; add the version of voronym to an object."""
     if isinstance(data, dict):
         from voronym.core.formats import program_version
 
@@ -232,9 +233,9 @@ def emit(data: Any) -> None:
 
 @contextmanager
 def ticker(enabled: bool = True, *, search: bool = False) -> Iterator[Bar]:
-    """Show a line of progress on stderr for anything that takes more than a second.
+    """Show a progress line on stderr for anything that takes more than a second.
 
-    What is written within the block gets its name at its end, all of it or nothing.
+    Files written in this block get their names together at its end, or not at all.
 
     Parameters
     ----------
@@ -271,7 +272,7 @@ def show_progress(choice: str) -> None:
 
 
 def on_interrupt(choice: str) -> None:
-    """Choose what the first Ctrl-C does."""
+    """Choose whether the first Ctrl-C writes nothing or the best release so far."""
     if choice not in ("nothing", "best"):
         raise InputError(f"--on-interrupt takes nothing or best, not {choice!r}")
     signals.take_best(choice == "best")
@@ -317,5 +318,5 @@ def check_outputs(
 
 
 def _resolved(path: str | Path) -> Path:
-    """Return a path without links; a circular or overlong one stays as it is."""
+    """Return the path with symbolic links resolved; keep a circular or overlong path unchanged."""
     return Path(os.path.realpath(path))

@@ -24,7 +24,7 @@ def columns(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def heading(path: Path) -> list[str]:
-    """Return the first line of a text file as column names; none if it is no text.
+    """Return the first line of a text file as column names; an empty list if the file is not text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`voronym frontier`: what keys reveal about a column, against the cost of masking them."""
+"""`voronym frontier`: print how much keys reveal about a column at each cost of masking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`voronym import`: settings of other programs as a recipe."""
+"""`voronym import`: turn settings of other programs into a recipe."""
 
 from __future__ import annotations
 

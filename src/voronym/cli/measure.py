@@ -1,4 +1,4 @@
-"""`voronym measure`: what a table of any tool reveals."""
+"""`voronym measure`: measure k, other models and risk of a table of any tool."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _write_records(
     overwrite: bool,
     seed: int,
 ) -> None:
-    """Write the risk of every record, and state whom the file is for."""
+    """Write a file with the risk of every record, and state that it is internal."""
     from voronym.evaluate.by_record import risk_by_record, write_by_record
 
     result = risk_by_record(

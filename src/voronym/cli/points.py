@@ -123,7 +123,7 @@ def flat(path: Path | None, X: NDArray[np.float64], space: Space) -> NDArray[np.
 def write_map(
     path: Path | None, shown: NDArray[np.float64], quantizer: Quantizer, title: str, *, first: int = 0
 ) -> None:
-    """Write a map of the cells around some places, if one is requested.
+    """Write a map of the cells around the first places, if a path is given.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def count(number: int, word: str) -> str:
 
 
 def between(least: float, most: float) -> str:
-    """Return the range of sizes in words, one number if all are equal.
+    """Return a range of sizes in words; one number if both ends are equal.
 
     Examples
     --------

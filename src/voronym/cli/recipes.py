@@ -23,7 +23,7 @@ _OF_ORIGINAL = ("skip_rows", "skip_footer", "sheet", "query", "delimiter", "enco
 
 
 def load(path: Path | None) -> Recipe | None:
-    """Read a recipe, if one is named."""
+    """Read a recipe; None without a path."""
     from voronym.request.recipe import Recipe
 
     return None if path is None else Recipe.load(path)

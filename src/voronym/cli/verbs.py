@@ -1,8 +1,8 @@
-"""The registry of verbs: the word after the program's name.
+"""The registry of verbs, the words after the program's name.
 
-A verb is declared once, in its own module or by a plug-in: by the decorator `verb` on a function that adds
-its command, or a group of commands, to a typer application. Help, completion and the documentation's checks
-read the registry.
+A verb is declared once, in its own module or in a plug-in, by the decorator `verb` on a function. The
+function adds a command, or a group of commands, to a typer application. Help, completion and the checks of
+the documentation read the registry.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Matrix:
-    """A transition matrix as published: a row for each true value, a column for each published one.
+    """A published transition matrix: a row for each true value, a column for each published value.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise on a column, in its own standard deviations: kept of a deviation, added, variance lost."""
+    """Noise on a column, in standard deviations: share of a deviation kept, noise added, variance lost."""
 
     columns: tuple[str, ...]
     kept: float
@@ -59,7 +59,7 @@ class Rule:
     distortion: float
     risk: float
     information: float | None
-    """What the unmasked keys revealed; None if they revealed everything."""
+    """Information of the unmasked keys about the confidential column, in nats; None if infinite."""
     gap: float
     note: str
     matrix: Matrix | None = None
@@ -91,13 +91,14 @@ class Channel:
     budget: float | None = None
     """The μ of the noise on the counts that the rules were made from."""
     guess: float | None = None
-    """Largest success of guessing by the rules which of two people has which value."""
+    """Largest success rate of guessing, by the rules, which of two people has which value; None if unknown.
+    """
     invariant: bool = False
     """Whether the expected counts of nominal keys were kept."""
 
     @property
     def tells(self) -> float:
-        """What the keys reveal in nats: as stated by the rules, or as measured if that is more."""
+        """Information of the keys in nats: the larger of the stated and the measured figure."""
         return max(self.risk, 0.0 if self.measured is None else self.measured.excess)
 
 
@@ -142,11 +143,12 @@ class Stirred:
     shape: Shape | None = None
     linkage: Rate | None = None
     beyond: Rate | None = None
-    """Success of somebody who knows how confidential columns depend on the keys."""
+    """Success rate of an intruder who knows how confidential columns depend on the keys; None if not tried.
+    """
     telling: tuple[str, ...] = ()
     """The confidential columns that explain much of a key."""
     together: tuple[tuple[str, ...], ...] = ()
-    """Keys that were shuffled as one."""
+    """Sets of keys that were shuffled together."""
     mdav: float | None = None
     """The loss of MDAV with groups of more than m, in percent."""
 

@@ -26,7 +26,7 @@ from voronym.table.read import read
 from voronym.table.table import Table
 
 THRESHOLD = 0.2
-"""Chance of a correct match above which a record counts as at risk, as in `voronym.population_risk`."""
+"""A record is at risk if the chance of a correct match is above this, as in `voronym.population_risk`."""
 _WORK = 3e8
 """Largest number of records times sets of columns that are searched for special uniques."""
 _SIZE = 3
@@ -101,7 +101,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The source of knowledge about the population: weights, a fraction or a table, or none."""
+    """The source of information about the population: weights, a fraction or a table."""
 
     weights: str | None = None
     fraction: float | None = None
@@ -109,7 +109,7 @@ class Drawn:
 
     @classmethod
     def of(cls, recipe: Recipe) -> Drawn | None:
-        """Find the source in a recipe: first under its own name, then in weights and models."""
+        """Find the source in a recipe: the population's choices first, then weights and models."""
         if recipe.population is not None:
             return cls(population=recipe.population)
         if recipe.sampling_fraction is not None:
@@ -220,7 +220,7 @@ def _sample(table: Table, units: Table | None = None, **known: Any) -> Sample:
 
 
 def _own(ctx: Context) -> Context:
-    """Give a part of the work its own generator, so that its figures do not depend on earlier work."""
+    """Give a context a generator with a fixed seed, so that its figures do not depend on earlier work."""
     ctx.rng = np.random.default_rng(0)
     return ctx
 

@@ -1,4 +1,4 @@
-"""A few rows to look at: one group unfolded, and people before and after. Only for the data holder."""
+"""Example rows for the data holder: one group with all members, and people before and after."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Unfolded:
 
 @dataclass(frozen=True)
 class Samples:
-    """The same people before and after, in the columns that both tables have."""
+    """The same people before and after, in the columns that both tables share."""
 
     columns: tuple[str, ...]
     before: tuple[Row, ...]
@@ -65,7 +65,7 @@ class Samples:
 
 
 def unfolded(original: Frame, released: Table, order: Ints, moved: NDArray[np.float64]) -> Unfolded:
-    """Unfold a typical group: of usual size, moved about as far as half of the groups.
+    """Return a typical group with its members: of usual size, moved about as far as the median group.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def unfolded(original: Frame, released: Table, order: Ints, moved: NDArray[np.fl
 
 
 def _in_common(codes: Ints, whose: Ints) -> bool:
-    """Whether everybody has a common value in at least one row."""
+    """Whether some value occurs among the rows of every person."""
     held = [set(codes[whose == person].tolist()) for person in np.unique(whose)]
     return bool(set.intersection(*held))
 

@@ -92,10 +92,10 @@ class Item(Plain):
 
 @dataclass(frozen=True)
 class Demand(Options):
-    """Something that a policy demands.
+    """A demand of a policy.
 
-    A subclass is a frozen dataclass under the decorator `demand`; its fields are made by
-    `voronym.core.options.option` and are what a file may say of it.
+    A subclass is a frozen dataclass under the decorator `demand`. Its fields, made by
+    `voronym.core.options.option`, are the entries of a policy file.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Demand(Options):
         """Refuse entries that do not go together."""
 
     def about(self) -> tuple[Any, ...]:
-        """Return the subject: two demands about the same subject contradict or repeat each other."""
+        """Return the subject of the demand; two demands on one subject repeat or contradict each other."""
         return (self.section, self.name)
 
     def judge(self, case: Case) -> Item:

@@ -43,7 +43,7 @@ class Facts:
 
     @classmethod
     def of(cls, policy: Policy, files: Mapping[str, str] | None) -> Facts:
-        """Take the tables that a policy knows; refuse others."""
+        """Take the tables of numbers that a policy uses; refuse other names."""
         given = dict(files or {})
         for name in given:
             if name not in policy.facts:
@@ -56,7 +56,7 @@ class Facts:
         return {}
 
     def people(self, name: str) -> Mapping[str, float]:
-        """Return the number of people under each code; nothing without the table."""
+        """Return the number of people for each code; empty if the table was not given."""
         if name not in self.files:
             return {}
         if name not in self._tables:
@@ -65,7 +65,7 @@ class Facts:
 
 
 def _counts(name: str, path: str) -> dict[str, float]:
-    """Read a table with a code and a number of people in each row."""
+    """Read a table whose rows have a code and a number of people."""
     try:
         frame = read(path)
     except ReadError as error:

@@ -82,7 +82,7 @@ class Checklist(Plain):
 
     @property
     def passes(self) -> bool:
-        """Whether no demand fails. Open demands remain to be judged, and some are decided by a person."""
+        """Whether no demand fails; open demands, and demands for a person to decide, may remain."""
         return not self.of("fails")
 
     @property

@@ -79,7 +79,7 @@ class Draft:
     rows: int
     year: int = field(default_factory=lambda: dt.date.today().year)
     oldest: dict[str, int] = field(default_factory=dict)
-    """Years of birth by column; people born before form one category."""
+    """Year of birth for each column; people born earlier form one category."""
     added: list[Added] = field(default_factory=list)
     roles: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, Any] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Draft:
         return self.facts.people(name)
 
     def role(self, name: str) -> str:
-        """Return the role of a column: as declared, or as proposed."""
+        """Return the role of a column: as declared, "identifier" if it is to be dropped, or as proposed."""
         if name in self.roles:
             return self.roles[name]
         if self.request.columns.drop_undeclared:
@@ -163,11 +163,11 @@ class Draft:
         self.add("models", text, why.says, why)
 
     def need_k(self, least: int, why: Demand) -> None:
-        """Ask for a k, and refuse a smaller one that somebody chose."""
+        """Require at least this k; refuse a smaller k of the user."""
         self._least.append((least, why, True))
 
     def wish_k(self, least: int, why: Demand) -> None:
-        """Ask for a k that suffices; a smaller one that somebody chose may do, too, and is judged."""
+        """Propose this k; a smaller k of the user is accepted and judged."""
         self._least.append((least, why, False))
 
     def add(self, choice: str, value: str, reason: str, why: Demand | None = None) -> None:
@@ -264,7 +264,7 @@ class Draft:
 
 
 def complete(request: Request, frame: Any, policy: Policy, facts: Facts) -> Completed:
-    """Add to a request the demands of a policy that the user did not choose.
+    """Add the demands of a policy to a request, except where the user chose a value.
 
     Parameters
     ----------

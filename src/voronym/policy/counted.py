@@ -38,7 +38,7 @@ class Counted:
 
 
 def count_files(files: Sequence[Path], reading: Mapping[str, Any] | None = None) -> Counted:
-    """Count the distinct cells of each column over files, one file after the other.
+    """Count the distinct cells of each column over all files, one file at a time.
 
     Parameters
     ----------

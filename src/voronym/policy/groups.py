@@ -174,7 +174,7 @@ class Guarantee(Demand):
         return finding.model == model.name and finding.required == model.required
 
     def complete(self, draft: Draft) -> None:
-        """Require the model, if there is a confidential column and the user chose no other value."""
+        """Require the model if there is a confidential column and the user did not choose this model."""
         name = parse_model(self.model).name
         given = [parse_model(model).name for model in draft.models]
         if draft.of("confidential") and name not in given:

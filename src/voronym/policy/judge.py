@@ -168,7 +168,7 @@ def judge_folder(
 
 
 def refusal(policy: Policy, item: Any) -> str:
-    """Return a sentence about a failed demand: its name, the figure and what to change."""
+    """Return a sentence about a failed demand: its name, the figure and the change needed."""
     where = f", {item.source}" if item.source else ""
     change = f". To change: {item.change}" if item.change else ""
     named = f"policy {policy.name}: “{item.says}” ({item.section}: {item.demand}{where})"

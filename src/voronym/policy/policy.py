@@ -29,9 +29,9 @@ _NEEDED = ("format", "name", "title", "version", "date", "source", "note")
 
 @dataclass(frozen=True)
 class Policy:
-    """The demands of a guidance on a release.
+    """The demands of an official guidance on a release.
 
-    Read one with `Policy.load`: by the name of a shipped one, or from a file.
+    Read a policy with `Policy.load`: a shipped one by its name, or a file.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Policy:
 
     @classmethod
     def load(cls, given: str | Path | Policy) -> Policy:
-        """Read a policy: one that is shipped, by its name, or a file.
+        """Read a policy: a shipped one by its name, or a file.
 
         Examples
         --------
@@ -123,7 +123,7 @@ def shipped() -> dict[str, str]:
 
 
 class _Lines:
-    """The lines of the entries of a TOML text, which tomllib does not report."""
+    """Line numbers of the entries in a TOML text, because tomllib does not report them."""
 
     def __init__(self, source: str) -> None:
         self._at: dict[tuple[str, int, str], int] = {}
@@ -146,7 +146,7 @@ class _Lines:
                 quotes = next((q for q in ('"""', "'''") if rest.count(q) == 1), "")
 
     def of(self, entry: str = "", table: str = "", number: int = 0) -> int:
-        """Return the line of an entry of a table, or of its head; 1 if neither is found."""
+        """Return the line of an entry or of its table; 1 if neither is known."""
         here = self._at.get((table, number, entry))
         return here or self._heads.get((table, number)) or self._heads.get((entry, 0)) or 1
 

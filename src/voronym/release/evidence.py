@@ -71,7 +71,7 @@ class Evidence:
 
     @property
     def codec(self) -> Codec | None:
-        """The codec that turns keys into numbers."""
+        """The codec that converts keys to numbers; None for spaces without coordinates."""
         return None if self.coordinates is None else self.coordinates.codec
 
     @property
@@ -81,7 +81,7 @@ class Evidence:
 
     @property
     def centroids(self) -> NDArray[np.float64] | None:
-        """The means of the groups, as numbers; a person with several rows counts once."""
+        """The mean keys of each group, as numbers; each person counts once."""
         if self.partition is None or self.coordinates is None:
             return None
         X, person = self.coordinates.X, self.table.persons

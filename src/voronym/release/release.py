@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 class Release(ReleaseFigures):
     """A masked table with its recipe, findings, utility and gap; in memory, or in a folder of files.
 
-    Guarantee: it cannot be built unless every required model holds, and no file gets its name before k and
-    all models were counted again in what was written.
+    Guarantee: it can be built only if every required model holds. A file gets its name only after k and
+    all models were counted again in the written bytes.
 
     Parameters
     ----------
@@ -156,9 +156,9 @@ class Release(ReleaseFigures):
         table: str | None = None,
         **style: Any,
     ) -> WriteReceipt:
-        """Write the table, measure it again in the written file, and only then give the file its name.
+        """Write the table, count again in the written file, then give the file its name.
 
-        k is counted in the bytes by code of its own; other models are measured in the file, read back.
+        Separate code counts k in the bytes. Other models are measured on the file, read back.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class Release(ReleaseFigures):
         progress: ProgressCallback | None = None,
         attacked: bool = False,
     ) -> Dossier:
-        """Return all figures about this release, in a public part and one for the data holder; made once.
+        """Return all figures about this release, in a public part and a part for the data holder.
 
         Parameters
         ----------

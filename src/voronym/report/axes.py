@@ -84,7 +84,7 @@ class Axis:
 
     @classmethod
     def around(cls, values: Iterable[float], name: str = "", *, far: float = 0.15, core: float = 0.5) -> Axis:
-        """Return an axis over nearly all values, so that the outermost percent do not squeeze the rest."""
+        """Return an axis over nearly all values, so that a few outliers do not squeeze the others."""
         all_of = np.fromiter(values, float)
         low, high = float(all_of.min()), float(all_of.max())
         if len(all_of) > 200:
@@ -179,7 +179,7 @@ class Axes:
         return self
 
     def columns(self) -> Axes:
-        """Draw lines and labels only at the ticks across: for rows with names of their own."""
+        """Draw lines and labels only for the horizontal axis, for rows that have names."""
         self.add(*(line(self.x(m), self.top, self.x(m), self.bottom) for m in self.across.marks))
         self.labels_across(self.bottom + 15)
         return self
@@ -235,7 +235,7 @@ class Axes:
     def pillar(
         self, low: float, high: float, value: float, look: str, hint: str = "", gap: float = 0.3
     ) -> None:
-        """Draw a bar that stands on the base line, from one value across to another."""
+        """Draw a vertical bar on the base line, from ``low`` to ``high`` across."""
         if value > 0:
             x0, x1 = self.x(low), self.x(high)
             self.add(
@@ -243,7 +243,7 @@ class Axes:
             )
 
     def bar(self, low: float, high: float, top: float, tall: float, look: str, hint: str = "") -> None:
-        """Draw a lying bar from one value across to another, at a coordinate."""
+        """Draw a horizontal bar from ``low`` to ``high`` across, at height ``top``."""
         self.add(rect(self.x(low), top, self.x(high) - self.x(low), tall, look, hint))
 
     def curve(self, points: Pairs, look: str, *, closed: bool = False) -> None:

@@ -16,7 +16,7 @@ from voronym.report.language import term
 from voronym.report.svg import FONT, circle, escape, line, num, rect, shorten, text, tip, width
 
 MOST_LETTERS = 60
-"""Largest number of rows of a matrix that can still be drawn."""
+"""Largest number of rows of a matrix that is drawn."""
 
 
 def count(value: float) -> str:
@@ -35,7 +35,7 @@ def bars(
     limit: tuple[float, str] | None = None,
     across: float = NARROW,
 ) -> Markup:
-    """Draw a horizontal bar for each name, below one for the value before if that is given.
+    """Draw a horizontal bar for each name; above it, a bar for the value before, if given.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class SizeBin:
 
 
 def size_bins(sizes: Mapping[int, int], limit: int | None = None, most: int = 24) -> list[SizeBin]:
-    """Put sizes into bins of whole numbers; one bin below a limit, and an open bin for a long tail.
+    """Put sizes into bins of whole numbers; one bin below ``limit``, and an open bin for a long tail.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def stacked(
 
 @dataclass(frozen=True)
 class Range:
-    """Figures in a row: before and after, None if unknown, and an interval about the second."""
+    """Figures in a row: before and after (None if unknown), and an interval around the second."""
 
     label: str
     before: float | None
@@ -330,10 +330,10 @@ def ranges(
 
 
 def heat_map(names: Sequence[str], rows: Sequence[Sequence[float]], *, title: str, desc: str = "") -> Markup:
-    """Draw a transition matrix: a row for each true value, a column for each published one.
+    """Draw a transition matrix: a row for each true value, a column for each published value.
 
-    The shade grows with the square root of the probability, so that small ones can be seen. Figures stand in
-    the squares where there is room.
+    The shade grows with the square root of the probability, so that small probabilities are visible.
+    Squares with enough room show the figure.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class Chooser:
         self.release: Release = anonymize(table, **choices)
 
     def change(self, **changed: Any) -> Release:
-        """Make the release by other choices; None takes a choice back; a refusal changes nothing.
+        """Make the release with changed choices; None resets a choice, and a refusal changes nothing.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Chooser:
 
 
 def choose(table: Any, **choices: Any) -> Chooser:
-    """Choose k, publishing and shared secrets in a notebook, next to the risk and loss of the release.
+    """Choose k, publishing and shared secrets in a notebook that shows the risk and the loss.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The page behind `voronym compare`: methods against each other, by loss, risk and time."""
+"""The page of `voronym compare`: methods compared by loss, risk and time."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _loss(rows: Sequence[Row], levels: Sequence[int], *, people: bool) -> Part:
 
 
 def map_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
-    """Return a title and a drawing of risk against loss; of many methods, the unbeaten have names."""
+    """Return a title and a drawing of risk against loss; among many methods, only unbeaten ones are named."""
     title = "Risk against loss"
     best = _unbeaten(rows)
     own = _by_method(rows)

@@ -1,6 +1,6 @@
-"""The first page of a report, which somebody signs. All else is an annex.
+"""The first page of a report, for signature. All other pages are annexes.
 
-It fits one printed page, so that every list has a limit; what does not fit stands in the annex.
+It fits one printed page, so every list has a limit; further entries are in the annex.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def lost(d: Dossier) -> Table | None:
 
 
 def presence(d: Dossier) -> str:
-    """Describe whether an intruder can tell who is in the file, and when that matters."""
+    """Return a sentence on whether an intruder can tell who is in the file; "" without that attack."""
     made = None if d.ladder is None else d.ladder.presence
     if made is None or not made.claims:
         return ""

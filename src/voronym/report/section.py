@@ -1,8 +1,8 @@
-"""Sections of a page: each is a small function from a dossier to its template's data, and a template.
+"""Sections of a page: a function from a dossier to template data, and a template.
 
-`section` registers one with the parts of the dossier that it needs and for whom it is. From then on it is on
-every page that has these parts; no other file need know of it. The template is a text given with it, or
-``templates/sections/NAME.html``; it has the function's data, and the dossier as ``d``.
+`section` registers a section with its audience and the parts of the dossier that it needs. Every page with
+these parts then shows it. The template is a text, or ``templates/sections/NAME.html``; it gets the data of
+the function, and the dossier as ``d``.
 """
 
 from __future__ import annotations

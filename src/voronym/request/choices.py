@@ -1,11 +1,11 @@
-"""Everything that somebody can ask of a run, each choice declared once.
+"""All choices of a run, each declared once.
 
-A choice has a name, a type, a check, a sentence, a flag and a purpose. The function `voronym.anonymize`, the
-command line, recipes, the page, proposed commands, help pages and the tables of the documentation are made
-from these declarations. A new choice is a field here, and the code that obeys it.
+A choice has a name, a type, a check, a sentence, a flag and a purpose. `voronym.anonymize`, the command line,
+recipes, the page, proposed commands, help pages and the tables of the documentation are made from these
+declarations. To add a choice, add a field here and write the code that obeys it.
 
-`ColumnChoices` say what the columns are; `ReleaseChoices` say how the release is made and are kept in its
-recipe; `RunChoices` say where the work is done and never change the release.
+`ColumnChoices` describe the columns. `ReleaseChoices` describe the release and are stored in its recipe.
+`RunChoices` say where the work is done and never change the release.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ class ReleaseChoices(Options):
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        """Check every value, and fill in the profile's values for choices that were not made."""
+        """Check every value, and replace defaults by the values of the profile."""
         super().__post_init__()
         for name, value in self._profile().items():
             if getattr(self, name) == self.declared()[name].default:

@@ -39,9 +39,9 @@ class Rule:
 
 
 GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance")
-"""Choices about groups and their published values; a method without groups does not use them."""
+"""Choices about groups and their published values; methods without groups ignore them."""
 COMPARED = (("records", "mixed"), ("lattice", "ranges"), ("local-suppression", "ranges"))
-"""Methods that make no groups of a space's records, and yet use it: for distances, or to publish ranges."""
+"""Methods without groups that use a space: `records` for distances, the others to publish ranges."""
 HISTORY = ("headroom", "dissolved")
 """Choices about groups that are kept."""
 BEFORE = ("waiting", "changed")
@@ -95,7 +95,7 @@ PRIVATE = {
     "space": "records are compared by their public bounds, and spaces look at the data",
     "metrics": "records are compared by their public bounds, and metrics look at the data",
 }
-"""What differential privacy excludes, and why."""
+"""Choices that differential privacy excludes, each with the reason."""
 
 
 def _uncounted(recipe: Recipe) -> list[str]:
@@ -340,7 +340,7 @@ def check_parts(choices: ReleaseChoices, *, database: bool = False) -> None:
 
 
 def check_work(work: str | None, engine: str, workers: int | None) -> None:
-    """Refuse a store in which workers cannot leave files for each other."""
+    """Refuse a work folder in a store whose files cannot be shared safely by workers."""
     address = None if work is None else Store().address(work)
     if address is None:
         return

@@ -154,7 +154,7 @@ def anonymize(
 
 
 def completed(request: Request, data: Any) -> Completed:
-    """Add to a request what its policy demands and the user did not choose."""
+    """Add the demands of a policy to a request, except where the user chose a value."""
     from voronym.policy.case import Facts  # with the attacks, which take a while to load
     from voronym.policy.complete import complete
     from voronym.policy.policy import Policy
@@ -234,7 +234,7 @@ _BESIDE = ("-journal", "-wal", "-shm")
 
 
 def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:
-    """Make a release over parts: from existing files, or from a frame written to temporary ones."""
+    """Make a release over parts, from files or from a frame written to temporary files."""
     place = None if is_frame(data) or isinstance(data, (list, tuple)) else place_of(data)
     if request.run.resume and (is_frame(data) or (place is not None and place[0].source)):
         raise InputError(

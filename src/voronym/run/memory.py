@@ -61,8 +61,8 @@ def make_release(
 ) -> Release:
     """Mask a table by a recipe, measure the result, and build the release.
 
-    What `anonymize` does with its arguments. The owner of the context may ask, from another thread, to finish
-    with the best so far or to cancel.
+    `anonymize` calls this function. From another thread, the owner of the context can ask to finish with
+    the best so far, or cancel.
 
     Parameters
     ----------
@@ -222,9 +222,9 @@ def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.i
 
 
 def _check_history(booking: Booking, release: Release, masked: Masked, frame: Frame, table: Table) -> None:
-    """Check a release against all earlier entries; refuse it if it would single people out.
+    """Compare a release with all earlier entries of the ledger; refuse it if it would single people out.
 
-    ``frame`` is what the groups published before the steps that come after: these are done again each time.
+    ``frame``: the published groups before later steps, which are drawn again each time.
     """
     recipe, keys = release.recipe, list(release.schema.keys)
     mean = masked.figures.mean_weights
@@ -268,7 +268,7 @@ def noise_note(booking: Booking, method: str) -> str:
 
 
 def again_drawn(booking: Booking) -> tuple[str, ...]:
-    """Warn if steps draw at random for people who already had a draw."""
+    """Warn if random steps draw again for people who were drawn in an earlier release."""
     drawn = booking.drawn
     earlier = [entry for entry in booking.entries if drawn & set(entry.about.get("drawn", ()))]
     again = [np.isin(booking.rows, entry.people) for entry in earlier]
@@ -301,7 +301,7 @@ def _books_of(recipe: Recipe, masked: Masked, frame: Frame, about: dict[str, Any
 
 
 def mask_by(recipe: Recipe, table: Table, ctx: Context, kept: Kept | None) -> Masked:
-    """Mask a table by the method of a recipe, of whatever type."""
+    """Mask a table by the method of a recipe."""
     return mask(
         table,
         ctx,
@@ -314,7 +314,7 @@ def mask_by(recipe: Recipe, table: Table, ctx: Context, kept: Kept | None) -> Ma
 
 
 def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
-    """Mask a table by the method of the recipe; report if its time limit was not needed."""
+    """Mask a table by the method of a recipe; add a note if the time limit had no effect."""
     masked = mask_by(recipe, table, ctx, kept)
     if recipe.time_limit is not None and not METHODS[recipe.method].timed:
         note = f"method {recipe.method!r} always runs to its end, so the time limit was not needed"
@@ -362,7 +362,7 @@ def with_trees(recipe: Recipe) -> Recipe:
 
 
 def _check_k(recipe: Recipe, n: int) -> None:
-    """Check k; too few records for it make the guarantee impossible. 1 requests nothing."""
+    """Refuse a k larger than the number of records; k = 1 requires nothing."""
     if recipe.k is not None:
         check_k(recipe.k, max(n, recipe.k))  # a k above n is refused below, for all models
     k = recipe.required_k
@@ -376,7 +376,7 @@ def _check_k(recipe: Recipe, n: int) -> None:
 
 
 class _Clock:
-    """Counts the seconds of each stage."""
+    """Measures the seconds of each stage."""
 
     def __init__(self, started: float) -> None:
         self.seconds: dict[str, float] = {}

@@ -170,7 +170,7 @@ class Seen:
     def effect(
         self, step: str, says: str, columns: Sequence[str], before: Table, after: Table, *, draws: bool
     ) -> Effect:
-        """Return the change by a step; ``draws``: whether it is random."""
+        """Return the change that a step made; ``draws`` says whether the step is random."""
         changed = np.zeros(before.n, dtype=bool)
         errors = []
         for name in columns:
@@ -198,7 +198,7 @@ class Seen:
         )
 
     def _keys(self, before: Table, after: Table) -> tuple[Exposed, Exposed]:
-        """Count by all keys before a step and after; the count before is that after the last step."""
+        """Count unique records by all keys before and after a step; reuse the last count."""
         known = self._last is not None and self._last[0] is before
         was = self._last[1] if known and self._last else Exposed.of(before, before.keys, self.least)
         now = Exposed.of(after, before.keys, self.least)

@@ -20,7 +20,7 @@ LINES = (*NUMBERS, "date", "datetime")
 
 
 def check_line(table: Table, name: str, step: object) -> None:
-    """Refuse a column whose values are no numbers and no times."""
+    """Refuse a column that has neither numbers nor times."""
     kind = table.schema[name].kind
     if table.form(name) not in LINES or kind in ("nominal", "text"):
         raise SchemaError(

@@ -48,7 +48,7 @@ class Recode(ColumnStep):
     cuts: tuple[str, ...] = list_option("where ranges of numbers or dates begin, in ascending order")
 
     def check(self) -> None:
-        """Refuse several recodings at once, and none."""
+        """Require exactly one kind of recoding."""
         if sum([self.level is not None, bool(self.values), bool(self.cuts)]) != 1:
             raise InputError(f"step '{self}' needs one of: {WAYS}")
         if self.level is None and self.hierarchy:
@@ -149,7 +149,7 @@ class Recode(ColumnStep):
         return [str(self.to) if value in self.values else value for value in values]
 
     def in_public(self) -> Recode:
-        """Return the step with ranges that are written by their cuts, whatever decimals the data have."""
+        """Return the step with labels of ranges made from the cuts alone, not from decimals in the data."""
         made = replace(self)
         if hasattr(self, "_given"):
             object.__setattr__(made, "_given", self._given)
@@ -176,7 +176,7 @@ class Recode(ColumnStep):
         return None if given is None else Hierarchy.of(given)
 
     def left_of(self, trees: Mapping[str, Any]) -> dict[str, Any]:
-        """Return hierarchies after the step: those of recoded columns begin at its level."""
+        """Return the hierarchies after the step; those of recoded columns start at the recoded level."""
         tree = self.tree if set(self.columns) & set(trees) else None
         if self.level is None or tree is None:
             return dict(trees)
@@ -198,9 +198,10 @@ class Recode(ColumnStep):
 
 
 def _cut(code: str, length: int) -> str:
-    """Return a code with stars for its last characters, all of them if it is short.
+    """Replace the last characters of a code by stars; a short code becomes all stars.
 
-    Counted from its own end: 7, 36 and 126 become *, 3* and 12* with one character less. None stays exact.
+    Characters are counted from the end: with one character less, 7, 36 and 126 become *, 3* and 12*. No
+    code stays exact.
     """
     kept = max(len(code) - length, 0)
     return code[:kept] + "*" * (len(code) - kept)

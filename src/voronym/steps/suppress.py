@@ -18,10 +18,10 @@ from voronym.table.table import Table
 @step("suppress", guarantee="the values are nowhere in the column", main="values", needed=False)
 @dataclass(frozen=True)
 class Suppress(ColumnStep):
-    """Blank values: named ones, those of few records, those of records at risk, or all.
+    """Blank values: named values, rare values, values of records at risk, or all.
 
-    A gap reveals something, too: anybody who knows the step knows which values it can stand for. The step
-    hides which of them a person has, not that it is one of them.
+    A gap also carries information: readers who know the step know which values it may stand for. The step
+    hides which of these values a person has.
     """
 
     values: tuple[str, ...] = list_option("the values; none for the whole column")
@@ -49,7 +49,7 @@ class Suppress(ColumnStep):
         return () if self.weights is None else (self.weights,)
 
     def check_columns(self, schema: Schema) -> None:
-        """Refuse risk for a column that is no key: an intruder does not know it."""
+        """Refuse the option risk for a column that is no key, because intruders do not know its values."""
         super().check_columns(schema)
         if self.risk is not None and (odd := [name for name in self.columns if name not in schema.keys]):
             raise SchemaError(

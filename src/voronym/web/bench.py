@@ -48,14 +48,14 @@ from voronym.web.settings import Settings, choices_in, labelled, refuse_files
 from voronym.web.shown import release_view
 
 MOST_KEYS = 15
-"""Number of keys up to which all pairs of them are counted."""
+"""Up to this number of keys, all pairs of keys are counted."""
 PLACED = ("k", "policy", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
           "time_limit", "seed", "space", "device")  # fmt: skip
-"""Choices with a place on the page for their errors; all others use "options"."""
+"""Choices with their own place for errors on the page; errors of other choices appear under "options"."""
 
 
 FILES = ("models", "steps", "policy", "population", "facts")
-"""Choices that may name files, each checked where it is shown."""
+"""Choices whose values may name files."""
 
 
 class Wishes:
@@ -86,7 +86,7 @@ class Wishes:
 
 
 class Bench:
-    """A table with a process of its own."""
+    """A table and the tasks on it, in a separate process."""
 
     def __init__(self) -> None:
         self._frame: pl.DataFrame | None = None
@@ -246,7 +246,7 @@ class Bench:
         ledger: list[str] | None = None,
         everything: bool = False,
     ) -> dict[str, Any]:
-        """Preview a release by these choices; it is kept for a run with the same ones."""
+        """Preview a release with these choices, and keep it for a run with the same choices."""
         chosen, self._made = Settings.of_plain(settings), None
         many = self._over_parts(chosen)
         with copied(ledger[0]) if ledger else contextlib.nullcontext() as book:
@@ -346,7 +346,7 @@ def _read_beside(path: str, limits: Mapping[str, int]) -> pl.DataFrame:
 
 
 def _warm_up() -> None:
-    """Load the kernels while the user looks at the first rows, so that the picture comes within seconds."""
+    """Load the kernels while the user looks at the first rows, so that the first picture appears sooner."""
     with contextlib.suppress(VoronymError):
         compare(datasets.hospital(40), keys=["age", "weight"], k=[3], methods=["mdav"])
 
@@ -373,7 +373,7 @@ def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) 
 
 
 def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None = None) -> str:
-    """Return the error of one choice among valid others; nothing if it is valid."""
+    """Return the error of one choice, checked together with valid others; "" if it is valid."""
     try:
         choice: dict[str, Any] = {name: tuple(split_models(value)) if name == "models" else value}
         made = Recipe(table.schema, **{**(beside or {}), **choice})

@@ -17,7 +17,7 @@ MOST = 200
 
 @dataclass
 class Entry:
-    """A state of the choices, and how it differs from the one before.
+    """A state of the choices, and its difference from the state before.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Entry:
 
 
 class Journal:
-    """All changes, and which of them are in force."""
+    """The history of all choices, and the entry in force."""
 
     def __init__(self, settings: Settings, words: str = "proposed") -> None:
         self.entries = [Entry(settings, words)]
@@ -46,7 +46,7 @@ class Journal:
         self.pins: dict[str, Entry] = {}
         """Alternatives to come back to: A, B and C."""
         self.version = 0
-        """Counts what happened: a window that shows an older one is out of date."""
+        """Number of changes so far; a window that shows a smaller number is out of date."""
 
     @property
     def settings(self) -> Settings:
@@ -54,7 +54,7 @@ class Journal:
         return self.entries[self.place].settings
 
     def keep(self, settings: Settings, source: str = "", words: str = "") -> None:
-        """Record choices; undone ones are dropped."""
+        """Record new choices, and drop the entries that were undone."""
         before = self.entries[self.place]
         if settings == before.settings:
             return

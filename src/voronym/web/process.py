@@ -34,7 +34,7 @@ Heard = Callable[[dict[str, Any]], None]
 
 
 class Process:
-    """One worker; `start` makes it, `end` kills it."""
+    """A worker process; `start` starts it, `end` kills it."""
 
     def __init__(self, child: asyncio.subprocess.Process) -> None:
         self._child = child

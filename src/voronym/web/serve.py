@@ -121,7 +121,7 @@ class Way:
         return self._path.as_uri()
 
     def close(self) -> None:
-        """Remove it: its token was used."""
+        """Remove the file with the address: its token was used."""
         self._path.unlink(missing_ok=True)
 
 

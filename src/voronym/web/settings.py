@@ -21,7 +21,7 @@ from voronym.steps import parse_step
 from voronym.table.schema import Schema
 
 KEPT = (*ColumnChoices.names(), *ReleaseChoices.names(), "strangers")
-"""The choices that the page keeps, whether it has a field for them or a recipe gave them."""
+"""The choices that the page keeps: those with a field, and those from a recipe."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Settings:
         )
 
     def of(self, role: str) -> list[str]:
-        """Return the columns of a role; those of people and households are identifiers."""
+        """Return the columns of a role; person and household columns are identifiers."""
         units = [self.get("person"), self.get("household")] if role == "identifier" else []
         return [*self.get(ROLES[role]), *(name for name in units if name)]
 
@@ -91,7 +91,7 @@ class Settings:
 
     @classmethod
     def of_recipe(cls, recipe: Recipe, there: Collection[str] = ()) -> Settings:
-        """Build settings from a recipe; one that names other files than those given is refused."""
+        """Build settings from a recipe; refuse a recipe that names files outside ``there``."""
         settings = cls.of_schema(recipe.schema).having(**recipe.given)
         refuse_files(settings, there)
         return settings
@@ -149,7 +149,7 @@ def named_files(settings: Settings) -> list[str]:
 
 
 def refuse_files(settings: Settings, there: Collection[str] = ()) -> None:
-    """Refuse choices that would open a file by name, unless such a file was given.
+    """Refuse choices that would open a file by name, unless the file was uploaded.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def refuse_files(settings: Settings, there: Collection[str] = ()) -> None:
 
 
 def _file_of(text: str) -> str:
-    """Return the file that a step names; an invalid step names none."""
+    """Return the hierarchy file that a step names; "" if it names none or is invalid."""
     try:
         return str(getattr(parse_step(text), "hierarchy", None) or "")
     except VoronymError:
@@ -176,7 +176,7 @@ def _file_of(text: str) -> str:
 
 
 def number(text: str) -> Any:
-    """Parse a number field: an empty text is None; unparsable text is returned unchanged."""
+    """Parse a number field: return None for an empty text, and the text itself if it is no number."""
     text = text.strip()
     try:
         value = None if not text else read_value(text)
@@ -186,7 +186,7 @@ def number(text: str) -> Any:
 
 
 def labelled(sentence: str) -> str:
-    """Return the error of a choice, beginning with the label of its field, if it has one."""
+    """Return the error of a choice, with the label of its field in front if it has one."""
     name = sentence.partition(" must be")[0]
     label = DECLARED[name].label if name in DECLARED else ""
     return label + sentence.removeprefix(name) if label.startswith("“") else sentence

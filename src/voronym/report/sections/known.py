@@ -1,4 +1,4 @@
-"""What a group gives away, what an intruder could still do, and what to do next."""
+"""Sections about values that groups reveal, the success of intruders, and further advice."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from voronym.request.recipe import Recipe
 
 MOST = 3
 _MANY = 0.01
-"""Share of people with a known value above which a stronger model is worth it."""
+"""Share of people whose value is certain above which the report proposes a stronger model."""
 _LOSSY = 20.0
-"""Percent of the variance lost above which keys deserve a second look."""
+"""Percent of the variance lost above which the report questions a key."""
 _FAR = 20.0
-"""Percent above the optimum from which a longer search may pay."""
+"""Percent above the optimum from which the report proposes a longer search."""
 _FOUND = 0.05
-"""Share of people linked by an attack above which a release without groups hides too few."""
+"""Share of people linked by an attack above which the report warns about a release without groups."""
 
 
 @section("known", "What a group gives away", needs=("inside.disclosed",), place=26)
@@ -122,7 +122,7 @@ def _vary(d: Dossier) -> Advice | None:
 
 
 def _tied(d: Dossier) -> Advice | None:
-    """Propose to declare as a key what follows from keys."""
+    """Propose to shuffle, as keys, the columns that depend on the keys."""
     made = d.public.stirred
     if made is None or made.beyond is None or not made.telling or made.beyond.value <= 1 / (made.m + 1):
         return None
@@ -184,7 +184,7 @@ def _keys(d: Dossier) -> Advice | None:
 
 
 def _remember(d: Dossier) -> Advice | None:
-    """Propose a ledger before the next release of the same people; many files have none."""
+    """Propose a ledger for the next release of the same people; None if there is one, or for many files."""
     if d.public.story != "groups" or d.public.recipe.get("leaf"):
         return None
     if d.public.counted == "households" or (
@@ -203,7 +203,7 @@ def _remember(d: Dossier) -> Advice | None:
 def command(
     d: Dossier, *, instead: Collection[str] = (), limited: bool = False, method: bool = True, **more: object
 ) -> str:
-    """Return the command that made the release, with something more; on the page, the fields to fill in.
+    """Return the command that made the release, with further options; on the page, the fields to fill in.
 
     Parameters
     ----------
@@ -227,5 +227,5 @@ def command(
 
 
 def _recipe(d: Dossier) -> Recipe:
-    """Return the recipe of the release; the public one leaves people out."""
+    """Return the recipe of the release; in a public report, the public recipe."""
     return d.own_recipe

@@ -1,4 +1,4 @@
-"""Risk in the population from which a table was sampled."""
+"""Sections about the risk in the population from which the table was sampled."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _keys(in_population: InPopulation) -> dict[str, object]:
 
 
 def _warned(in_population: InPopulation) -> list[str]:
-    """Return assumptions and warnings, each once, those of the originals first."""
+    """Return each assumption and warning once, with those of the originals first."""
     result = []
     for when, item in (("Before", in_population.before), ("After", in_population.after)):
         for fitted in item.columns[:1]:

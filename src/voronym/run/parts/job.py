@@ -1,9 +1,8 @@
-"""A job: the work as every worker reads it from the work folder, and its stages.
+"""A job: the description of the work in the work folder, and its stages.
 
-A *stage* is a list of tasks that do not need each other; a *task* is the number of one. What a task makes
-goes into the work folder, and so does its answer, a few counts: a task with an answer there is not run again.
-So a runner is one that calls `perform` for every number of a stage, anywhere and in any order, and a crash
-costs the tasks that were under way.
+A *stage* is a list of independent tasks; a *task* is a number in this list. A task writes its results and its
+answer, a few counts, to the work folder. A task with an answer is not run again. So a runner only has to call
+`perform` for every number of a stage, anywhere and in any order. A crash costs only unfinished tasks.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from voronym.table.totals import Totals
 LEAF = 250_000
 """Approximate number of records of a leaf."""
 ROUNDS = 3
-"""Number of cuts, one after the other."""
+"""Number of successive cuts into leaves."""
 SAMPLE = 262_144
-"""Most records on which cuts are made."""
+"""Largest number of records on which cuts are computed."""
 LOOK = 100_000
 """Number of records examined before the work, for kinds of columns and for doubts."""
 FILE = 1_000_000
@@ -153,7 +152,7 @@ class Job:
 
     @property
     def released_schema(self) -> Schema:
-        """The published schema, in which ranges are texts."""
+        """The schema of the published table; columns of ranges are texts in it."""
         if self.decided("later"):
             schema: Schema = self.recall("later")[0]
             return schema
@@ -162,7 +161,7 @@ class Job:
 
     @property
     def layout(self) -> Layout:
-        """How the files of the release are written; for private columns nothing that depends on the data."""
+        """The layout of the release's files; for private columns it does not depend on the data."""
         layout: Layout = self.recall("layout")
         if not self.decided("recipe") or self.recipe.private is None or layout.source is None:
             return layout
@@ -172,7 +171,7 @@ class Job:
 
     @property
     def pieces(self) -> int:
-        """Number of pieces in which the data are read."""
+        """Number of pieces into which the data are divided."""
         return int(self.recall("pieces")) if self.decided("pieces") else len(self.dataset.parts)
 
     @property
@@ -209,7 +208,7 @@ class Job:
 
     @property
     def released_totals(self) -> Totals:
-        """The totals of the whole release, with which the written files are compared."""
+        """Totals over the whole release; written files are judged against them."""
         return self._totals("released" if self.decided("released") else "judged")
 
     def _totals(self, name: str) -> Totals:
@@ -233,7 +232,7 @@ def needed(records: int) -> int:
 
 
 def recalled(path: Path) -> Any:
-    """Return the content of one of our files, read once in each process."""
+    """Return the stored content of a work file, read once per process."""
     return _recalled(*_stamp(path))
 
 
@@ -272,7 +271,7 @@ def answer_path(work: Path, name: str, number: int) -> Path:
 
 
 def perform(work: str, name: str, number: int) -> Any:
-    """Run one task, on any machine, and return its answer; at once if it was done before."""
+    """Run one task on any machine and return its answer; reuse an existing answer."""
     import voronym.run.parts.measuring
     import voronym.run.parts.portrait
     import voronym.run.parts.private

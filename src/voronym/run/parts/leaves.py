@@ -1,8 +1,7 @@
-"""The work in a leaf: choose the records to leave out, group, improve, publish.
+"""The work in a leaf: choose records to leave out, group, improve, publish.
 
-The last of these is what a table in memory goes through, with the figures of the whole data set in place of
-its own (`voronym.table.totals`): people, strata, weights, models and every way of publishing work in a leaf
-as they do there.
+Publishing uses the same code as a table in memory, with totals of the whole data set
+(`voronym.table.totals`). So people, strata, weights, models and all ways of publishing work in a leaf, too.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def context(job: Job, *seed: int, share: float = 1.0) -> Context:
 
 
 def squares(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the squares of encoded keys, whose means over the data set are 0: a share of the spread."""
+    """Return the sum of squares of each encoded key; the keys have mean 0 over the data set."""
     return np.asarray(np.einsum("ij,ij->j", X, X), np.float64)
 
 
@@ -254,7 +253,7 @@ def _figures(
 
 
 def _changes(job: Job, table: Table, masked: Masked) -> list[KeyChange]:
-    """Return the changes of the keys of a leaf, except those that a step changes before or afterwards."""
+    """Return the changes of the keys of a leaf, except keys that steps change."""
     touched = {name for step in job.recipe.column_steps for name in step.columns}
     result = key_changes(table.frame, masked.frame, table.schema, np.arange(table.n))
     return [item for item in result if item.key not in touched]

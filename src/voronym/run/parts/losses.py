@@ -58,7 +58,7 @@ def for_everybody(coding: Coding) -> NDArray[np.float64]:
 
 
 def limits_of(answers: Sequence[Mapping[Stratum, Any]], share: float) -> dict[Stratum, float]:
-    """Return the price above which records are left out, by stratum: at most the share of each exceeds it."""
+    """Return for each stratum the price above which records are left out; at most a share exceeds it."""
     many: dict[Stratum, int] = {}
     prices: dict[Stratum, list[Any]] = {}
     for answer in answers:

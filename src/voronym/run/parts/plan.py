@@ -1,4 +1,4 @@
-"""Estimate what a run would do and cost, without doing it."""
+"""Estimate the work and the cost of a run without running it."""
 
 from __future__ import annotations
 
@@ -138,9 +138,9 @@ def plan_parts(
     rows: int | None = None,
     price: float | None = None,
 ) -> Plan:
-    """Estimate what a run over many parts would do, and its cost.
+    """Estimate the work and the cost of a run over many parts.
 
-    Nothing is written but to a temporary folder, which is removed.
+    Only a temporary folder is written, and then removed.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The data set: its files, columns and parts.
 
-A part is a fixed piece of one file, a few row groups of Parquet. Parts are numbered by file, then by place,
-and nothing depends on who reads which.
+A part is a fixed piece of one file: a few row groups of Parquet. Parts are numbered by file, then by
+position. Results do not depend on who reads which part.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def arrow() -> Any:
 def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
     """Return the files of a path, a folder, a pattern or several of them, in a fixed order.
 
-    Files are ordered by name, numbers in it by value. Hidden files and those that begin with an underscore,
-    as engines leave them next to their data, are no data.
+    Files are ordered by name, with numbers in names by value. Hidden files, and files beginning with an
+    underscore, are skipped: engines leave such files next to their data.
     """
     if isinstance(source, (str, os.PathLike)):
         source = [source]
@@ -176,7 +176,7 @@ def _known(file: Path) -> bool:
 
 
 def survey(files: Sequence[Path], names: Sequence[str] | None = None) -> Dataset:
-    """Read the footers of Parquet files, check that all have the same columns, and cut them into parts.
+    """Read the footers of Parquet files, check that all have the same columns, and divide them into parts.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def _divided(opened: Any, part: Part, columns: Sequence[str], rows: int) -> Any:
 
 
 def load_whole(files: Sequence[Path], reading: Mapping[str, Any]) -> pl.DataFrame:
-    """Read files as one table: the same columns in each, of the type that holds the values of all.
+    """Read files as one table; each column gets a type that fits the values of all files.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, 
            "write": 2.0, "sort": 1.0, "count": 1.0}  # fmt: skip
 """Approximate cost of a row in each stage, for the share done."""
 SELDOM = ("convert", "whole")
-"""Stages that only text, or a data set of one leaf, has; the latter has no rounds."""
+"""Stages that most runs skip: converting texts, and releasing a data set of one leaf."""
 
 
 @dataclass

@@ -135,7 +135,7 @@ class Layout:
 
 
 def check_format(given: str | None, style: Mapping[str, Any], *, text: bool) -> str:
-    """Return the format of a release: as requested, or that of the source; refuse impossible ones."""
+    """Return the format of a release: the requested one, or the source's; refuse options it lacks."""
     name = ("csv" if text else "parquet") if given is None else given
     if name not in FORMATS:
         raise InputError(f"the files of a release can be {' or '.join(FORMATS)}, not {name!r}")
@@ -192,7 +192,7 @@ def layout_of(name: str, style: Mapping[str, Any], sources: Sequence[Written | N
 
 
 def _merged(spellings: Sequence[Spelling], largest: float) -> Spelling:
-    """Return one spelling for a column of many files: the common one, or one that reads all of them."""
+    """Return one spelling for a column of many files: the common one, or one that can read them all."""
     gaps = {spelling.gap for spelling in spellings if spelling.gap}
     quoted = {spelling.quoted for spelling in spellings}
     forms = [spelling.form for spelling in spellings]

@@ -40,7 +40,7 @@ HELP = {
 
 @dataclass
 class Watch:
-    """Records the events of a run; without a file if nobody watches."""
+    """Records the events of a run in a file, if one is requested."""
 
     file: Path | None = None
     figures: dict[str, float] = field(default_factory=lambda: {"voronym_up": 1.0, "voronym_failed": 0.0})
