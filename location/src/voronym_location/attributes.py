@@ -1,7 +1,7 @@
-"""Attributes that are grouped together with homes, such as the year of birth: declared in the settings.
+"""Attributes that are grouped together with homes, such as the year of birth; declared in the settings.
 
-A provider that gets an attribute with a point could tell its people apart by it. What is declared here is
-grouped with the homes, and given out for the whole group, as its point is.
+An attribute next to a point could let a provider tell people apart. Declared attributes are therefore grouped
+with the homes, and published for the whole group like its point.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Attribute", "Attributes"]
 
 KINDS = ("numeric", "ordinal", "nominal")
 TAKEN = ("address", "latitude", "longitude", "email")
-"""Columns of a directory: no attribute has such a name."""
+"""Columns of a directory, which no attribute may use as its name."""
 MOST = 64
 """Most values of a list: each is a coordinate."""
 FRACTION = 24
@@ -30,7 +30,7 @@ FRACTION = 24
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute.
+    """An attribute: its name, kind and allowed values.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Attribute:
         return made
 
     def read(self, value: object) -> float | str:
-        """Return a value as it is kept; raise if it is none of this attribute. The value is not repeated."""
+        """Return a value in stored form; raise if it is not allowed. The error does not repeat the value."""
         if self.kind != "numeric":
             if str(value).strip() not in self.values:
                 raise BadRequest(f"{self.name} must be one of: {', '.join(self.values)}")
@@ -145,7 +145,7 @@ class Attributes(tuple[Attribute, ...]):
         return tuple(attribute.name for attribute in self)
 
     def write(self, given: Mapping[str, Any] | None) -> str:
-        """Return a person's values as text to keep; raise unless each attribute has one that is right."""
+        """Return a person's values as JSON to store; raise unless each declared attribute has a valid one."""
         values = dict(given or {})
         strange = sorted(set(values) - set(self.names))
         if strange:
@@ -159,7 +159,7 @@ class Attributes(tuple[Attribute, ...]):
         return json.dumps({item.name: item.read(values[item.name]) for item in self}) if self else ""
 
     def row(self, kept: str | None) -> tuple[float | str, ...] | None:
-        """Return kept values in order; None if one is missing, or no longer what the settings declare."""
+        """Return stored values in order; None if one is missing or no longer allowed by the settings."""
         values = json.loads(kept) if kept else {}
         try:
             return tuple(item.read(values[item.name]) for item in self)

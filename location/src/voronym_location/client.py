@@ -45,7 +45,7 @@ class Client:
 
     @classmethod
     def load(cls, path: str | Path) -> Client:
-        """Read a model; raise if it is none."""
+        """Read a model; raise if the file is not a model."""
         try:
             result = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:

@@ -1,4 +1,4 @@
-"""The demonstration: a service, made-up citizens, and a provider whom they ask from their points."""
+"""The demonstration: a service, made-up citizens, and a provider that they query from their points."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CHEAP: dict[str, Any] = {"hash_memory": 1024, "hash_rounds": 1, "attempts": 0, "
 
 @dataclass(frozen=True)
 class Way:
-    """How well the provider answers people who ask from a given kind of place."""
+    """The quality of the provider's answers for one kind of place."""
 
     right: float
     """Share of the people who get the pharmacy nearest to their home as the answer."""
@@ -45,7 +45,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to people who ask from their homes, their points, and the town's centre."""
+    """The answers to queries from homes, from points, and from the town's centre."""
 
     people: int
     off: float
@@ -54,7 +54,7 @@ class Answers:
     points: int
     """Number of distinct points that the provider saw."""
     fewest: int
-    """Fewest people whom the provider saw at one point."""
+    """Smallest number of people that the provider saw at one point."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON values."""

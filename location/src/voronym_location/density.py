@@ -16,9 +16,9 @@ SAMPLE = 20_000
 
 
 def by_density(people: Population, made: Epoch, k: int) -> list[dict[str, Any]]:
-    """Return the rms distance from home for quarters of the people, by the density around them.
+    """Return the rms distance from home for four equal parts of the people, by density around their home.
 
-    Density is told by the distance to the k-th neighbour.
+    Density is measured by the distance to the k-th neighbour.
 
     Parameters
     ----------

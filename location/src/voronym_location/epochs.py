@@ -1,4 +1,4 @@
-"""From one epoch to the next: kept places, dissolved groups, new places."""
+"""Plan the next epoch: kept places, dissolved groups, new places."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Standing:
         return cls(epoch, *columns, **more, attributes=attributes[order])
 
     def rows(self, where: NDArray[np.bool_]) -> Standing:
-        """Return the same with some of the groups."""
+        """Return the standing of some of the groups."""
         names = ("groups", "centroids", "born", "attributes")
         return replace(self, **{name: getattr(self, name)[where] for name in names})
 
@@ -97,14 +97,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of an epoch, without anybody's values.
+    """Aggregate figures of an epoch; they contain no person's values.
 
-    ``told`` are the people who got a place now that is new to them, ``renewed`` those among them who had one
-    and whose group was dissolved for the sake of others; ``dissolved`` groups fell below k; ``smallest`` is
-    the least number of addresses that share a history; ``rms`` and ``median`` are metres from home;
-    ``candidates`` is the least number of public addresses in the reach of a new group, given a directory;
-    ``retired`` are those who wait for good, since with ``linked`` nobody gets a second place; ``attributes``
-    is how far those that are told are from the true ones: rms of numbers, share of people with another value.
+    ``told``: people who got a new place. ``renewed``: those of them whose group was dissolved for the
+    sake of others. ``dissolved``: groups that fell below k. ``smallest``: the smallest number of
+    addresses that share a history. ``rms`` and ``median``: metres from home. ``candidates``: the smallest
+    number of public addresses in reach of a new group, given a directory. ``retired``: people who wait
+    for ever, because ``linked`` allows no second place. ``attributes``: error of published attributes, as
+    rms of numbers or as share of people with another value.
     """
 
     epoch: int
@@ -131,7 +131,7 @@ class Figures:
 
 @dataclass(frozen=True, eq=False)
 class Epoch:
-    """The published part of an epoch.
+    """The published result of an epoch.
 
     Parameters
     ----------

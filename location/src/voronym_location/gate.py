@@ -1,4 +1,4 @@
-"""The gate of every request: limits on size and attempts, headers, one log line, one count."""
+"""Checks on every request: limits on size and attempts, headers, a log line and a count."""
 
 from __future__ import annotations
 

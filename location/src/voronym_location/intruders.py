@@ -1,7 +1,7 @@
-"""What intruders who keep everything learn: the number of active people with the same history.
+"""Count the active people with the same history, as seen by intruders who keep everything.
 
 ``pseudonym``  follows each pseudonym, knows every home and everybody who joined or left
-``linking``    also recognises the new pseudonym of a person as theirs, by an IP address, say
+``linking``    also links a person's new pseudonym to the old one, for example by an IP address
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Seen:
 
 
 class Intruder:
-    """Published histories, for one kind of intruder.
+    """Published histories as one kind of intruder sees them.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Intruder:
         self.used = 0
 
     def see(self, person: Ints, place: Ints, fresh: NDArray[np.bool_], k: int) -> Seen:
-        """Add an epoch: the active people, what each publishes (-1: nothing), the new pseudonyms."""
+        """Add an epoch: the active people, their published places (-1: none), and who has a new pseudonym."""
         before = np.full(len(person), NOTHING, np.int64)
         _, rows, at = np.intersect1d(person, self.person, assume_unique=True, return_indices=True)
         before[rows] = self.history[at]

@@ -11,7 +11,7 @@ __all__ = ["Memory"]
 
 
 class Memory:
-    """Recent statements, for the time in which the database is unavailable.
+    """Recent statements, for times when the database cannot be reached.
 
     Parameters
     ----------

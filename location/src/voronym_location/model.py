@@ -1,9 +1,9 @@
-"""Model mode: a quantizer from public figures that devices apply themselves.
+"""Model mode: devices find their cell by a quantizer made from public figures.
 
-Nobody's home is collected. A quantizer is designed once, on a density or a census grid, so that every cell
-has the same share of the population, and is published. A device applies equation 4 to its home and uses the
-cell's centroid. How many users a cell has is then a matter of chance: it gives a *probability*, with an
-interval, and never k.
+Nobody's home is collected. A quantizer is designed once, on a density or a census grid, with an equal share
+of the population in every cell, and published. A device applies equation 4 to its home and uses the centroid
+of the cell. The number of users in a cell is random, so the model gives a *probability* with an interval, and
+no guarantee of k.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Census:
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """The estimate of the number of users who share a cell.
+    """An estimate of the number of users in a cell.
 
     Parameters
     ----------
@@ -207,11 +207,11 @@ class Model:
         return np.asarray(self.places[self.assign(latitude, longitude)[0]])
 
     def chance(self, users: int, least: int, *, level: float = 0.95) -> Chance:
-        """Return the estimate of the users who share a cell.
+        """Return an estimate of the number of users in a cell.
 
-        Users come independently; the share of a cell among them is between ``1 - doubt`` and ``1 + doubt`` of
-        what it was designed to have. The probability is that of the designed share; ``low`` and ``high`` are
-        those of the least and the greatest share, and the interval holds for every share between.
+        Users come independently. The share of a cell is between ``1 - doubt`` and ``1 + doubt`` times
+        its designed share. The probability is for the designed share; ``low`` and ``high`` are for
+        the smallest and largest share. The interval holds for every share in between.
         """
         from scipy.stats import binom
 
@@ -248,7 +248,7 @@ class Model:
 
     @classmethod
     def load(cls, path: str | Path) -> Model:
-        """Read such a file."""
+        """Read a model from a file."""
         from voronym_location.client import Client, Refused
 
         try:

@@ -1,8 +1,8 @@
-"""The operator's desk: look at the next epoch, put it in force or discard it, pause the schedule.
+"""The operator's desk: preview the next epoch, put it in force or discard it, pause the schedule.
 
-What is looked at is a draft: rows that nobody is shown. Putting it in force counts again, without those who
-left since; who joined or moved since is for the epoch after it. What was told cannot be taken back, a draft
-can: no pseudonym and no place of it was ever shown.
+A preview is a draft that no user sees. Putting it in force counts again, without people who have left since.
+People who joined or moved since then wait for the next epoch. A draft can be discarded, because none of its
+pseudonyms or places was shown to anybody.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from voronym_location.store.tables import account, cohort, desk, epoch, home, me
 __all__ = ["discard", "make_preview", "publish_preview"]
 
 AGAIN = 4
-"""Most previews per period: from frequent ones an operator could tell who came and went."""
+"""Largest number of previews per period; from more, an operator could see who came and went."""
 TIGHT = 2
-"""Addresses beyond k below which a group is called tight."""
+"""A group with fewer than this many addresses above k counts as tight."""
 MOST = 3000
 """Largest number of places that are drawn."""
 CHANGED = (
@@ -83,7 +83,7 @@ def make_preview(
 
 
 def publish_preview(store: Store, settings: ServiceSettings, clock: Callable[[], float]) -> dict[str, Any]:
-    """Put the previewed draft in force, without people who left since; return its figures."""
+    """Put the previewed draft in force, without people who have left since; return its figures."""
     with alone(store):
         with store.write() as connection:
             kept = get_note(connection, "preview")
@@ -102,7 +102,7 @@ def publish_preview(store: Store, settings: ServiceSettings, clock: Callable[[],
 
 
 def discard(store: Store) -> bool:
-    """Discard a draft; return whether there was one. Nothing of it was published."""
+    """Discard a draft; return whether there was one."""
     with alone(store):
         with store.write() as connection:
             done = connection.execute(delete(desk).where(desk.c.name == "preview")).rowcount
@@ -111,13 +111,13 @@ def discard(store: Store) -> bool:
 
 
 def _settings(settings: ServiceSettings) -> dict[str, Any]:
-    """Return what a draft was made by; an attribute that is declared in another order is another text."""
+    """Return the settings behind a draft; another order of attributes counts as another setting."""
     attributes = json.dumps(settings.attributes)
     return {"epochs": asdict(Settings(**settings.epochs)), "attributes": attributes}
 
 
 def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tuple[Census, Epoch]:
-    """Read a draft back as a plan, without people who have no home any more."""
+    """Read a draft back as a plan, without people whose homes were deleted."""
     now, before = census.before.epoch + 1, census.before
     old = member.alias("old")
     rows = connection.execute(

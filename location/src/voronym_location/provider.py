@@ -1,7 +1,7 @@
 """A toy provider, "nearest pharmacy": it knows pharmacies and the service's public key, but no home.
 
-It stands for any provider that is asked with a point instead of a home. What it may learn of a person is in
-`Provider.learned`, and that is all it ever has.
+It stands for any provider that gets a point instead of a home. `Provider.learned` holds all it ever learns
+about a person.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from voronym.errors import VoronymError
 from voronym_location.globe import Place, metres
 
 MOST = 8192
-"""Largest number of bytes of a statement."""
+"""Largest size of a statement, in bytes."""
 
 
 class Unproven(VoronymError):  # noqa: N818 - an answer, not a failure
-    """A statement without the service's signature, or an expired one."""
+    """Raised for a statement that has expired or lacks the service's signature."""
 
 
 class Provider:
@@ -48,7 +48,7 @@ class Provider:
         self.pharmacies, self._now = dict(pharmacies), now
         self._key = Ed25519PublicKey.from_public_bytes(b64decode(public))
         self.learned: dict[str, tuple[Any, ...]] = {}
-        """Pseudonym and point of everybody who asked, with the attributes of their group, if any."""
+        """Pseudonym and point of each person who asked, with the attributes of their group."""
 
     def nearest(self, place: Place) -> tuple[str, float]:
         """Return the nearest pharmacy and its distance in metres."""

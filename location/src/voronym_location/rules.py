@@ -1,4 +1,4 @@
-"""The choices about epochs: a module that loads nothing, for readers of settings."""
+"""The choices about epochs; this module imports almost nothing, so that reading settings is fast."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["Settings"]
 class Settings(Options):
     """The choices about epochs.
 
-    More headroom, or a larger budget, and more are served, nearer to home; less, and fewer people are told a
-    new place each time. ``k`` is the promise; all else is comfort.
+    With more headroom or a larger budget, more people are served, nearer to home. With less, fewer people
+    get a new place each time. Only ``k`` is a promise.
     """
 
     k: int = option(10, "least number of active addresses that share a history", check=whole(2))

@@ -19,7 +19,7 @@ from voronym_location.store.locks import hold
 __all__ = ["serve"]
 
 HANDED = "VORONYM_LOCATION_HANDED"
-"""Environment variable in which the first process hands its settings to the others."""
+"""Environment variable that passes the settings from the first process to the others."""
 SEALING = "homes are being sealed with another key: start the service when that has ended"
 
 

@@ -42,10 +42,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Point:
-    """The result of a budget: the mean over the epochs after the town has settled.
+    """The result for a budget: means over the epochs after the town has settled.
 
-    ``ratio`` is the rms distance over that of a grouping of everybody by itself; ``below`` the share of
-    people below k under an intruder who links pseudonyms, at the end.
+    ``ratio``: rms distance, relative to grouping everybody at once. ``below``: share of people below k at
+    the end, for an intruder who links pseudonyms.
     """
 
     budget: float
@@ -58,10 +58,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Trial:
-    """The result of a policy with another setting: the mean over the epochs after the town has settled.
+    """The result for a policy with another setting: means over the epochs after the town has settled.
 
-    ``setting`` is the headroom of `retire`, or the epochs between two designs of `rerun`; ``below`` and
-    ``single`` are shares of the served at the end, ``linked`` the share below k for who links pseudonyms.
+    ``setting``: the headroom of `retire`, or the epochs between two designs of `rerun`. ``below`` and
+    ``single``: shares of the served at the end. ``linked``: the share below k for an intruder who links
+    pseudonyms.
     """
 
     policy: str
@@ -130,7 +131,7 @@ def simulate(
     seed: int = 0,
     ctx: Context | None = None,
 ) -> Simulation:
-    """Simulate people who come and go in a made-up town: what each policy publishes and intruders learn.
+    """Simulate people who come and go in a made-up town; record published places and intruders' knowledge.
 
     Parameters
     ----------

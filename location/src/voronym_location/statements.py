@@ -1,7 +1,7 @@
-"""The service's statement to a person: a centroid that many share, signed with the same bytes for all.
+"""A signed statement to a person: a centroid that many share, with the same bytes for all of them.
 
-What is signed names nobody: two people of a group get the same text and the same signature, so neither tells
-a provider which of them asks. The pseudonym is next to it, unsigned.
+The signed text names nobody: all people of a group get the same text and signature, so it does not tell a
+provider who asks. The pseudonym is unsigned, next to it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Why a person has no statement yet.
+    """The reason why a person has no statement yet.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""The source of randomness for masking, decided in this module only.
+"""Choose the source of randomness for masking, in this module only.
 
-Noise hides somebody as long as nobody else can draw it. So everything that masks at random draws from the
-system, unless somebody gives a seed; who does is warned. Methods that form groups promise nothing by what
-they draw: their seed is for repeating them, and is not meant here.
+Noise hides a person only while nobody else can repeat the draw. So masking draws from the system's generator,
+unless the user gives a seed, with a warning. Methods that form groups promise nothing by their draws; their
+seed only makes runs repeatable, and this module does not concern it.
 """
 
 # promise: doc-chance

@@ -1,4 +1,4 @@
-"""Format numbers of files: which ones a version reads, and the message for newer ones."""
+"""Format numbers of files: check that this version can read a file, and word the error if not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_format", "program_version"]
 
 @cache
 def program_version() -> str:
-    """Return the version of voronym, which every output records."""
+    """Return the version of voronym that every output records."""
     return version("voronym")
 
 

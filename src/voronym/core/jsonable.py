@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 KEY, ABSENT = "key", "absent"
-"""Metadata of a field: its name in JSON, and whether None is left out."""
+"""Metadata of a field: its name in JSON, and whether a None is omitted."""
 
 
 def plain(value: Any, *, without: tuple[str, ...] = ()) -> Any:

@@ -1,8 +1,8 @@
 """Options: a dataclass whose fields carry their meaning and their checks.
 
-The options of a method are one such class; all that somebody can ask of a run is another
-(`voronym.request.choices`). The command line, recipes, the page, the documentation and the checks read these
-fields, so that nothing about an option is written twice.
+The options of a method are such a class; the choices of a run are another (`voronym.request.choices`). The
+command line, recipes, the page, the documentation and the checks read these fields, so every option is
+described once.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ __all__ = ["Options", "by_column", "columns", "number", "one_of", "option", "who
 O = TypeVar("O", bound="Options")  # noqa: E741 - a type, not a number
 Check = Callable[[str, Any], Any]
 Shape = Literal["value", "switch", "texts", "columns", "by column", "pairs"]
-"""A single value; true or false; repeated texts; columns; a value by column; pairs of columns."""
+"""Kinds of options: one value; true or false; repeated texts; columns; a value per column; pairs of columns.
+"""
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a method: none, unless a subclass has fields made by `option`.
+    """The options of a method; empty unless a subclass declares fields with `option`.
 
     Examples
     --------
@@ -193,7 +194,7 @@ def option(
 
 
 def entry_of(noun: str, *more: str) -> Check:
-    """Return a check for a name in a registry, or one more: see `voronym.core.registry.REGISTRIES`."""
+    """Return a check for a name in a registry, or one of ``more``; see `voronym.core.registry.REGISTRIES`."""
 
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str):
@@ -273,7 +274,7 @@ def yes_or_no(name: str, value: object) -> bool:
 
 
 def columns(name: str, value: Any) -> tuple[str, ...]:
-    """Check for a list of columns; a text is the name of one."""
+    """Check a list of columns; a single text counts as one name."""
     given = (value,) if isinstance(value, str) else value
     listed = isinstance(given, Iterable) and not isinstance(given, (bytes, Mapping, Iterator))
     if not listed or not all(isinstance(column, (str, Integral)) for column in given):

@@ -29,7 +29,7 @@ from voronym.core.formats import check_format
 
 GROUP = "voronym.plugins"
 INTERFACE = 1
-"""The number of the interface. It grows when plug-ins for an earlier one would fail."""
+"""Version of the plug-in interface; it grows when earlier plug-ins would fail."""
 
 VERBS = ".verbs"
 """The suffix of the names of entry points that add verbs to the command line."""
@@ -53,7 +53,7 @@ ELSEWHERE = {
 
 
 class Removable(Protocol):
-    """A registry from which a plug-in can be removed again."""
+    """A registry that can remove the entries of a plug-in."""
 
     noun: str
 
@@ -115,7 +115,7 @@ def open_registries() -> None:
 
 
 def load(*, verbs: bool = False) -> None:
-    """Load the plug-ins that are not loaded yet: those with verbs, or all others.
+    """Load further plug-ins: those with verbs, or all others.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def load(*, verbs: bool = False) -> None:
 
 
 def _load(point: EntryPoint) -> Plugin:
-    """Load an entry point; if that fails, remove what it had registered."""
+    """Load an entry point; if it fails, remove its entries from the registries."""
     plugin = Plugin(point.name, *_distribution(point))
     start = perf_counter()
     problem = ""
@@ -217,7 +217,7 @@ def failures() -> Iterator[Plugin]:
 
 
 def warn() -> None:
-    """Warn of plug-ins that failed to load, because a missing entry might be theirs."""
+    """Warn about plug-ins that failed to load, because they may provide a missing entry."""
     for plugin in failures():
         warnings.warn(f"{plugin} could not be loaded: {plugin.problem}", stacklevel=3)
 

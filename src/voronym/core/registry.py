@@ -1,7 +1,7 @@
-"""Registries of named entries: methods, spaces, models, metrics and formats all use this class.
+"""Registries of named entries: methods, spaces, models, metrics and formats use this class.
 
-Those that plug-ins may extend (`voronym.core.plugin.NOUNS`) load them when they are asked for a name that
-they lack, or for all names.
+A registry that plug-ins may extend (`voronym.core.plugin.NOUNS`) loads them when a name is missing, or when
+all names are listed.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return add
 
     def remove(self, name: str) -> None:
-        """Remove an entry: for tests and notebooks that try one."""
+        """Remove an entry, for tests and notebooks."""
         del self._entries[name]
 
     def __getitem__(self, name: str) -> T:
@@ -121,9 +121,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
 
 def _load_rooms() -> None:
-    """Import every package, which fills the registries; a run otherwise imports only what it uses.
+    """Import every package to fill the registries; a run otherwise imports only what it uses.
 
-    Not while a room is being imported: it would meet itself half made.
+    Do nothing while a package is being imported, because it would be incomplete.
     """
     if PUBLIC in sys.modules:
         return

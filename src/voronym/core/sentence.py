@@ -1,4 +1,4 @@
-"""A sentence that keeps its message and values, so that reports can translate it."""
+"""A sentence that keeps its message and its values separate, so that reports can translate it."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Measurement(Plain):
 
 
 def _lines(finding: Finding) -> list[str]:
-    """Return a printed finding: its line, one for each column if there are several, and estimates."""
+    """Return a finding as lines: a summary, one line per column if there are several, and estimates."""
     lines = [str(finding)]
     columns = finding.columns or {}
     for name, figures in columns.items():

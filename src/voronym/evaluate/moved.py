@@ -60,7 +60,7 @@ class KeyChange(Plain):
 
     @property
     def other(self) -> int:
-        """Records that have another category, or a value in place of a gap."""
+        """Number of records with another category, or with a value in place of a gap."""
         return self.records - self.kept - self.gone - self.coarser - self.moved
 
     @property
@@ -163,12 +163,12 @@ def _change(before: pl.Series, after: pl.Series, schema: Schema, name: str) -> K
 
 
 def _strange(before: pl.Series, after: pl.Series) -> Bools:
-    """Return where a published value occurs in no original."""
+    """Return which published values occur in no original."""
     return (~after.is_in(before.unique().implode()) & after.is_not_null()).fill_null(False).to_numpy()
 
 
 def joined(parts: Sequence[Sequence[KeyChange]]) -> tuple[KeyChange, ...]:
-    """Return the changes of the keys of a data set from those in its parts."""
+    """Combine the changes of keys in parts into those of the whole data set."""
     out = []
     for same in zip(*parts, strict=True):
         counts = {

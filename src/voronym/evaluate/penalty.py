@@ -156,7 +156,7 @@ def _order(schema: Schema, name: str) -> tuple[str, ...] | None:
 
 
 def _codes(column: pl.Series, order: Sequence[str] | None) -> tuple[Ints, list[Any]]:
-    """Return the position of each value among the sorted distinct ones; the last position is missing."""
+    """Return the position of each value among the sorted distinct values; missing values come last."""
     if order is not None:
         place = {level: at for at, level in enumerate(order)}
         texts = column.cast(pl.String)

@@ -1,4 +1,4 @@
-"""The subject of a comparison: whom it covers, and by which risk."""
+"""The subject of a comparison: the counted units, and the measure of risk."""
 
 from __future__ import annotations
 

@@ -72,9 +72,9 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """What the keys of a table reveal about one confidential column, and the limits of masking.
+    """The information of a table's keys about one confidential column, and the limits of masking.
 
-    Made by `plane`. Distortion is the mean squared error of the encoded keys, every key at variance 1, as a
+    Made by `plane`. Distortion is the mean squared error of the encoded keys, each with variance 1, as a
     share of their variance: the information loss divided by 100. Risk is ``I(W; class)`` in nats.
 
     Parameters
@@ -121,7 +121,7 @@ class Plane:
         return {curve.kind: curve.at(share) for curve in self.curves} | {"by_lot": self.upper(share)}
 
     def to_dict(self, shares: ArrayLike | None = None) -> dict[str, Any]:
-        """Return plain data: the ends, the curves as pairs, the notes; no one's values."""
+        """Return plain data: the ends, the curves as pairs, the notes; without values of any person."""
         at = np.linspace(0.0, 1.0, 51) if shares is None else np.asarray(shares, float)
         return {
             "column": self.levels.column,
@@ -146,7 +146,7 @@ def plane(
     ctx: Context | None = None,
     rules: bool = True,
 ) -> Plane:
-    """Measure what unchanged keys reveal about a confidential column, and find the limits.
+    """Measure the information of unchanged keys about a confidential column, and compute the limits.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def plane(
 
 
 def class_information(levels: Levels, labels: Ints) -> Estimate:
-    """Return what classes reveal about a confidential column, from the class 0..m-1 of each record.
+    """Return the information of classes about a confidential column; ``labels`` has each record's class.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def _the_one(frame: nw.DataFrame[Any], schema: Schema, column: str | None) -> st
 
 
 def _normal(fine: Levels, levels: Levels, X: NDArray[np.float64]) -> NormalCurve | str:
-    """Return the curve of normal data, or why there is none."""
+    """Return the curve for normal data, or the reason why there is none."""
     name = repr(levels.column)
     if not fine.ordered:
         return f"{name} has no order, so there is no curve of normal data"

@@ -202,7 +202,7 @@ def _percent(error: Floats, total: Floats) -> float:
 
 
 def _gather(pair: Pair, notes: list[str]) -> tuple[dict[str, Floats], dict[str, Floats], list[str]]:
-    """Return the columns of numbers by name and the columns of categories; keys first, fifty in all."""
+    """Return numeric columns by name (before and after) and categorical columns; keys first, fifty in all."""
     rank = {"key": 0, "confidential": 1, "other": 2}
     columns = sorted((c for c in pair.schema if c.kind != "text"), key=lambda c: rank.get(c.role, 3))
     if len(columns) > MAX_COLUMNS:

@@ -1,10 +1,10 @@
 """The possible ends of ranges.
 
-The least and the greatest value of a group are somebody's values. With exact ends, each group tells two true
-values in every column, and the table its extremes. So ends are taken from *atoms*: bins of a round width (1,
-2, 5, 10, ...; days, months, years), joined until k records or more lie in each. A range goes from an atom to
-an atom, so an end may belong to any of k people. Where the outermost bin has fewer than k people, its outer
-end is not told: "80 or more".
+The smallest and the largest value of a group belong to somebody. With exact ends, each group would reveal two
+true values in every column, and the table its extremes. So ends are taken from *atoms*: bins of a round width
+(1, 2, 5, 10, ...; days, months, years), joined until each has at least k records. A range goes from one atom
+to another, so an end may belong to any of k people. If the outermost bin has fewer than k people, its outer
+end is not published: "80 or more".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from voronym.table.values import Values
 
 Ints = NDArray[np.int64]
 ENOUGH = 0.5
-"""Share of the records in bins of k or more at which bins are wide enough."""
+"""Bins are wide enough if at least this share of the records is in bins of k or more."""
 
 
 @dataclass(frozen=True, eq=False)

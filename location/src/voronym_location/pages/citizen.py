@@ -1,4 +1,4 @@
-"""A citizen's own pages: what providers see, all data about them, and the way out."""
+"""A citizen's own pages: the point that providers see, all stored data, and leaving."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Entering and leaving: sign up, verify, sign in, sign out.
 
-Whether somebody has an account is nobody's business: sign-up and verification say the same to everybody, and
-a wrong password reads like an unknown address.
+The pages do not reveal whether an address has an account: sign-up and verification answer the same to
+everybody, and a wrong password reads like an unknown address.
 """
 
 from __future__ import annotations

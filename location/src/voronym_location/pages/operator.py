@@ -1,4 +1,4 @@
-"""The operator's page: the state of the service, in figures that point at nobody."""
+"""The operator's page: the state of the service, in figures that reveal no person."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from voronym_location.statements import clock_text
 
 @dataclass(frozen=True)
 class Part:
-    """A section: a drawing if there is one, and its figures as a table."""
+    """A section: its figures as a table, and a drawing or None."""
 
     title: str
     table: Table
@@ -90,7 +90,7 @@ def _schedule(desk: Desk, result: Mapping[str, Any], state: Mapping[str, Any]) -
 def _preview(
     desk: Desk, token: str, result: Mapping[str, Any], preview: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """Return the desk's view of a draft, next to the epoch in force."""
+    """Return the operator's view of a draft, next to the epoch in force; None without a draft."""
     if preview is None:
         return None
     k, least = result["k"], f"under {result['k']}"

@@ -1,6 +1,6 @@
 """The page for placing a home: by address, by coordinates, or by a pin on the map; works without scripts.
 
-A place travels in the bodies of forms only, never in an address line: those end up in logs and histories.
+A place is sent only in the body of a form, never in an address line, because address lines are logged.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ ZOOMS = {"closer": 0.5, "farther": 2.0}
 STEP = 1 / 16
 """Step of a button that moves the pin, as a share of the view."""
 NEAR = 500.0
-"""Width of the view in metres, once somebody chose a place."""
+"""Width of the view in metres after a place was chosen."""
 PAIR = re.compile(r"\s*(-?\d{1,2}(?:\.\d{1,15})?)°?\s*[,;\s]\s*(-?\d{1,3}(?:\.\d{1,15})?)°?\s*")
 
 
 def routes(desk: Desk) -> APIRouter:
-    """Return the routes of the page on which a home is placed."""
+    """Return the routes of the page for placing a home."""
     router = APIRouter(include_in_schema=False)
     service = desk.service
 

@@ -25,7 +25,7 @@ LANES = 8
 
 
 class Quick:
-    """Runs one query repeatedly, from one event loop.
+    """Runs the same query many times, from one event loop.
 
     Parameters
     ----------

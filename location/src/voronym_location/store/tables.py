@@ -1,8 +1,8 @@
 """The tables. Homes are separate from published data, and published data names nobody.
 
-``home`` is what people wish for now. ``member`` is who was served with whom in an epoch, by number alone; the
-epoch in force is the last row of ``epoch``, and rows of ``member`` and ``cohort`` beyond it are drafts that
-nobody is shown.
+``home`` has people's current homes. ``member`` has the members of each epoch's groups, by number only. The
+epoch in force is the last row of ``epoch``; rows of ``member`` and ``cohort`` after it are drafts that nobody
+sees.
 """
 
 from __future__ import annotations

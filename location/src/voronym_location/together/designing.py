@@ -1,8 +1,8 @@
-"""Probability-constrained Lloyd from counts and sums per cell, the only data of devices.
+"""Probability-constrained Lloyd from counts and sums per cell, without other data of devices.
 
-Centres and costs are public whole numbers; a device finds its own cell by equation 4. From the counts the
-costs are moved until cells are of equal size, as far as that goes in some rounds; from the sums, the centres.
-All of it is arithmetic on whole numbers, so the same sums always give the same cells, to the last digit.
+Centres and costs are public whole numbers; a device finds its cell by equation 4. The counts move the costs
+towards equal cells, within a number of rounds; the sums move the centres. All arithmetic is on whole numbers,
+so the same sums give exactly the same cells.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Cells:
     rounds: int
 
     def assign(self, homes: Ints) -> Ints:
-        """Return the cell of each home: the least squared distance plus cost, the first of equal ones."""
+        """Return the cell of each home: the least squared distance plus cost; the first cell in a tie."""
         out = np.empty(len(homes), np.int64)
         for start in range(0, len(homes), 4096):
             part = homes[start : start + 4096, None, :] - self.centres

@@ -48,7 +48,7 @@ class Matches(Plain):
 
     @classmethod
     def of(cls, risks: Floats, threshold: float, assumption: str, variance: float | None = None) -> Matches:
-        """Sum up single risks, which are independent unless the variance of their number is given."""
+        """Add up the risks of records; they are independent unless the variance of their number is given."""
         expected = float(risks.sum())
         if variance is None:
             variance = float((risks * (1 - risks)).sum())
@@ -159,7 +159,7 @@ class PopulationFigures(Plain):
 
 @dataclass(frozen=True, eq=False)
 class PopulationRisk(PopulationFigures):
-    """The results of `population_risk`. ``risks`` are those of single records: not for publication.
+    """The results of `population_risk`. ``risks`` concern single records: not for publication.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Population uniques among the sample's, from a Poisson model of the columns.
+"""Estimate population uniques among the sample's, from a Poisson model of the columns.
 
 The people of the population with one combination of keys are Poisson with mean ``lambda``, and a sample takes
 each with probability pi. Then those outside the sample are Poisson with mean ``(1 - pi) lambda``, whatever is
@@ -86,7 +86,7 @@ class Fitted(Plain):
 
     @property
     def distance(self) -> float:
-        """Distance of the expected numbers of unique and other records from the true ones: log-ratios."""
+        """Distance between expected and true numbers of unique and of other records: absolute log-ratios."""
         unique, others = self.sample_uniques, self.records - self.sample_uniques
         pairs = ((self.expected, unique), (self.records - self.expected, others))
         return sum(abs(float(np.log(max(wanted, 0.5) / max(seen, 0.5)))) for wanted, seen in pairs)
@@ -171,7 +171,7 @@ WORDS = {
 
 
 class Tree:
-    """A log-linear model whose interactions form a tree of columns, or none: estimates in closed form.
+    """A log-linear model whose interactions form a tree of columns, or none; it has a closed form.
 
     Parameters
     ----------
@@ -206,10 +206,10 @@ class Tree:
         return np.exp(log), least
 
     def expected(self, codes: Ints, ctx: Context) -> float:
-        """Return the expected number of sample uniques, ``n E[exp(-mu)]``, over draws from the model.
+        """Return the expected number of sample uniques, ``n E[exp(-mu)]``, estimated by draws from the model.
 
-        A child's value is that of a random record with the parent's value, which is the fitted conditional
-        distribution.
+        A child's value is taken from a random record with the parent's value, which is the fitted
+        conditional distribution.
         """
         ctx.check()
         rng = ctx.rng
@@ -233,7 +233,7 @@ class Tree:
 
 
 def _pairs(item: Ints, two: Ints, width: int) -> Callable[[Ints], Ints]:
-    """Return a counter of the records of pairs of values, given as ``one * width + two``."""
+    """Return a function that counts the records of pairs of values, given as ``one * width + two``."""
     index = item * width + two
     room = (int(item.max()) + 1) * width
     if room <= max(4 * len(item), 1 << 16):
@@ -270,9 +270,9 @@ def strongest(codes: Ints, ctx: Context) -> list[tuple[int, int]]:
 
 
 def proportional(codes: Ints, ctx: Context) -> Floats | None:
-    """Fit all interactions of two columns by iterative proportional fitting; None if that is too large.
+    """Fit all interactions of two columns by iterative proportional fitting; None if the table is too large.
 
-    Returns the expected number of sample records of every combination of levels.
+    Return the expected number of sample records for every combination of levels.
     """
     shape = tuple(int(column.max()) + 1 for column in codes)
     pairs = list(combinations(range(len(codes)), 2))

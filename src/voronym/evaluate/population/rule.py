@@ -12,7 +12,7 @@ from voronym.core.jsonable import Plain
 from voronym.evaluate.population.classes import Fit, Sizes, pitman, snb, zayatz
 
 SMALL = 0.1
-"""Sampling fraction up to which the decision rule takes Pitman's model."""
+"""Up to this sampling fraction the decision rule selects Pitman's model."""
 
 MODELS: dict[str, tuple[Callable[[Sizes], Fit | None], str]] = {
     "pitman": (
@@ -26,7 +26,7 @@ MODELS: dict[str, tuple[Callable[[Sizes], Fit | None], str]] = {
 
 @dataclass(frozen=True)
 class Uniques(Plain):
-    """Population uniques by one model: people with unique keys in the population.
+    """Estimated number of people with unique keys in the population, by one model.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ def population_uniques(sizes: NDArray[np.int64], population: float) -> tuple[Uni
 def dankar(result: tuple[Uniques, ...], fraction: float) -> str:
     """Return the model that the decision rule of Dankar and others selects.
 
-    Up to a tenth of the population in the sample, Pitman's; above, Zayatz' or slide negative binomial,
-    whichever has fewer uniques. Where that one has no fit, Zayatz'.
+    Pitman's up to a sampling fraction of a tenth. Above it, Zayatz' or the slide negative binomial,
+    whichever gives fewer uniques. If the selected model has no fit, Zayatz'.
 
     References
     ----------

@@ -109,7 +109,7 @@ def assess(sample: Sample, threshold: float, ctx: Context) -> PopulationRisk:
 
 
 def _families(risks: Floats, homes: Ints | None, threshold: float, text: str) -> dict[str, Any]:
-    """Sum up the risks of households and of their members: finding one member finds the family."""
+    """Add up the risks of households and of their members: finding one member finds the family."""
     if homes is None:
         return {"households": None, "members": None}
     _, own, many = np.unique(homes, return_inverse=True, return_counts=True)
