@@ -178,7 +178,7 @@ class _Stage:
         return self._folders[home][0] / f"{self._made}{''.join(target.suffixes[-2:])}"
 
     def place(self) -> None:
-        """Give all files their names, or none. The first one made comes last: the others describe it."""
+        """Give all files their names, or none; the first file comes last, because the others describe it."""
         ready: list[Companion] = []
         with turn({file.target.parent for file in self.waiting}):
             try:

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 EARTH = {"lat": (-90.0, 90.0), "lon": (-180.0, 180.0)}
 FINE = 10_000.0
-"""Approximate steps of the public range to which published decimals are rounded."""
+"""Published decimals are rounded to about this number of steps in the public range."""
 
 
 @dataclass(frozen=True)

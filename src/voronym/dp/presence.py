@@ -1,7 +1,7 @@
 """Neighbours by adding or removing one unit: the number of rows is private, too.
 
-A noisy count says how many rows are published. The table is brought to that size: a public record fills it
-up, or the last records of an order are left out. Then one record more is one record replaced, and every
+A noisy count gives the number of published rows. The table is brought to that size: public records fill it
+up, or the last records of an order are left out. Then adding a record acts like replacing one, and every
 grouping keeps its proof.
 """
 
@@ -44,11 +44,11 @@ def counted(n: int, budget: Budget) -> tuple[int, float]:
 
 
 def resized(records: Population, rows: int, salt: int | None = None) -> tuple[Population, Ints | None]:
-    """Return the published number of records, and the record behind each; -1 for filled-up ones.
+    """Return the published number of records, and the record behind each; -1 for filled-in ones.
 
-    Records of tables that differ by one are the same but for one that is replaced. What fills up is the
-    middle of the public box and the first value of each domain. What is left out stands last in an order by
-    the values and a salt, so that it is nobody in particular; equal records may stand for each other.
+    For tables that differ by one record, the results differ by one replaced record. Filled-in records
+    have the middle of the public box and the first value of each domain. Left-out records are last in an
+    order by the values and a salt, so nobody can tell who they are; equal records are interchangeable.
 
     Parameters
     ----------

@@ -76,19 +76,21 @@ class Booking:
         self.everyone: Prints = self.rows
         """The person of every row of the table, those included that are not released."""
         self.people: Prints = self.rows
-        """Those whom groups are made of, in the order of the records; rows, where these are people."""
+        """Fingerprints of the grouped people, in the order of the records; those of the rows if each row is a
+        person.
+        """
         self.round: Round | None = None
         self.entry: Entry | None = None
         self.standing: Standing | None = None
         self.left: Prints = self.rows[:0]
         self.late: Prints = self.rows[:0]
-        """People who wait, where groups are not kept."""
+        """Fingerprints of people who wait, if groups are not kept."""
         self.cells = Cells(self.entries)
         self.values: dict[str, Words] = {}
         self.drawn: set[str] = set()
         self.redrawn: set[str] = set()
         self.truths: dict[str, Words] = {}
-        """Keyed hashes of what rows have in columns that are drawn at random."""
+        """Keyed hashes of the true values in columns that are drawn at random, by column."""
         self.weighed_by: str | None = None
         self.weights: NDArray[np.float64] | None = None
         self.corrected = 0
@@ -120,7 +122,7 @@ class Booking:
             self.truths.setdefault(DRAWN + name, hashed(frame[name].to_list(), self.ledger.key))
 
     def lasting(self, table: Table) -> list[str]:
-        """Return the columns that would be published with the same values again: none that is drawn."""
+        """Return the columns that would be published with the same values again, without random ones."""
         return [name for name in table.columns if name in table.schema and name not in self.drawn]
 
     # -- what people have ------------------------------------------------------------------------------------
@@ -162,10 +164,10 @@ class Booking:
         self.rows, self.left = here, left
 
     def who_waits(self, part: Partition, *, k: int, share: float, homes: Ints | None = None) -> Ints:
-        """Return the rows of people who must wait: the difference of two releases would expose them.
+        """Return the rows of people who must wait, because the difference of two releases would expose them.
 
-        They were not in the release before, and fewer than k of a group share their history. Nobody waits
-        where that is no way out: then the release is refused.
+        They were not in the previous release, and fewer than k members of their group share their
+        history. If waiting does not help, nobody waits, and the release is refused.
 
         Parameters
         ----------
@@ -203,7 +205,7 @@ class Booking:
         self.rows = self.rows[stays]
 
     def _homes(self, people: Prints, homes: Ints | None) -> Ints | None:
-        """Return the households of people from those of the rows."""
+        """Return the household of each person, from the households of the rows."""
         if homes is None:
             return None
         sort = np.argsort(self.rows, kind="stable")
@@ -213,7 +215,7 @@ class Booking:
         return marks_of(self.everyone, people, self.values | self.cells.raw | self.truths, self.keys)
 
     def _changed(self, people: Prints) -> NDArray[np.bool_] | None:
-        """Return in which releases people had different values, if that counts."""
+        """Return the releases in which people had changed values; None if changes do not count."""
         if self.publish_changed or not self.entries:
             return None
         order = np.argsort(people, kind="stable")
@@ -228,7 +230,7 @@ class Booking:
     # -- building on the old groups --------------------------------------------------------------------------
 
     def meet(self, first: Ints, facts: Mapping[str, Any]) -> Ints:
-        """Record the grouped people; return the releases each person was in, 0 for none.
+        """Store the grouped people; return a number for the set of releases that each was in, 0 for none.
 
         Parameters
         ----------
@@ -258,7 +260,7 @@ class Booking:
         divide: Divide | None,
         obey: Callable[[Round], Round] | None = None,
     ) -> Round:
-        """Return the groups of this release, built on those of the earlier ones.
+        """Return the groups of this release, based on the groups of earlier ones.
 
         Parameters
         ----------
@@ -294,7 +296,7 @@ class Booking:
         return self.round
 
     def stay(self, rows: Ints) -> None:
-        """Keep some of the rows: the others belong to people who wait."""
+        """Keep some of the rows; the others belong to people who wait."""
         self.rows = self.rows[rows]
 
     # -- checking --------------------------------------------------------------------------------------------
@@ -309,7 +311,7 @@ class Booking:
         homes: Ints | None = None,
         computed: bool = True,
     ) -> None:
-        """Check the groups of a release against all earlier ones, and prepare the entry.
+        """Check the groups of a release against all earlier ones, and prepare the ledger entry.
 
         Parameters
         ----------
@@ -358,7 +360,7 @@ class Booking:
         )  # fmt: skip
 
     def _check_standing(self, roster: Roster, k: int, homes: Ints | None) -> None:
-        """Refuse a release that singles people out in combination with earlier ones."""
+        """Refuse a release that, together with earlier ones, would single people out."""
         out = roster.groups >= 0
         people, groups, start = roster.people[out], roster.groups[out], roster.start[out]
         lived = self._homes(people, homes)
@@ -382,7 +384,7 @@ class Booking:
         raise GuaranteeError(str(refusal))
 
     def _shown(self, frame: Frame, numbers: Ints) -> dict[str, Any]:
-        """Return the published values of groups as plain data; nothing if the ledger cannot hold it."""
+        """Return the published values of groups as plain data; {} if the ledger cannot store them."""
         first = np.unique(numbers, return_index=True)[1]
         rows = as_plain(frame[first.tolist()])
         if rows is not None:

@@ -1,4 +1,4 @@
-"""What all releases together reveal to an intruder who keeps them."""
+"""Count the people whom all releases together expose to an intruder who keeps them."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Standing:
 
 
 def histories(entries: Sequence[Entry], people: Prints) -> Ints:
-    """Return the groups of people in every entry, shape (n, entries); -1 if they were not in it.
+    """Return the groups of people in every entry, shape (n, entries); -1 for a person who is not in it.
 
-    People who were absent, waited, or were left out have no row in a release: that is a history, too. What is
-    in a later release and was not in this one is theirs.
+    Absence is a part of the history, too: people who were absent, waited or were left out have no row in
+    a release, so a row that is new in a later release is theirs.
     """
     columns = [entry.of(entry.groups, people) for entry in entries]
     rows = np.stack(columns, axis=1) if columns else np.empty((len(people), 0), np.int64)
@@ -70,7 +70,7 @@ def begun(entries: Sequence[Entry], people: Prints) -> Ints:
 
 
 def presence(rows: Ints, changed: NDArray[np.bool_] | None = None) -> Ints:
-    """Return a number for each set of releases that people were in, 0 for people who were in none.
+    """Return a number for the set of releases that each person was in; 0 for people who were in none.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def standing(
     """Return the standing of people who are to be released in these groups.
 
     Two people share a history if they were in the same groups since these were formed, and in the same
-    releases before: "in none until now" is a history like any other.
+    releases before. "In no release until now" is also a history.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def shared_of(
     homes: Ints | None = None,
     changed: NDArray[np.bool_] | None = None,
 ) -> Ints:
-    """Return how many people share the history of each; with ``start`` None, histories never end.
+    """Return the number of people who share each person's history; histories never end if ``start`` is None.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def shared_of(
 
 
 def leavers(entries: Sequence[Entry], people: Prints, k: int, *, ever: bool = False) -> NDArray[np.bool_]:
-    """Return the people of earlier releases who left, with fewer than k sharing their history.
+    """Return which people of earlier releases left while fewer than k leavers share their history.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def again(entries: Sequence[Entry]) -> list[tuple[Entry, Standing]]:
 
 
 def between(ours: Sequence[Entry], theirs: Sequence[Entry]) -> Standing:
-    """Return the standing of people in releases of two ledgers with one key, given all releases."""
+    """Return the standing of people who are in releases of two ledgers with one key, given all releases."""
     mine = np.unique(np.concatenate([our.people[our.groups >= 0] for our in ours]))
     both = np.intersect1d(mine, np.concatenate([their.people[their.groups >= 0] for their in theirs]))
     rows = np.column_stack([histories(ours, both), histories(theirs, both)])
@@ -221,8 +221,8 @@ def between(ours: Sequence[Entry], theirs: Sequence[Entry]) -> Standing:
 def by_person(rows: Prints, groups: Ints) -> tuple[Prints, Ints]:
     """Return each person once, with the group of their records.
 
-    Records of a person in several groups count as one group of their own for every such set of groups:
-    nobody is in all of these but who is in the very same ones.
+    A person with records in several groups counts in a group of their own for this set of groups,
+    together with people in exactly the same set.
     """
     order = np.lexsort((groups, rows))
     people, first, count = np.unique(rows[order], return_index=True, return_counts=True)

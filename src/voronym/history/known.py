@@ -17,7 +17,7 @@ FEW = 0.05
 
 @dataclass(frozen=True)
 class Known:
-    """The number of people in a table, of known ones, and of those known under another spelling only."""
+    """The numbers of people in a table, of known people, and of people known only under another spelling."""
 
     people: int
     known: int

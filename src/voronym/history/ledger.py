@@ -1,4 +1,4 @@
-"""The ledger: the people and groups of earlier releases, in one file without anybody's values."""
+"""The ledger: a file with the people and groups of earlier releases, without anybody's values."""
 
 # promise: doc-ledger
 from __future__ import annotations
@@ -106,14 +106,14 @@ class Entry:
 
     @property
     def heavy(self) -> NDArray[np.bool_]:
-        """The people whose weight is nearly all of some k people of their group; none in old ledgers."""
+        """The people who dominate some k people of their group by their weight; none in old ledgers."""
         figures = len(self.about.get("cells", ()))
         if self.cells is None or self.cells.shape[1] != 2 * figures + 1:
             return np.zeros(len(self.people), bool)
         return np.asarray(self.cells[:, -1])
 
     def find(self, people: Prints) -> tuple[NDArray[np.bool_], Ints]:
-        """Return which of these people are in this entry, and where."""
+        """Return which of these people are in this entry, and their positions."""
         place = np.searchsorted(self.people, people)
         place[place == len(self.people)] = 0
         there = self.people[place] == people if len(self.people) else np.zeros(len(people), bool)
@@ -128,12 +128,12 @@ class Entry:
 class Ledger:
     """A file that remembers the people of each release and their groups.
 
-    It holds, for each release, keyed fingerprints of its people (HMAC-SHA256; the key is in the ledger and
-    nowhere else), the number of the group of each, k, the names of keys and columns, the time, and what the
-    groups published, which is in the release anyway; and keyed marks of 16 bits for what each person has in a
-    column, by which a change is seen. It holds nobody's values. Anybody who has the ledger *and* a list of
-    people can find out who is in it, and can test a guess of a value. So only its owner can read it (mode
-    0600), and it belongs where the original table is.
+    For each release it holds keyed fingerprints of its people (HMAC-SHA256, with a key that is only in
+    the ledger), their group numbers, k, the names of keys and columns, the time, and the published values
+    of the groups. Keyed marks of 16 bits show whether a person's value in a column changed. It holds
+    nobody's values. Anybody with the ledger *and* a list of people can find out who is in it, and can
+    test a guess of a value. So only its owner can read it (mode 0600). Keep it where the original table
+    is.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class Ledger:
             base.execute("delete from release where number = ?", (number,))
 
     def forget(self, number: int) -> None:
-        """Forget a release that never left the house: the next one is not checked against it."""
+        """Forget a release that was never published: later releases are not checked against it."""
         if number not in [entry.number for entry in self.entries]:
             raise InputError(f"the ledger has no release {number}; `voronym ledger show` lists them")
         self.withdraw(number)

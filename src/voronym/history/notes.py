@@ -1,4 +1,4 @@
-"""Remarks for the data holder about a release in relation to earlier ones."""
+"""Remarks for the data holder about a release compared with earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a release is refused in view of earlier ones, and the ways out."""
+"""The reason for refusing a release because of earlier ones, and the ways out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voronym.history.check import Standing
 
 @dataclass(frozen=True)
 class Refusal:
-    """The counts of people who would be singled out; as text, why nothing is released.
+    """Counts of the people who would be singled out; as text, the reason for the refusal.
 
     Parameters
     ----------

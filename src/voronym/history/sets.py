@@ -1,4 +1,4 @@
-"""Number of people who share everything that was published about a person."""
+"""Count the people who share everything that was published about a person."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PAIRS = 2_000_000
 def shared(history: ArrayLike, begun: ArrayLike | None = None, homes: ArrayLike | None = None) -> Ints:
     """Return, for each person, the number of people who were in all of their groups.
 
-    The intruder knows in which releases a person is and, from the keys, in which group of each. The row of
-    the person in the last release is one of those whose people were in all of these groups.
+    The intruder knows the releases a person is in and, from the keys, the group in each. The person's row
+    in the last release is one of the rows of people who were in all these groups.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def smallest_history(history: ArrayLike, begun: ArrayLike | None = None) -> int:
 
 
 def alike(rows: Ints) -> Ints:
-    """Return a number for each distinct row, from 0 on: people with one history have one number.
+    """Return a number for each distinct row, from 0; people with the same history have the same number.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Leave out records so that local suppression blanks fewer values of the others.
 
-Every combination of keys has a price that proves how few gaps will do (see `voronym.methods.blank_bound`).
-Those with the highest prices are tried, and those with the most gaps where nobody is left out.
+Every combination of keys has a price that proves the least number of gaps (see
+`voronym.methods.blank_bound`). Combinations with the highest prices are tried, and those with the most gaps
+if nobody is left out.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ TIE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Records by the codes of their keys, some of which local suppression blanks.
+    """Records as codes of their keys, for local suppression.
 
     Parameters
     ----------
@@ -67,10 +68,10 @@ class Coded:
         return replace(self, codes=self.codes[rows], homes=None if self.homes is None else self.homes[rows])
 
     def prices(self, ctx: Context) -> Floats:
-        """Return the price of each record: the sum of all prices is a lower bound on any choice's cost.
+        """Return the price of each record; the sum of all prices is a lower bound on the cost of any choice.
 
-        So it is where some are left out: a class has fewer to choose from, and those who stay keep their
-        prices. Ties are broken by lot, the same for the same records.
+        This also holds if records are left out: a class then has fewer candidates, and the others
+        keep their prices. Ties are broken by a random number that depends only on the records.
         """
         choices, which = self.choices
         lots = np.random.default_rng(zlib.crc32(np.ascontiguousarray(self.codes).tobytes()))

@@ -1,6 +1,6 @@
-"""Which record is published in which class: a search by annealing, for any unit that k counts.
+"""Search by annealing for the class in which each record is published, for any unit that k counts.
 
-The state is one class for each record; those who are alike are told apart by their households alone. See
+The state is a class for each record; equal records differ only by their households. See
 `voronym._kernels.blanks` for the moves.
 """
 
@@ -19,11 +19,11 @@ from voronym.methods.blanks import Choices
 
 Ints = NDArray[np.int64]
 PROPOSALS, FEWEST, MOST = 600, 100_000, 6_000_000
-"""Proposals for each record of a rare combination; fewest in all; most in all without a time limit."""
+"""Proposals per record of a rare combination; smallest total; largest total without a time limit."""
 HOT, COLD = 1.0, 0.15
 """Temperatures, in prices of a usual gap."""
 QUENCH = 60
-"""Proposals per record at the lowest temperature, if a search is stopped while it is hot."""
+"""Proposals per record at the lowest temperature, if a search must stop while it is hot."""
 ROOM = 400
 """Largest number of records that one proposal may move."""
 PIECE = 4_000
@@ -73,9 +73,9 @@ def anneal(
 def _annealed(
     choices: Choices, which: Ints, homes: Ints | None, each: int, most: int | None, ctx: Context
 ) -> Ints:
-    """Anneal once, from the state in which everybody has as few gaps as their neighbours allow.
+    """Anneal once, from a state in which each record has as few gaps as its neighbours allow.
 
-    Where the time ends before, the last proposals are made at the lowest temperature, within the time.
+    If the time ends early, the last proposals are made at the lowest temperature, within the time.
     """
     fits, crew = _fits(choices), _crew(choices, which, homes)
     kernels.settle(fits, crew, choices.k)

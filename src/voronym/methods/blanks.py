@@ -1,9 +1,9 @@
-"""Choose values to blank so that records with gaps are alike: the possible classes and their members.
+"""Choose values to blank so that records with gaps are alike: possible classes and their members.
 
-A record is published with some of its keys and gaps for the others. A *class* is a set of columns that are
-kept and their values; all that are published in it look alike. A gap is a value of its own: a class with a
-gap and one without are two. So a class is of use only if k records or more have its values, and these are
-found column by column: what too few share, fewer share with one more column.
+A record is published with some of its keys, and gaps in the others. A *class* is a set of kept columns and
+their values; all records published in it look alike. A gap is a value of its own, so a class with a gap
+differs from one without. A class is useful only if at least k records have its values. These classes are
+found column by column: if too few records share some values, adding a column does not help.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from voronym.errors import InputError
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 MOST = 30_000_000
-"""Largest number of pairs of a combination of keys and a class in which it can be published."""
+"""Largest number of pairs of a combination of keys and a class that fits it."""
 SAME = 1e-9
-"""Costs that differ by less than this are equal."""
+"""Costs with a smaller difference count as equal."""
 
 
 def combinations(codes: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the distinct rows in order, which of them each row is, and how often each occurs.
+    """Return the distinct rows in order, the index of each row among them, and their counts.
 
-    The same as `numpy.unique` by rows, in less time.
+    The same as `numpy.unique` by rows, but faster.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def combinations(codes: Ints) -> tuple[Ints, Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Combinations of keys, and the classes in which they can be published.
+    """Combinations of keys, and the classes in which each can be published.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ AUTO = "tree"
 
 @dataclass(frozen=True)
 class DifferentialOptions(Options):
-    """Options of the method dp; ε and its scope are those of the model dp."""
+    """Options of the method dp; ε and its scope belong to the model dp."""
 
     grouping: str = option(
         "auto",
@@ -67,7 +67,7 @@ def dp(table: Table, ctx: Context, options: DifferentialOptions) -> Masked:
 
 
 def private_of(choices: ReleaseChoices) -> DifferentialPrivacy | None:
-    """Return the promise of differential privacy, if one is requested."""
+    """Return the requested differential privacy; None without it."""
     return private_among(map(parse_model, choices.models))
 
 
@@ -202,7 +202,7 @@ def budget_of(model: DifferentialPrivacy, rows: int) -> Budget:
 def median_places(
     bounds: list[Bounds], options: DifferentialOptions, medians: Sequence[str]
 ) -> tuple[int, ...]:
-    """Return the places of columns with medians among the ordered ones; refuse groupings without medians."""
+    """Return the indices of columns with medians among the ordered ones; refuse groupings without medians."""
     lines = [bound.name for bound in bounds if isinstance(bound, Range)]
     places = tuple(lines.index(name) for name in medians if name in lines)
     if places and grouping_of(options) != "tree":
@@ -216,9 +216,9 @@ def median_places(
 def cells_of(
     records: Population, model: DifferentialPrivacy, budget: Budget, grouping: str, k: int | None
 ) -> tuple[Cells, int, Ints | None]:
-    """Return the cells of a release, the approximate size of groups, and the record behind each row.
+    """Return the cells of a release, the approximate group size, and the record behind each row.
 
-    The last is None where all records are published, one row for each; -1 is a row that stands for nobody.
+    The last is None if all records are published, one row each; -1 marks a row without a record.
     """
     shown = shown_records(records, model, budget)
     cells, size = cells_in(shown, grouping, k)
@@ -269,7 +269,7 @@ def cells_in(shown: Shown, grouping: str, k: int | None) -> tuple[Cells, int]:
 
 
 def column_weights(bounds: list[Bounds], options: DifferentialOptions) -> tuple[float, ...]:
-    """Return the weights of columns in the order of records: ordered ones, then categories."""
+    """Return the weights of columns in the order of records: ordered columns, then categories."""
     given = options.importance
     if not given:
         return ()

@@ -46,7 +46,7 @@ def check_model(model: Model, *, at: Callable[[float], Model] | None = None) -> 
 
 
 def _people(rng: np.random.Generator, n: int, missing: float) -> pl.DataFrame:
-    """Return a table whose values are all recognisable in a text."""
+    """Return a table whose values are recognisable in a text."""
     gone = (rng.random(n) < missing).tolist()
     pay = (7_000_001 + rng.integers(0, 9, n)).tolist()
     return pl.DataFrame(

@@ -1,9 +1,9 @@
 """Individual risk: the probability that a match with each record is correct, from sampling weights.
 
-A record's class has f records in the sample and, after the weights, some sum W of them in the population.
-The model of Benedetti and Franconi takes the number F in the population, given f, as negative binomial: the
-trials until the f-th success, each with probability ``p = f / W``. An intruder who matches a person with the
-class picks one of the F, so the risk is E[1 / F].
+A class has f records in the sample, and the sum W of their weights estimates its size in the population. The
+model of Benedetti and Franconi takes its true size F, given f, as negative binomial: the number of trials
+until the f-th success, each with probability ``p = f / W``. An intruder who matches a person with the class
+picks one of the F people, so the risk is E[1 / F].
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def _by_steps(f: Ints, p: Floats) -> Floats:
 
 
 def household_risk(risks: Floats, households: Ints) -> Floats:
-    """Return each household's probability that at least one member is matched: ``1 - product of (1 - r)``.
+    """Return the probability that at least one member of each household is matched: 1 - product of (1 - r).
 
-    Members count as independent, which they are not quite: it is the usual approximation.
+    Members are treated as independent, which is the usual approximation.
 
     Examples
     --------

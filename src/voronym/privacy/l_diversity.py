@@ -35,7 +35,7 @@ def effective(runs: Runs, levels: Levels) -> Floats:
 
 
 def recursive(runs: Runs, levels: Levels, *, l: int) -> Floats:  # noqa: E741 - the name of the model
-    """Return r_1 / (r_l + ... + r_m) of each cell, r_1 >= r_2 >= ... its counts; infinite below l values."""
+    """Return r_1 / (r_l + ... + r_m) of each cell, with counts r_1 >= r_2 >= ...; infinite below l values."""
     del levels
     if not len(runs.cell):
         return np.zeros(len(runs.sizes))
@@ -121,7 +121,7 @@ class LDiversity(ConfidentialModel):
         return None if wanted is None else float(wanted)
 
     def judge(self, levels: Levels) -> Judge:
-        """Return the function that measures the cells of a partition of one column."""
+        """Return a judge for the cells of one column."""
         if self.kind == "recursive":
             least = int(self.l or 2)
             rule = Rule(verdict.RECURSIVE, float(least), (self.required or 0.0) * (1 - 2 * RELATIVE))
@@ -139,7 +139,7 @@ class LDiversity(ConfidentialModel):
         return f"{judge.levels.column}, {kind}"
 
     def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
-        """Return the figures of one column, JSON-able: always all three kinds."""
+        """Return the figures of one column as plain types, always for all three kinds."""
         every = {
             "distinct": Judge(judge.levels, distinct),
             "entropy": Judge(judge.levels, effective),

@@ -58,10 +58,10 @@ def with_known(judge: Judge, values: Floats, known: Any) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class OfPeople(Judge):
-    """A judge whose records are people, each with one value or several.
+    """A judge whose records are people, each with one or several values.
 
-    ``levels.codes`` number the sets of values that people have, which is all that enforcement looks at: two
-    people with the same set may change places. Made by `of_people`.
+    ``levels.codes`` number the sets of values of people; enforcement uses only these, so two people with
+    the same set may change places. Made by `of_people`.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class OfPeople(Judge):
         )
 
     def value(self, codes: Ints) -> float:
-        """Measure one cell, from the sets of its people."""
+        """Measure one cell, from the sets of values of its people."""
         sets = [self.sets[code] for code in np.asarray(codes, np.int64)]
         level, count = np.unique(np.concatenate(sets), return_counts=True)
         size = int(count.sum())
@@ -120,7 +120,7 @@ def pairs(levels: Levels, persons: Ints) -> tuple[Levels, Ints]:
 
 
 def of_people(judge: Judge, owner: Ints, *, knows: bool) -> Judge:
-    """Return a judge of partitions of people from a judge of pairs.
+    """Return a judge for partitions of people, from a judge for pairs of person and value.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def replace_levels(judge: Judge, levels: Levels) -> Judge:
 
 
 def of_rows(judge: Judge, persons: Ints, *, knows: bool) -> Judge:
-    """Return a judge of partitions of the rows of people from a judge of rows."""
+    """Return a judge for partitions of people's rows, from a judge for rows."""
     return OfRows(
         judge.levels,
         judge.measure,

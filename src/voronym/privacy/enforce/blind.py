@@ -1,4 +1,4 @@
-"""Blind: groups that reveal nothing about a person, even to an intruder who knows how they were made."""
+"""Blind: groups that reveal nothing about a person, even to an intruder who knows the method."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 RATIO = 1.5
-"""Ratio of each size of the grid to the previous one."""
+"""Ratio between consecutive sizes of the grid."""
 
 WORLDS, SURE = 400, 0.99
 """Random worlds tried before any confidential value is read, and the share that must pass."""
@@ -29,7 +29,7 @@ _FEWER, _RECORDS, _AT_ONCE = 100, 20_000_000, 2_000_000  # worlds of large table
 REST = 16
 """Approximate number of groups that are joined regardless of content, if there are many."""
 NEARLY = 0.75
-"""Share of the groups that a tree of partners must cover, so that halves go before thirds."""
+"""Share of the groups that a tree of partners must cover; within it, twos are preferred to threes."""
 
 
 def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
@@ -94,7 +94,7 @@ def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) 
 
 
 def _merged(plan: Plan, place: Ints, groups: Partition, asked: Requirements) -> Ints:
-    """Return the labels of groups, joined with their partners if one of them is refused."""
+    """Return the labels of groups; if a judge refuses a group, it is joined with its partners."""
     unions = plan.unions(0)
     joined = np.searchsorted(unions, unions)  # the first place of each union, which tells heights apart
     for height in range(plan.height):
@@ -108,7 +108,7 @@ def _merged(plan: Plan, place: Ints, groups: Partition, asked: Requirements) -> 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Which groups are partners.
+    """The partners of each group.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Plan:
 
     @classmethod
     def of(cls, groups: Partition, size: int, *, deep: bool = True) -> Plan:
-        """Give partners to as many groups as possible; without ``deep`` to none."""
+        """Give partners to as many groups as possible; without ``deep``, to none."""
         if not deep:
             return cls(np.arange(groups.n_cells), np.empty(0, np.int64), ((),) * groups.n_cells)
         even, odd = (np.flatnonzero((groups.sizes == size) == side) for side in (True, False))
@@ -147,11 +147,11 @@ class Plan:
         return sum(math.prod(tree) for tree in self.trees)
 
     def places(self, centres: Floats) -> Ints:
-        """Return the place of each group in an order in which partners are neighbours.
+        """Return the position of each group in an order in which partners are neighbours.
 
-        Groups without partners are the nearest to the centre of all, where joining costs least. A tree takes
-        the two ends of the widest coordinate and leaves the middle to the next one. Its groups are parted
-        along the widest coordinate, again and again.
+        Groups without partners are nearest to the overall centre, where joining costs least. A tree
+        takes the two ends of the widest coordinate and leaves the middle to the next tree. Its groups
+        are divided along the widest coordinate, repeatedly.
         """
         far = np.square(centres[self.even] - centres[self.even].mean(axis=0)).sum(axis=1)
         outward = self.even[np.argsort(-far, kind="stable")]
@@ -188,13 +188,13 @@ class Plan:
 
 
 def _along(some: Ints, centres: Floats) -> Ints:
-    """Return groups in the order of the coordinate in which they differ most."""
+    """Return groups in the order of the coordinate with the largest spread."""
     axis = int(np.argmax(centres[some].var(axis=0))) if len(some) else 0
     return np.asarray(some[np.argsort(centres[some, axis], kind="stable")], np.int64)
 
 
 def _arities(groups: int) -> tuple[int, ...]:
-    """Return twos and threes whose product is at most a number and near it, with as many twos as possible.
+    """Return twos and threes whose product is at most ``groups`` and near it, with as many twos as possible.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def _arities(groups: int) -> tuple[int, ...]:
 
 
 def grid(k: int, n: int) -> list[int]:
-    """Return the sizes to try, from k on; the last one is a single group.
+    """Return the group sizes to try, from k; the last one is a single group.
 
     Examples
     --------
@@ -225,17 +225,17 @@ def grid(k: int, n: int) -> list[int]:
 
 
 def _by_keys(problem: Problem, part: Partition, size: int, ctx: Context) -> Partition:
-    """Return groups of a size that depends on the keys alone; all but one have exactly that size."""
+    """Return groups made by the keys alone; all but one have exactly the given size."""
     if size == problem.k and (part.sizes == size).sum() >= part.n_cells - 1:
         return part
     return METHODS["mdav"].partition(problem.with_k(size), ctx.quiet())
 
 
 def chance(part: Partition, asked: Requirements) -> float:
-    """Return the share of worlds that pass: the same values in random order, in groups of these sizes.
+    """Return the share of possible tables that pass: the same values in random order, in these groups.
 
-    It is a function of the sizes and of the values as a whole, never of which person has which: worlds begin
-    with the values in their own order.
+    It depends on the group sizes and on the values as a whole, not on who has which value: the shuffles
+    start from the sorted values.
     """
     rng = np.random.default_rng(0)
     labels, n = np.sort(part.labels), part.n
@@ -252,7 +252,7 @@ def chance(part: Partition, asked: Requirements) -> float:
 
 
 def _passing(worlds: Ints, n_cells: int, asked: Requirements) -> NDArray[np.bool_]:
-    """Return which worlds pass; the cells of each world are numbered separately."""
+    """Return which possible tables pass; the cells of each are numbered separately."""
     many = len(worlds)
     passed = np.ones(many, bool)
     for judge in asked.judges:

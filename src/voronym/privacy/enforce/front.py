@@ -162,4 +162,4 @@ for _name, _way in {
     WAYS.add(_name, _way)
 
 WARY = ("blind", "random-merge", "random-swap")
-"""The methods against an intruder who knows the method."""
+"""Methods that protect against an intruder who knows the method."""

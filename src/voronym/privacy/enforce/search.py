@@ -13,7 +13,7 @@ from voronym.privacy.enforce.rules import Requirements
 from voronym.problem import Problem
 
 NEAR = 10
-"""Number of groups with the nearest centroids between which records move."""
+"""Number of nearest groups to which a record may move."""
 
 DONORS = 12
 """Nearest records of a kind that a refused group lacks, from groups with more than their share."""
@@ -22,16 +22,16 @@ KINDS = 16
 """Most kinds of a column with many levels for donors."""
 
 ENOUGH = 5e-3
-"""Gain, as a share of the cost, below which a pass ends the search."""
+"""A pass that gains less than this share of the cost ends the search."""
 
 Ints = NDArray[np.int64]
 
 
 class Search:
-    """Groups under change: every move lowers the cost, the violations, or both.
+    """Groups during the search: every move lowers the cost, the violations, or both.
 
-    Records are on a common scale, so that one threshold separates gains from rounding. No group gets smaller
-    than k; a group may grow by half.
+    Records have a common scale, so one threshold separates gains from rounding. Groups have at least k
+    records; a group may grow by half.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ class Search:
         return refused + int(over.any())
 
     def run(self, *, passes: int, weight: float = 0.0, hard: bool = True, donors: bool = False) -> None:
-        """Visit all records a number of times, or until little is gained or the time is up.
+        """Visit all records ``passes`` times, or until the gain is small or the time is over.
 
-        A unit of violation costs ``weight``. Hard: what holds goes on to hold.
+        A unit of violation costs ``weight``. With ``hard``, a satisfied demand stays satisfied.
         """
         near = np.hstack([self._near(), self._donors()]) if donors else self._near()
         terms = kernels.Terms(self.k, float(weight), hard, self.tiny)
@@ -106,11 +106,11 @@ class Search:
         )
 
     def _donors(self) -> Ints:
-        """Return, for the records of refused groups, groups that can give what theirs lack, shape (n, K).
+        """Return, for records of refused groups, groups that can give the missing values, shape (n, K).
 
-        Near groups tend to lack the same. So each refused group finds the confidential values that it has
-        least of for their share in the table, and the nearest records with these in groups that have more of
-        them. Records of other groups get their own group, which is no candidate.
+        Near groups tend to lack the same values. So each refused group determines the values it lacks
+        most, compared with the table, and finds the nearest records with these values in groups that
+        have more of them. Records of other groups get their own group, which is no candidate.
         """
         cells, watch = self.cells, self.watch
         judge = int(np.argmax(watch.totals))
