@@ -1,4 +1,4 @@
-"""Columns of the same library and dtype as another one, from plain numbers (see `frame.numbers`)."""
+"""Build columns with the library and dtype of another column, from plain numbers (see `frame.numbers`)."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def equivalence_classes(frame: Frame, keys: Sequence[str]) -> Classes:
 
 
 def _first_by_hash(columns: Sequence[pl.Series]) -> NDArray[np.int64] | None:
-    """Return the first row that equals each row, by hashes; None if two unequal rows have the same one.
+    """Return the first row equal to each row, by hashes; None if unequal rows share a hash.
 
     This takes half the memory of groups.
     """
@@ -110,7 +110,7 @@ def classes_of_first(first: NDArray[np.integer[Any]]) -> Classes:
 
 
 def check_columns(frame: Frame, names: Sequence[str], role: str) -> None:
-    """Refuse a string in place of a list, unknown columns and repeated ones, and name them."""
+    """Refuse a string in place of a list, unknown columns and repeated columns; the error names them."""
     if isinstance(names, str):
         raise InputError(f"{role} columns must be a list of names, not the text {names!r}; write [{names!r}]")
     unknown = [name for name in names if name not in frame.columns]
@@ -131,7 +131,7 @@ _OBJECTS = {"Object", "Extension", "Unknown", "Null"}
 
 
 def _comparable(series: Series) -> pl.Series:
-    """Return the column with one missing value and one zero, in a type that Polars can group by."""
+    """Return the column with one missing value and one zero, in a type that Polars can group."""
     try:
         column = series.to_polars()
     except Exception:  # Arrow and Polars have no common error for "mixed types"

@@ -25,7 +25,7 @@ _ENCODERS: dict[str, Any] = {"numeric": Numeric, "datetime": Numeric, "ordinal":
 
 @dataclass(frozen=True)
 class Block:
-    """The coordinates ``start..stop-1`` of one key (of two, for a location)."""
+    """The coordinates ``start..stop-1`` of one key; of two keys for a location."""
 
     name: str
     start: int
@@ -114,7 +114,7 @@ class Codec:
         return cls(schema, tuple(encoders), n)
 
     def bound(self, table: Table) -> Codec:
-        """Return the same codec, fitted to the records of a table: their categories can be counted."""
+        """Return the codec fitted to the records of a table, so that their categories can be counted."""
         encoders = []
         for encoder in self._encoders:
             levels = getattr(encoder, "levels", None)
@@ -145,8 +145,8 @@ class Codec:
     def decode(self, C: ArrayLike, labels: ArrayLike | None = None) -> Frame:
         """Return one row of key values per centroid, in the library and dtypes of the fitted table.
 
-        Guarantee: a number or time lies between the least and the greatest one observed, a category is one
-        that was observed, integers are integers, and there is no -0.0.
+        Guarantee: a number or time lies between the smallest and the largest observed one, a category
+        was observed, integers are integers, and there is no -0.0.
 
         Parameters
         ----------

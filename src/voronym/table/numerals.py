@@ -1,6 +1,6 @@
 """Numbers in people's formats: 1234.5, 1.234,5, 1 234,50 €, $1,234, 45 %.
 
-A form is found from all the texts of a column, reads them, and writes other numbers in the same way.
+The form is determined from all texts of a column. It reads them, and writes other numbers in the same form.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Number:
 
     @property
     def plain(self) -> bool:
-        """Whether it is a program's usual form: a point, and nothing around or between."""
+        """Whether it is the plain form of programs: a decimal point, no separators, prefix or suffix."""
         return (self.decimal, self.thousands, self.prefix, self.suffix) == (".", "", "", "")
 
     def says(self) -> str:
@@ -166,7 +166,7 @@ def find_number(
     thousands: str | None = None,
     codes: bool = False,
 ) -> Number | None:
-    """Return the format of numbers in a column; None if some texts are none, or it is not certain.
+    """Return the format of numbers in a column; None if some texts are no numbers, or it is ambiguous.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def find_number(
 
 
 def _signs(body: pl.Series, comma: Comma | Literal["thousands"]) -> tuple[str, str] | None:
-    """Find the decimal mark and the thousands separator, if there is only one way."""
+    """Return the decimal mark and the thousands separator; None if there is more than one possibility."""
     if all_match(body, NUMBER):
         return ".", ""
     if comma in ("always", "clear") and all_match(body, _pattern(",", "")):

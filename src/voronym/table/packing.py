@@ -21,7 +21,7 @@ def suffix_of(path: Path) -> str:
 
 
 def packing_of(path: Path) -> str:
-    """Return ".gz", ".zst" or nothing."""
+    """Return the suffix of the compression, ".gz" or ".zst"; "" without one."""
     suffix = path.suffix.lower()
     return suffix if suffix in PACKED else ""
 

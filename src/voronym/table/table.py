@@ -31,9 +31,9 @@ from voronym.table.values import Columns, Values
 class Table(Columns):
     """The columns that a release may use, with roles and kinds, without identifiers.
 
-    Made by `Table.of`. After that no code wraps a data frame, reads texts as numbers or looks for distinct
-    values again: every answer about a column is cached. A table is never changed; `rows`, `select` and `like`
-    return new ones.
+    Made by `Table.of`. Answers about a column are cached, so no later code wraps a data frame, reads
+    texts as numbers or searches distinct values again. A table is never changed; `rows`, `select` and
+    `like` return new ones.
 
     Parameters
     ----------
@@ -71,10 +71,10 @@ class Table(Columns):
         self.units = units
         """People or households behind the rows, if rows are not people."""
         self.totals = totals
-        """What is known of all parts, where the table is a part of a larger one."""
+        """Totals over all parts, if the table is a part of a larger one; otherwise None."""
         self._early: tuple[Doubt, ...] = ()
         self.labels = labels
-        """Labels of variables and values, where the table was read from a statistical file."""
+        """Labels of variables and values, if the table comes from a statistical file; otherwise None."""
 
     @classmethod
     def of(cls, data: Any, schema: Schema | None = None, *, only: Sequence[str] | None = None) -> Table:
@@ -148,7 +148,7 @@ class Table(Columns):
         return self[name].levels
 
     def missing(self, name: str) -> NDArray[np.bool_]:
-        """Return where a column is missing."""
+        """Return which values of a column are missing."""
         return self[name].missing
 
     def numbers(self, name: str) -> NDArray[Any]:
@@ -183,7 +183,7 @@ class Table(Columns):
         return self.units.heads(classes.labels, len(classes.sizes))
 
     def within(self, stratum: tuple[Any, ...]) -> Table:
-        """Return the same table, judged within a stratum: its values, in the order of the strata."""
+        """Return the same table, judged within a stratum, which is given by its values."""
         if self.totals is None:
             return self
         totals = self.totals.within(stratum)
@@ -208,9 +208,10 @@ class Table(Columns):
     def like(self, frame: Frame, source: Source | None = None, *, units: Units | None = None) -> Table:
         """Return a table of this schema from a frame with values of this table.
 
-        Such a frame (decoded centroids, shuffled rows, masked columns) has the dtypes of this table, so it is
-        not converted. Texts of the file belong to its rows and are dropped, unless ``source`` has them.
-        ``units`` are those of its rows; by default this table's, if the number of rows is the same.
+        Such a frame (decoded centroids, shuffled rows, masked columns) has the dtypes of this table,
+        so it is not converted. Texts of the file belong to the old rows and are dropped, unless
+        ``source`` has new ones. ``units`` are those of the new rows; by default this table's, if the
+        number of rows is equal.
         """
         if source is None and self.source is not None:
             source = replace(self.source, raw={})
@@ -230,7 +231,7 @@ class Table(Columns):
         return Table(self.frame, schema, labels, source=source, units=self.units, totals=self.totals)
 
     def _of_ranges(self, schema: Schema) -> dict[str, Spelling]:
-        """Return the spelling of ranges in the file, by that of its numbers or dates."""
+        """Return the spelling of ranges in the file, derived from its spelling of numbers or dates."""
         made = {}
         for column in schema:
             if not column.ranges or column.name not in self.schema or self.source is None:

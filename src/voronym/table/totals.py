@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """Figures of all parts together, for the records of one.
+    """Figures over all parts of a data set, for judging the records of one part.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A table as delimited text, in the dialect of its source or in another one."""
+"""Write a table as delimited text, in the dialect of its source or another one."""
 
 from __future__ import annotations
 

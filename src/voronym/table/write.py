@@ -1,9 +1,9 @@
 """Write a release to a file, count its key combinations in the written bytes, and only then publish it.
 
-The file is made in a hidden folder next to its place, flushed to the disk, re-read by `check`, which shares
-no code with the writers, and moved into place when the count holds (see `voronym.core.atomic`). Whatever
-happens before that, a broken count, a full disk, Ctrl-C, leaves nothing behind and an existing file as it
-was.
+The file is made in a hidden folder next to its place, flushed to the disk, and read again by `check`, which
+shares no code with the writers. It moves to its place if the count holds (see `voronym.core.atomic`). If
+anything fails before, such as a count, a full disk or Ctrl-C, no new file is left and an existing file stays
+unchanged.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def _reason(error: BaseException, target: Path) -> str:
 
 
 def dialect_for(target: Path, source: Source | None, **style: Any) -> Dialect:
-    """Return the dialect of the text file to write: that of its source, or the requested one."""
+    """Return the dialect of the text file to write: the source's, with the requested changes."""
     suffix = suffix_of(target)
     dialect = Dialect() if source is None or source.dialect is None else source.dialect
     if suffix == ".tsv" or (dialect.delimiter == "\t" and source is not None and source.suffix == ".tsv"):
@@ -277,7 +277,7 @@ def check_target(target: Path, format: str | None = None) -> None:  # noqa: A002
 
 @contextmanager
 def to_stdout() -> Iterator[Path]:
-    """Yield a temporary path whose file goes to standard output when complete."""
+    """Yield a temporary path; its complete file goes to standard output."""
     with passing_folder() as folder:
         path = folder / "release.csv"
         yield path
@@ -364,7 +364,7 @@ def _write(
 
 
 def _count(path: Path, kind: str, keys: list[str], how: How) -> tuple[int, int]:
-    """Count in the file, with code that shares nothing with the writer."""
+    """Count in the written file, with code that shares nothing with the writer."""
     return FORMATS[kind].count(path, keys, how)  # type: ignore[misc]
 
 

@@ -52,7 +52,7 @@ class Doubt:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A column as doubts see it: its values, its place in the schema, and the table around it."""
+    """A column for doubts to examine: its values, its entry in the schema, and its table."""
 
     values: Values
     column: Column

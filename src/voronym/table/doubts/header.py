@@ -49,7 +49,7 @@ def first_line_is_data(table: Columns) -> int:
 
 @TABLE_DOUBTS.register("header")
 def heading(table: Columns, schema: Schema) -> Iterator[Doubt]:  # noqa: ARG001 - roles do not matter
-    """Refuse a table whose headings are the first record."""
+    """Refuse a table whose headings are really its first record."""
     source = source_of(table.frame)
     if source is not None and source.dialect is not None:  # the reader of the text has checked this already
         return

@@ -30,7 +30,7 @@ def named_for_people(name: str) -> bool:
 
 
 def shape_of(seen: Seen) -> str | None:
-    """Return the shape of a column's values, if it names people; None otherwise."""
+    """Return the form of a column's values if it identifies people; otherwise None."""
     texts = seen.texts
     if len(texts) < _FEWEST:
         return None

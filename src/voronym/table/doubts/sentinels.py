@@ -20,10 +20,10 @@ _MOST = 0.25
 
 
 def sentinels(numbers: NDArray[np.float64]) -> dict[float, int]:
-    """Return the values that look like codes for "missing", and how often they occur.
+    """Return the values that look like codes for "missing", and their counts.
 
-    Such a value is one of the usual ones, occurs more than once at an end of the range, and is further from
-    the nearest other value than the others are from each other; or it is the only negative number.
+    Such a value is a common code, occurs more than once at an end of the range, and is further from the
+    nearest other value than the others are from each other; or it is the only negative number.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def hidden_gaps(seen: Seen) -> Iterator[Doubt]:
 
 @DOUBTS.register("coded-gaps")
 def coded_gaps(seen: Seen) -> Iterator[Doubt]:
-    """Hint at the last codes of a category, 8 and 9 or 98 and 99 after a jump, which may say "missing"."""
+    """Hint at last codes of a category, 8 and 9 or 98 and 99 after a jump, that may mean "missing"."""
     codes = last_codes(seen)
     if codes:
         text = (

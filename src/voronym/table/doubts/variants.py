@@ -10,7 +10,7 @@ import numpy as np
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen
 
 _MOST = 1_000
-"""Number of categories up to which variants are sought: beyond, nobody typed them."""
+"""Largest number of categories in which variants are sought; longer lists were not typed by hand."""
 
 
 @DOUBTS.register("variants")
