@@ -15,7 +15,7 @@ BLOCK = 1024
 
 
 def nearest_sums(X: NDArray[np.float64], count: int, ctx: Context) -> NDArray[np.float64]:
-    """Return the sum of the squared distances of each record to its ``count`` nearest others, shape (n,)."""
+    """Return the sum of squared distances of each record to its ``count`` nearest others, shape (n,)."""
     from scipy.spatial import cKDTree  # takes a while to load
 
     tree = cKDTree(X)

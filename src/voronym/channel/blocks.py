@@ -1,8 +1,8 @@
-"""The linear algebra of the interior-point methods: columns are coupled only by their row sums.
+"""Linear algebra of the interior-point methods, in which columns are coupled only by their row sums.
 
 A Newton step has the matrix ``M_y = diag(1/E_y) + V_y' V_y`` for every published letter y, and one system for
-the multipliers of the row sums, with the sum of the inverses. Where V_y has few rows, the identity of
-Woodbury leaves factors of that size.
+the multipliers of the row sums, with the sum of the inverses. If V_y has few rows, Woodbury's identity leaves
+factors of that size.
 """
 
 from __future__ import annotations

@@ -115,8 +115,8 @@ def gaussian_bound(source: GaussianSource, distortion: float, *, entropy: float 
 def closed_form_bound(source: GaussianSource, distortion: float) -> tuple[float, bool]:
     """Return the looser bound of appendix C, and whether it equals the other one (proposition 6).
 
-    No optimisation: an eigenvalue problem and water-filling (see `voronym.channel.waterfill.closed_form`,
-    with the proofs). Needs W that X does not determine.
+    It needs no optimisation, only eigenvalues and water-filling (see
+    `voronym.channel.waterfill.closed_form`, with the proofs). X must not determine W.
 
     Examples
     --------

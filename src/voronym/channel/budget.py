@@ -1,18 +1,18 @@
 """Rules that hide the counts: made from counts and covariances with noise of a stated budget.
 
 A rule that is optimal for exact counts is a function of them. Anybody who sees it printed can try all counts,
-and often one of them fits: how many of a ward of fourteen are ill. So the solver never sees the exact table
-of confidential values and keys.
+and often only one fits: how many of a ward of fourteen are ill. So the solver never sees the exact table of
+confidential values and keys.
 
-What is protected is *who has which confidential value*. The keys are what an intruder knows, and the
-confidential columns are published as they are, each alone; so neighbours are two tables in which two people
-exchanged their confidential values. The noise is normal with standard deviation (greatest difference of
-neighbours) / μ. Guarantee (μ-Gaussian differential privacy): telling two neighbours apart by the rules is no
-easier than telling a standard normal number from one shifted by μ; an intruder who knows everything else is
-right with probability Φ(μ/2) at most. Budgets of several rules add up as μ² = μ1² + μ2² + ...
+The protected fact is *who has which confidential value*. An intruder knows the keys, and the confidential
+columns are published unchanged, each by itself. So neighbours are two tables in which two people exchanged
+their confidential values. The noise is normal with standard deviation (largest difference of neighbours) / μ.
+Guarantee (μ-Gaussian differential privacy): telling two neighbours apart by the rules is no easier than
+telling a standard normal number from one shifted by μ. An intruder who knows everything else is right with
+probability at most Φ(μ/2). Budgets of several rules add up as μ² = μ1² + μ2² + ...
 
-A limit on what a rule tells is tested through noise that most of the budget pays for (`margin`). A plain
-check against exact counts would be one more function of them, which no budget covers.
+A limit on the information of a rule is tested through noise that most of the budget pays for (`margin`). A
+test against exact counts would be one more function of them, outside the budget.
 
 References
 ----------
@@ -47,7 +47,7 @@ _FLOOR = 0.01  # of what independence would put there: a count is never 0, so th
 
 
 def guess(mu: float) -> float:
-    """Return the largest probability of guessing right which of two neighbours it was.
+    """Return the largest probability of guessing correctly which of two neighbours it was.
 
     Examples
     --------
@@ -196,9 +196,9 @@ def _directions(source: GaussianSource) -> tuple[Array, Array]:
 
 
 def _possible(source: GaussianSource, sigma_wx: Array) -> Array:
-    """Return possible covariances: correlations at most 1, none along constant directions.
+    """Return possible covariances: correlations of at most 1, and 0 along constant directions.
 
-    Noise is not taken off again: what is stated is then rather too high than too low.
+    The noise is not subtracted, so the stated risk is rather too high than too low.
     """
     Q, v = source.axes
     R, w = _directions(source)

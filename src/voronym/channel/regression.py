@@ -28,7 +28,7 @@ _LAMBDAS = 65
 
 
 def regression_error(points: ArrayLike, means: ArrayLike, distortion: float) -> float:
-    """Return the most that g can still vary, given what any rule of that distortion publishes.
+    """Return the largest remaining variance of g, given any rule of that distortion.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def regression_bound(
     negentropy: float = 0.0,
     proxy: float | None = None,
 ) -> float:
-    """Return a lower bound on ``I(W; X̂)`` in nats for every rule that sees X alone, whatever the law.
+    """Return a lower bound on ``I(W; X̂)`` in nats for every rule that sees only X, for any law.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Mask the keys of a table by randomised rules: noise for numbers, post-randomisation for categories.
 
-What it promises is not k-anonymity: nobody is hidden in a group. What is limited is how much the published
-keys tell about the confidential columns, on average over the table and under a model. What they tell without
-a model is measured afterwards.
+The method does not promise k-anonymity: nobody is hidden in a group. It limits the information of published
+keys about confidential columns, on average over the table and under a model. The information without a model
+is measured afterwards.
 """
 
 # promise: doc-limits
@@ -80,9 +80,9 @@ def mask_keys(
 ) -> Perturbed:
     """Perturb the keys so that they reveal little about the confidential columns.
 
-    Numbers, times, ordered levels and places get the optimal noise of normal data (`gaussian_channel`) along
-    their standardised coordinates, then are rounded to values the column can have and clipped to round
-    numbers near the ends of its range, each of which stands for several people. Rounding and clipping look at
+    Numbers, times, ordered levels and places get the optimal noise for normal data (`gaussian_channel`)
+    along their standardised coordinates. Then they are rounded to possible values, and clipped to round
+    numbers near the ends of the range, each of which stands for several people. Rounding and clipping use
     one record at a time, so they cannot raise the risk. They change the distortion a little, which is
     measured afterwards. Nominal keys are post-randomised together if they have at most 150 combinations,
     otherwise one by one.
@@ -156,7 +156,7 @@ def _yes_or_no(name: str, value: Any) -> bool:
 
 @dataclass(frozen=True)
 class ChannelOptions(Options):
-    """Options of the method channel: one of the limits, and how much the published rules may reveal."""
+    """Options of the method channel: one limit, and the budget of the published rules."""
 
     max_distortion: float | None = option(
         None, "the largest share of the keys' variance to lose, 0 to 1", check=number(0.0, 1.0)
@@ -206,7 +206,7 @@ class ChannelOptions(Options):
 def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
     """Perturb the keys so that they reveal little about the confidential columns.
 
-    What `mask_keys` does.
+    `mask_keys` calls this function.
     """
     if not table.confidential:
         raise InputError("a channel protects confidential columns, and none is declared; name at least one")
@@ -262,7 +262,7 @@ def _check_worst(planned: Sequence[Noise | Matrix], options: ChannelOptions) -> 
 def _draw(
     planned: Sequence[Noise | Matrix], ctx: Context, options: ChannelOptions
 ) -> tuple[dict[str, nw.Series[Any]], list[Rule]]:
-    """Apply the rules one by one; share out a limit on the risk by what the unmasked keys reveal."""
+    """Apply the rules one by one; divide a limit on the risk by the information of the unmasked keys."""
     columns: dict[str, nw.Series[Any]] = {}
     rules = []
     name, value = one_limit(**options.limits)

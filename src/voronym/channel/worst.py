@@ -60,12 +60,11 @@ def worst_case(
     tolerance: float = 1e-6,
     progress: ProgressCallback | None = None,
 ) -> WorstCaseChannel:
-    """Find the rule of least distortion whose every published letter reveals little about W.
+    """Find the rule of least distortion in which every published letter reveals little about W.
 
-    `privacy_distortion` limits what published letters reveal on average: a rare letter may reveal everything.
-    Here each letter is limited: randomised t-closeness (``t``) or δ-disclosure (``delta``). The problem is
-    convex, and the answer comes with a proven lower bound on the distortion of every rule that keeps the
-    limit.
+    `privacy_distortion` limits the average information: a rare letter may reveal everything. Here each
+    letter is limited: randomised t-closeness (``t``) or δ-disclosure (``delta``). The problem is convex.
+    The answer comes with a proven lower bound on the distortion of every rule that keeps the limit.
 
     Parameters
     ----------
