@@ -35,10 +35,10 @@ def microaggregate(
     device: str = "cpu",
     **options: object,
 ) -> Partition:
-    """Partition records into groups of at least k, losing as little as possible.
+    """Partition records into groups of at least k with the least possible loss.
 
-    The problem: minimise ``sum_i |x_i - mean(group of i)|^2`` over all partitions whose groups have at least
-    k records. It is NP-hard for two columns or more; methods differ in loss and time.
+    The problem: minimise ``sum_i |x_i - mean(group of i)|^2`` over all partitions whose groups have at
+    least k records. It is NP-hard for two or more columns; methods differ in loss and time.
 
     Parameters
     ----------

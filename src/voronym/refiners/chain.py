@@ -81,7 +81,7 @@ class Chain:
         self._slice = min(10_000, self._most)  # proposals; timed chains adapt it
 
     def run(self) -> None:
-        """Work until the budget is spent or the context is over; ``best`` is the best partition seen."""
+        """Work until the budget is spent or the context is over; ``best`` is the best partition so far."""
         begun, n, pace = now(), self.problem.n, self.pace
         self._work = work = Work(self.problem, self.best, self.ctx)
         self._first = self._cost = self._least = float(work.costs.sum())

@@ -1,8 +1,8 @@
-"""Temperatures for annealing, and how long to stay at each.
+"""Temperatures for annealing, and the time at each.
 
-Most of what annealing achieves, it achieves while the loss falls fastest with the temperature, and where that
-is differs from table to table. A short pilot run over the whole range records the loss at every
-temperature; the main run then spends its proposals where the pilot's loss fell.
+Annealing achieves most while the loss falls fastest with the temperature, and this range differs between
+tables. A short pilot run over the whole range records the loss at every temperature; the main run then spends
+its proposals where the pilot's loss fell.
 """
 
 from __future__ import annotations

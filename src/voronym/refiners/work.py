@@ -17,9 +17,9 @@ LOG = 4096
 
 
 class Work:
-    """Records on a common scale, and the groups under change.
+    """Records on a common scale, and their groups during a search.
 
-    Groups of 2k records or more are divided by MDAV first, which never adds to the cost.
+    Groups of 2k records or more are first divided by MDAV, which never adds cost.
 
     Parameters
     ----------

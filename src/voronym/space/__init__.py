@@ -21,7 +21,7 @@ from voronym.space.mixed import Mixed
 from voronym.space.sphere import Sphere
 
 SPACES: Registry[type[Space]] = Registry("space")
-"""Spaces that can be named in a file; ``parameters()`` has what else is needed to rebuild one."""
+"""Spaces that can be named in a file; ``parameters()`` has the other data needed to rebuild one."""
 SPACES.add("euclidean", Euclidean)
 SPACES.add("mahalanobis", Mahalanobis)
 SPACES.add("manhattan", Manhattan)

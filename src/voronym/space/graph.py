@@ -91,7 +91,7 @@ class Graph(Space):
         return np.array([float((self.paths @ held).argmin())])
 
     def parameters(self) -> dict[str, object]:
-        """Return what rebuilds the space, as JSON types."""
+        """Return the data that rebuild the space, as JSON types."""
         pairs, sizes = _checked(self.edges, self.lengths)
         return {"edges": pairs.tolist(), "lengths": sizes.tolist(), "power": self.power}
 

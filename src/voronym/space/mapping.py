@@ -1,7 +1,7 @@
-"""Columns on one scale: the map that gives pairwise distances the shape of Euclidean ones.
+"""Bring columns to one scale: map pairwise distances to the distribution of Euclidean ones.
 
-A year of age and a step in a taxonomy cannot be added up. Their ranks can: a distance that is larger than 70
-% of the column's distances becomes the distance that is larger than 70 % of the Euclidean ones.
+A year of age and a step in a taxonomy cannot be added. Their ranks can: a distance larger than 70 % of the
+column's distances becomes the distance larger than 70 % of the Euclidean ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """The distribution of the distances between two records in one column.
+    """The distribution of distances between two records in one column.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ class Spread:
 
 
 def spread(field: Field, *, rng: np.random.Generator, pairs: int = PAIRS) -> Spread:
-    """Return the distribution of the column's pairwise distances, over pairs of different records.
+    """Return the distribution of the column's distances, over pairs of different records.
 
-    All pairs are counted, by the frequencies of the values, where the column has at most 512 distinct ones;
-    otherwise ``pairs`` of them are drawn independently. O(n + 512²) or O(n + pairs log pairs).
+    If the column has at most 512 distinct values, all pairs are counted, by the frequencies of the
+    values. Otherwise ``pairs`` of them are drawn. O(n + 512²) or O(n + pairs log pairs).
     """
     n = len(field.codes)
     if n < 2:

@@ -81,7 +81,7 @@ class Shown:
 
 
 class PublishedPoints(Points):
-    """Points whose groups cost the loss by their published values.
+    """Points whose groups cost the loss of their published values.
 
     Scans, trees and neighbours are those of points; costs are not.
 
@@ -102,7 +102,9 @@ class PublishedPoints(Points):
         super().__init__(space, X, points)
         self.shown = shown
         self.truth: Callable[[Partition], float] | None = None
-        """What is lost as published, by publishing: missing values, and codes of many categories, differ."""
+        """The exact loss as published; it differs for missing values and for columns with many categories.
+        None if unknown.
+        """
 
     def plain(self) -> Points:
         """Return the same points with the cost of their means."""
@@ -142,7 +144,7 @@ class PublishedPoints(Points):
         )
 
     def best(self, *parts: Partition) -> Partition:
-        """Return the partition that loses least as published; the first of equal ones."""
+        """Return the partition with the least loss as published; the first in a tie."""
         return min(parts, key=self.cost if self.truth is None else self.truth)
 
     def stand_ins(self, model: kernels.Published, cells: states.Cells) -> Array:

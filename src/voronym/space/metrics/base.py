@@ -83,7 +83,7 @@ def metrics() -> Mapping[str, type]:
 
 
 def pairwise(geometry: Geometry, a: NDArray[np.int64], b: NDArray[np.int64]) -> Array:
-    """Return the distances of values ``a`` and ``b``, broadcast; both observed, both given as levels."""
+    """Return the distances between values ``a`` and ``b``, broadcast; both are levels of observed values."""
     a, b = np.broadcast_arrays(np.asarray(a, np.int64), np.asarray(b, np.int64))
     if geometry.shape == TABLE:
         return np.where(a == b, 0.0, geometry.table[a, b])
@@ -126,7 +126,7 @@ def ranks(values: Sequence[Any], order: Sequence[Any] | None, column: str) -> Ar
 
 
 def positions(values: Any, column: str, name: str) -> Array:
-    """Return numbers as distances from the lowest one: whole numbers past 2**53 keep their digits."""
+    """Return numbers as differences from the smallest; whole numbers above 2**53 keep their digits."""
     numbers = np.asarray(values)
     if numbers.dtype.kind not in "iuf" or numbers.ndim != 1:
         raise InputError(
