@@ -1,6 +1,6 @@
-"""Make the kept results again, from a checkout that is on the path but not installed.
+"""Make stale or missing results again, from a checkout that is on the path but not installed.
 
-``python -m voronym_papers --jobs 16`` runs what is stale or lacking, in 16 processes.
+``python -m voronym_papers --jobs 16`` runs the stale and missing experiments, in 16 processes.
 """
 
 from __future__ import annotations

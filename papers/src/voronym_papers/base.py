@@ -47,8 +47,8 @@ Reproduce = Callable[[bool, Context], Iterator[Item]]
 class Exhibit:
     """A table or figure of a paper: its name there, and its content.
 
-    ``where`` names the page of the documentation that has it, where nothing is measured: a drawing of a
-    concept, a glossary.
+    ``where`` names a page of the documentation if nothing is measured, as for a drawing of a concept or a
+    glossary.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One run, and the exhibits that it shows."""
+    """One run, and the exhibits that it reproduces."""
 
     name: str
     title: str
@@ -67,8 +67,8 @@ class Experiment:
     data: bool = False
     literal: bool = False
     """Whether it is the paper's experiment to the letter: its algorithm, start, stopping rule, data, draws
-    and number of runs, with nothing added. It has no quick form. What the paper leaves open is in the
-    figure's reason.
+    and number of runs, with nothing added. It has no quick form. Details that the paper leaves open are in
+    the figure's reason.
     """
 
 
@@ -139,9 +139,9 @@ class Paper:
             return False
 
     def chosen(self, item: str | None, *, literal: bool = False) -> list[Experiment]:
-        """Return the experiments with this name, or that show this exhibit; all of them without a name.
+        """Return the experiments with this name or for this exhibit; all of them without a name.
 
-        With ``literal`` only those that are the paper's to the letter.
+        With ``literal``, only experiments that follow the paper to the letter.
         """
         known_runs = [entry for entry in self.experiments.values() if entry.literal or not literal]
         if literal and not known_runs:
@@ -193,7 +193,7 @@ def paper(
 def named(name: str, item: str | None = None, *, literal: bool = False) -> list[Paper]:
     """Return the papers with a name or number, or whose names begin with it and a dash; or "all".
 
-    Of several, those that have ``item``, with ``literal`` as published; where none has, the last one says so.
+    Of several, those with ``item``, and with ``literal`` as published; if there is none, the last one.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def _outcomes(
 
 
 def at(ctx: Context, stage: str, done: float) -> None:
-    """Report which figure is being computed."""
+    """Report the figure that is being computed."""
     ctx.part(done, 1.0, stage=stage).tell(0.0, whole=True)
 
 

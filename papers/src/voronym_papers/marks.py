@@ -1,4 +1,4 @@
-"""A published figure, ours next to it, and the verdict."""
+"""A published figure, ours, and the verdict."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Verdict = Literal[
 Kind = Literal["quality", "time", "words", "value"]
 """The kind of comparison: quality, time, a claim in words, or a plain value."""
 Published = float | tuple[float, float] | None
-"""A number, the least and the greatest of a range, or None if the paper prints none."""
+"""A number, a range as its smallest and largest number, or None if the paper prints none."""
 USUAL = 2.0
 """Standard deviations within which a draw usually lies."""
 CLOSE = 2.0
-"""Points, or percent, by which the mean of random draws may be off and still count as the same."""
+"""Points, or percent, by which the mean of random draws may differ and still count as the same."""
 
 EXCEPTIONALLY = 5.0
-"""Percent of draws up to which an event counts as exceptional, whatever range a run wrote down."""
+"""Percent of draws up to which an event counts as exceptional, whatever range a run states."""
 
 
 def close(published: float | None, unit: str) -> float:
@@ -101,7 +101,7 @@ class Mark:
 
     @property
     def kind(self) -> Kind:
-        """What is compared: time; a claim without a number; quality, if a direction is better; or a value."""
+        """The kind of comparison: time; a claim in words; quality, if a direction is better; or a value."""
         if self.timed or self.unit in (" s", " ms"):
             return "time"
         if self.claim and not any(sign.isdigit() for sign in self.claim):
@@ -120,7 +120,7 @@ class Mark:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict: better and worse are for quality, faster and slower for time, holds for words."""
+        """The verdict: better or worse for quality, faster or slower for time, holds for words."""
         off = self.difference
         if off is None:
             return "ours alone" if self.alone else "not printed"
@@ -135,7 +135,7 @@ class Mark:
 
     @property
     def reason(self) -> str:
-        """Why ours differs, if it does, with what the paper's own draw may explain."""
+        """The reason why ours differs, with the possible effect of the paper's random draw; or ""."""
         off = self.difference
         if off is None or self.verdict in ("same", "holds"):
             return ""

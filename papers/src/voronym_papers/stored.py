@@ -63,7 +63,7 @@ def stale(entry: Paper, folder: Path = FOLDER) -> list[str]:
 
 
 def wanted(entry: Paper, folder: Path = FOLDER) -> list[tuple[str, bool, float]]:
-    """Return the stale or missing runs: experiment, whether full, and seconds of the last one."""
+    """Return the stale or missing runs: experiment, whether full, and the seconds of the last run."""
     kept = results(entry, folder)
     return [
         (name, full, kept[name, full].seconds if (name, full) in kept else UNKNOWN[full])
@@ -120,7 +120,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _text(kept: dict[str, Any]) -> str:
-    """Write one line for each mark, row or curve, so that differences between two runs are readable."""
+    """Write one line for each mark, row or curve, so that a diff of two runs is readable."""
 
     def lines(value: Any, depth: int) -> str:
         if depth == 0 or not value or not isinstance(value, dict | list):

@@ -32,13 +32,13 @@ class Planned:
 
     @property
     def divided(self) -> Integers:
-        """The points that are in more than one place: at most one fewer than there are places."""
+        """The points that are divided between places; at most one fewer than there are places."""
         return np.flatnonzero(np.bincount(self.points, minlength=len(self.labels)) > 1)
 
     def quantizer(self) -> Quantizer:
-        """Return the rule for future points, if it depends on the point alone.
+        """Return the rule for future points; only if it depends on the point alone.
 
-        Nothing is promised about loads.
+        It does not guarantee the loads.
         """
         if not self.one_measure:
             raise InputError(

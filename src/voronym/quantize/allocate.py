@@ -199,7 +199,7 @@ def check_measure(what: str, given: ArrayLike | None, n: int) -> Floats:
 
 
 def check_room(task: Task, *, plain: bool) -> None:
-    """Refuse bounds that no plan can meet; every point may go everywhere, so all others can be met."""
+    """Refuse bounds that no plan can meet; points may go everywhere, so all other bounds can be met."""
     low, high, total = task.low, task.high, float(task.loads.sum())
     above = int((low > high).sum())
     if above:

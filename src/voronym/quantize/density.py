@@ -71,13 +71,13 @@ def design_density(
     progress: ProgressCallback | None = None,
     **options: Any,
 ) -> Quantizer:
-    """Design a quantizer for a population rather than a table: cells of prescribed probabilities.
+    """Design a quantizer for a population instead of a table: cells of prescribed probabilities.
 
-    The problem: minimise ``E d(X, centroid of its cell)`` with ``P(cell q) = probabilities[q]``, where X is
-    distributed as the source says. It is solved on a sample, where the probabilities are met exactly; for the
-    population they are met up to the error of sampling, about ``sqrt(p / samples)`` for a cell of probability
-    p. `shares` measures them on a fresh sample. The quantizer is designed once and applied to anybody: it
-    promises nothing about k.
+    The problem: minimise ``E d(X, centroid of its cell)`` with ``P(cell q) = probabilities[q]``, for X
+    distributed as the source. It is solved on a sample, on which the probabilities are exact. For the
+    population they hold up to the sampling error, about ``sqrt(p / samples)`` for a cell of probability
+    p. `shares` measures them on a new sample. The quantizer is designed once and applied to anybody; it
+    does not guarantee k.
 
     Parameters
     ----------

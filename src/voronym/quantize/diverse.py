@@ -56,12 +56,12 @@ def least_sizes(codes: Ints, k: int, share: float) -> tuple[int, Ints]:
 
 
 def diverse(problem: Problem, share: float, ctx: Context) -> Partition:
-    """Alternate centroids and exact assignments, each level separately within its own least sizes.
+    """Alternate centroids and exact assignments, for each level separately within its own least sizes.
 
-    The problem: minimise ``sum_i |x_i - mean of its cell|²`` over cells that hold at least
-    ``floor(share n_c / m)`` of the n_c records of every level c, and k in all. Given the centroids, levels do
-    not meet in any limit, so the best assignment is that of each level alone: a transport problem, solved
-    exactly. Hence the loss never rises.
+    The problem: minimise ``sum_i |x_i - mean of its cell|²`` over cells that hold at least ``floor(share
+    n_c / m)`` of the n_c records of every level c, and k in all. For given centroids, no limit couples
+    the levels, so the best assignment is that of each level alone: a transport problem, solved exactly.
+    So the loss never rises.
     """
     X, k = problem.points, problem.k
     codes = levels_of(problem)

@@ -253,7 +253,7 @@ def _first(density: Density, cells: int, bounds: Frame, seed: int | np.random.Ge
 def _balanced(
     centroids: Floats, costs: Floats, density: Density, bounds: Frame, target: Floats, tolerance: float
 ) -> tuple[Floats, Masses]:
-    """Find costs that give every cell its share: Newton's method, damped so that no cell gets empty."""
+    """Find costs that give every cell its share, by Newton's method, damped so that no cell becomes empty."""
 
     def look(c: Floats) -> tuple[Masses, Floats]:
         masses = integrate_cells(Quantizer(centroids, c), density, bounds, tolerance=tolerance / 10)
@@ -286,7 +286,7 @@ def _balanced(
 
 
 def _borders(quantizer: Quantizer, density: Density, bounds: Frame) -> Floats:
-    """Return how the masses change with the costs: a border moves by 1 / 2|x_i - x_j| for a unit of cost."""
+    """Return the derivative of masses by costs: a border moves by 1 / 2|x_i - x_j| per unit of cost."""
     C, costs = quantizer.centroids, quantizer.costs
     J = np.zeros((len(C), len(C)))
     for i, corners in enumerate(quantizer.diagram(bounds)):

@@ -1,4 +1,4 @@
-"""Cells for points with weights, for two measures at once, and for people who prefer to stay."""
+"""Cells for points with weights, for two measures at once, and with a price of moving people."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class MixedKeys(Keys):
     def publish(self, part: Partition) -> Published:
         """Return the centroids as real values, each of which occurs in its column.
 
-        All records of a group get the very same row, so that a group of k records is k equal ones.
+        All records of a group get the same row, so its k records are equal.
         """
         space, codes = self.space, self.space.codes
         records = space.records(codes)
@@ -130,7 +130,7 @@ class MixedKeys(Keys):
 
 @key_space("mixed")
 def mixed(table: Table, ctx: Context, choices: ReleaseChoices) -> Keys:
-    """Compare every key by a metric of its own."""
+    """Return the keys of a table, each with its own metric."""
     return MixedKeys.fit(table, metrics=choices.metrics, weights=choices.importance, rng=ctx.rng)
 
 

@@ -43,7 +43,8 @@ def coarse(field: Field) -> Ints:
 def share_explained(item: Ints, other: Ints) -> float:
     """Return the share of the second column's information that the first one explains.
 
-    Their mutual information less what chance shows, over the entropy of the second.
+    This is their mutual information, less the part expected by chance, divided by the entropy of the
+    second.
 
     Examples
     --------

@@ -78,21 +78,21 @@ def anonymize_records(
 ) -> Stirred:
     """Push isolated records back into the crowd, then shuffle or flatten values inside each cluster.
 
-    Every key needs only a distance. Records that differ by at most epsilon_k in every key k form clusters;
-    members of clusters with at most m records are moved into larger ones, changing only the values that stand
-    out (`blend`); where epsilon was chosen from the data, large clusters are cut into groups of m + 1 to 2 m
-    + 1 alike records (`split`). Then keys are permuted inside each cluster, those that depend on each other
+    Every key needs only a distance. Records that differ by at most epsilon_k in every key k form
+    clusters. Members of clusters with at most m records move into larger ones, and only their outlying
+    values change (`blend`). If epsilon was chosen from the data, large clusters are cut into groups of m
+    + 1 to 2 m + 1 similar records (`split`). Then keys are permuted inside each cluster, dependent keys
     together, or set to its centroid (`shuffle`, `flatten`).
 
-    Guarantee: every cluster has more than m records. Every published value is one that its column has. If
-    every key is shuffled or flattened, and rows are published in random order, an intruder who knows the
-    keys, but not how other columns relate to them, finds the record of a given person with a probability of
-    at most 1/(m+1). With confidential columns that follow from keys, such as years insured from age, an
-    intruder finds more: ``figures.linkage.beyond`` measures it. The divergence of each cluster's distances to
-    its centroid is within the bound for `shuffle`. With epsilon chosen from the data, blending changes at
-    most ``share`` of the values of a column, so its distribution moves by at most ``share`` in total
-    variation; shuffling moves none. Not guaranteed: k-anonymity, unless all keys are flattened; anything
-    about confidential values that a whole cluster shares (see ``notes``).
+    Guarantee: every cluster has more than m records. Every published value occurs in its column. If every
+    key is shuffled or flattened, and rows are published in random order, an intruder who knows the keys,
+    but not how other columns relate to them, finds the record of a given person with a probability of at
+    most 1/(m+1). With confidential columns that follow from keys, such as years insured from age, an
+    intruder finds more: ``figures.linkage.beyond`` measures it. The divergence of each cluster's
+    distances to its centroid is within the bound for `shuffle`. With epsilon chosen from the data,
+    blending changes at most ``share`` of the values of a column, so its distribution moves by at most
+    ``share`` in total variation; shuffling moves none. Not guaranteed: k-anonymity, unless all keys are
+    flattened; anything about confidential values that a whole cluster shares (see ``notes``).
 
     Parameters
     ----------
@@ -142,7 +142,8 @@ def anonymize_records(
 def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
     """Push isolated records back into the crowd, then shuffle or flatten values inside each cluster.
 
-    What `anonymize_records` does; refused where MDAV would lose less at k = m + 1, unless that was accepted.
+    The same as `anonymize_records`, but refused if MDAV would lose less at k = m + 1, unless the user
+    accepts that.
     """
     made = stirred(table, ctx, options)
     if options.despite_loss or (other := made.measured.alternative) is None:
@@ -229,7 +230,7 @@ def _attacks(
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which columns are flattened and which shuffled, and the keys and other columns among them as fields."""
+    """The columns to flatten and to shuffle, and the keys and other columns among them as fields."""
 
     flattened: list[str]
     shuffled: list[str]
@@ -257,12 +258,12 @@ class _Plan:
         return cls(flattened, asked, keys, others, notes + more)
 
     def places(self, names: Sequence[str]) -> list[int]:
-        """Return which keys are named; a location counts as one key."""
+        """Return the numbers of the named keys; a location counts as one key."""
         return [k for k, item in enumerate(self.keys) if not set(item.columns).isdisjoint(names)]
 
 
 def _with_partners(names: Sequence[str], schema: Schema, what: str) -> list[str]:
-    """Return columns without repetition, with the other coordinate of a location."""
+    """Return columns without repetition; for a location, include the other coordinate."""
     given = list(dict.fromkeys(names))
     bad = [name for name in given if name not in (*schema.keys, *schema.confidential)]
     if bad:

@@ -71,9 +71,9 @@ def reconstruct(
 ) -> Reconstructed:
     """Find a rule and the points that it publishes: equation (4) of the paper, for squared errors.
 
-    In turn the best rule for the letters, with a proof, and the best letters for the rule, which are the
-    means of the keys given the letter. Neither step can raise the objective. Letters that fall together
-    become one, which cannot raise the risk. The end is a local optimum in the letters.
+    It alternates the best rule for the letters, with a proof, and the best letters for the rule: the
+    means of the keys given the letter. Neither step can raise the objective. Coinciding letters are
+    merged, which cannot raise the risk. The result is a local optimum in the letters.
 
     Parameters
     ----------

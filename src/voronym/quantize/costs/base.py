@@ -29,11 +29,12 @@ MOST = 10**14
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Points assigned to cells, and the costs that explain it.
+    """Points assigned to cells, and the costs that explain the assignment.
 
-    Point x belongs to a cell q that minimises ``d(x, centroid_q) + costs_q``. For exact sizes the costs are
-    shifted so that the least is 0. For bounds ``low <= size <= high`` a cell strictly between its bounds has
-    cost 0, a cell at its upper bound may have a positive cost, a cell at its lower bound a negative one.
+    Point x belongs to a cell q that minimises ``d(x, centroid_q) + costs_q``. For exact sizes the costs
+    are shifted so that the least is 0. For bounds ``low <= size <= high``, a cell strictly between its
+    bounds has cost 0, a cell at its upper bound may have a positive cost, and a cell at its lower bound a
+    negative one.
 
     Parameters
     ----------
@@ -86,11 +87,11 @@ class Bounds(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether every cell has one size only."""
+        """Whether every cell has a fixed size: both bounds are equal."""
         return bool((self.low == self.high).all())
 
     def merged(self, cells: Integers, most: int) -> Bounds:
-        """Return the bounds of joint cells, which have equal numbers; none above ``most``."""
+        """Return the bounds of joined cells (those with equal numbers); none above ``most``."""
         low, high = (np.bincount(cells, side).astype(np.int64) for side in self)
         return Bounds(low, np.minimum(high, most))
 
@@ -108,7 +109,7 @@ class Given(NamedTuple):
 def cost_solver(work: Callable[..., Assignment]) -> Callable[..., Assignment]:
     """Give a solver ``work(given, ctx, **options)`` its public form; see `transport`.
 
-    That one takes ``progress`` and makes the context itself; other rooms hand theirs over as ``ctx``.
+    The public form takes ``progress`` and makes the context; other rooms pass theirs as ``ctx``.
     """
     work = checked(work)
 
@@ -242,7 +243,7 @@ def check_cells(cells: object, n: int) -> int:
 
 
 def equal_sizes(n: int, cells: int) -> Integers:
-    """Return sizes that sum to n and differ by one at most, the larger first.
+    """Return sizes that sum to n and differ by at most one, the larger first.
 
     Examples
     --------

@@ -41,7 +41,7 @@ NEAR = 40
 
 @dataclass(frozen=True, eq=False)
 class Slacks:
-    """The least that members of cell ``tail`` lose in cell ``head``; in any other cell, ``rest``."""
+    """The least loss of members of cell ``tail`` in cell ``head``; ``rest`` for any other cell."""
 
     tail: Integers
     head: Integers
@@ -52,8 +52,8 @@ class Slacks:
 def centre(source: Source, pieces: Repaired, sizes: Bounds, c: Floats) -> Floats:
     """Return costs that prove the same assignment without needless ties.
 
-    Cost: O(n m) where that is little, else a few passes over the points; then some hundred times the pairs of
-    neighbouring cells. With very many points in reach of a border the costs are left as they are.
+    Cost: O(n m) if that is small, else a few passes over the points; then about a hundred times the pairs
+    of neighbouring cells. With very many points near borders the costs stay unchanged.
     """
     m, (low, high) = len(c), sizes
     if m == 1:
@@ -130,10 +130,10 @@ def _near(source: Source, pieces: Repaired, c: Floats) -> Slacks:
 
 
 def _middle(source: Source, slacks: Slacks, lower: Floats, upper: Floats) -> Floats:
-    """Return a change to the middle: every cell moves half of the way that the others allow, many times.
+    """Return a change of the costs towards the middle: each cell moves half of its room, many times.
 
-    A step takes at most a quarter of a slack from either side, so half of it is left, and what is not tied
-    is not tied again. A tied cell gets room as soon as a neighbour has moved.
+    A step takes at most a quarter of a slack from either side, so half of it is left, and cells that are
+    not tied stay so. A tied cell gets room as soon as a neighbour has moved.
     """
     m = len(lower)
     top, bottom = np.minimum(upper, 0.5 * slacks.rest), np.maximum(lower, -0.5 * slacks.rest)
