@@ -96,11 +96,11 @@ def advise(
     policy : str or Path
         The name of a policy that is shipped, or a file.
     seconds : float
-        For the search, and half as much again while it lacks three different releases; the plain run is
-        always finished. Of tables above 3,000 records every run, the plain one, too, may improve its groups
-        for an eighth of that.
+        Seconds for the search, and half as much again while it lacks three different releases. The plain run
+        is always finished. For tables above 3,000 records, every run may improve its groups for an eighth of
+        this time.
     source : str
-        What the table is called in commands.
+        Name of the table in commands.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     **choices

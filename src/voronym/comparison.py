@@ -68,9 +68,9 @@ def compare(
     confidential : sequence of str
         The confidential column that ``risk="mutual-information"`` is about; exactly one.
     risk : {"linkage", "mutual-information"}
-        "linkage": the number of records that an intruder links by the nearest published record.
-        "mutual-information" adds what the groups tell about the confidential column, ``I(W; group)`` in nats,
-        and the limits on it at the same loss: a point in the plane of distortion and risk for every method
+        "linkage": the number of records that an intruder links to the nearest published record.
+        "mutual-information" adds the information of the groups about the confidential column, ``I(W; group)``
+        in nats, and its limits at the same loss: a point in the plane of distortion and risk for every method
         and k.
     seed : int
         The seed of every method.

@@ -66,7 +66,7 @@ def worded(sentence: str, surface: Surface | None = None) -> str:
     sentence : str
         A sentence, perhaps with marks of `hint`.
     surface : {"command", "python", "page", "marks"}, optional
-        For whom; for whom this process speaks, where it is not given.
+        The surface for which to word; by default that of this process.
 
     Examples
     --------

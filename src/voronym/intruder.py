@@ -70,12 +70,12 @@ def attack(
         True: row i of both tables is the same person. An array: the original row of each released row.
         Otherwise rows are matched by columns that were published unchanged, if these identify people.
     control : DataFrame, str or Path, optional
-        People like those in the original who are not in it: guesses that are right about them, too, were
-        learned about people in general.
+        Similar people who are not in the original: guesses that are also right for them are true of people in
+        general.
     earlier : sequence of DataFrame, str, Path or Release
         Earlier releases about some of the same people.
     recipe : Recipe, str or Path, optional
-        How the release was made, for the attack that makes it again.
+        The recipe of the release, for the attack that repeats it.
     file : str or Path, optional
         The published file, if the release is given as a table: the attack searches its bytes for leftovers.
     attacks : sequence of str, optional
@@ -85,7 +85,7 @@ def attack(
     confidence : float
         Coverage of the intervals.
     seed : int
-        For all samples.
+        Seed of all samples.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     **columns

@@ -44,11 +44,11 @@ class Published:
     centroids : array, shape (m, d)
         The same in the coordinates of the space.
     figures : Figures
-        What was measured on the way, without a record in it.
+        Figures measured on the way, without any record.
     log : tuple of str
-        What was done, a sentence each.
+        Sentences about the work.
     published_as : mapping
-        How each key is published, if not by the codec.
+        The way to publish each key, if not by the codec.
     schema : Schema, optional
         The published schema, if kinds changed: ranges are texts.
     """
@@ -210,9 +210,9 @@ class Weighed(Keys):
     plain : Coordinates
         The keys, each with a variance of about 1.
     importance : mapping
-        How many times a key's squared differences count; 1 for keys that are not named.
+        Factor on a key's squared differences; 1 for other keys.
     weights : array, optional
-        How many people each record stands for.
+        Number of people behind each record.
     """
 
     def __init__(

@@ -167,7 +167,7 @@ def algorithm(
     Parameters
     ----------
     name : str
-        What users type.
+        The name that users type.
     guarantee, cost, reference : str
         The promise about every result; the growth of time and memory; the publication of the method.
     options : type
@@ -175,7 +175,7 @@ def algorithm(
     timed : bool
         Whether it uses a time limit: then it returns its best result when ``ctx.over`` holds.
     anywhere : bool
-        Whether it works without coordinates; otherwise on Euclidean ones, ``problem.points``, only.
+        Whether it works without coordinates; otherwise only on Euclidean coordinates, ``problem.points``.
     univariate : bool
         Whether the method takes a single column only.
     max_size : callable, optional

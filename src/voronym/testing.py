@@ -94,12 +94,12 @@ def check_space(
     Parameters
     ----------
     space : Space
-        What is checked.
+        The space to check.
     X : array, shape (n, d)
         Points of that space, 5 or more, not all equal.
     nudge : callable, optional
-        ``(centroid, rng) -> points near it``, shape (some, d), for spaces where a point plus a little
-        noise would not be a point.
+        ``(centroid, rng) -> points near it``, shape (some, d), for spaces in which a point plus a little
+        noise is no point.
 
     Examples
     --------

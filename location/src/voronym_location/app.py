@@ -38,7 +38,7 @@ def create_app(settings: ServiceSettings, service: Service | None = None) -> Fas
     Parameters
     ----------
     settings : ServiceSettings
-        How it is set up.
+        Settings of the service.
     service : Service, optional
         One that is open already; the opener closes it.
     """

@@ -35,7 +35,7 @@ class Attribute:
     Parameters
     ----------
     name : str
-        As it stands in statements, and as a column of a directory.
+        Its name in statements, and its column in a directory.
     kind : {"numeric", "ordinal", "nominal"}
         A number, a value of an ordered list, or one of a list without an order.
     values : tuple of str
@@ -45,7 +45,7 @@ class Attribute:
     step : float
         Numbers are given out as multiples of it; of a power of two times it where the group is wide.
     importance : float
-        How many times its squared differences count. With 1 it counts as much as the homes as a whole.
+        Factor on its squared differences. With 1 it counts as much as the whole home.
     """
 
     name: str

@@ -33,19 +33,19 @@ class Census:
     Parameters
     ----------
     people : Population
-        Everybody who has a home. Who moved has no group.
+        Everybody with a home. A person who moved has no group.
     before : Standing
-        What the epoch in force left.
+        The standing after the epoch in force.
     published : float or None
         When that was.
     version, seen : arrays of int
-        Of the home, and the first epoch that saw it.
+        Version of each home, and the first epoch that saw it.
     pseudonym : list of bytes or None
-        Of each, where they have one.
+        Pseudonym of each person; None without one.
     addresses : array, shape (a, 2), or None
         The directory.
     attributes : Attributes
-        As declared.
+        The declared attributes.
     """
 
     people: Population

@@ -24,16 +24,15 @@ def check(population: Population, epoch: Epoch, before: Standing, k: int, *, lin
     Parameters
     ----------
     population : Population
-        Those who are active, as given to `plan`.
+        The active people, as given to `plan`.
     epoch : Epoch
-        What it returned.
+        The result of `plan`.
     before : Standing
-        What stood before.
+        The standing before this epoch.
     k : int
         The least number.
     linked : bool
-        Whether it is refused, too, that somebody gets a second place: an intruder who links pseudonyms would
-        intersect the two groups.
+        Whether to refuse second places, too: an intruder who links pseudonyms would intersect the two groups.
     """
     lived, lives = _published(before), _published(epoch.standing)
     people = pl.DataFrame(

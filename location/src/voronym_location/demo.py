@@ -124,10 +124,10 @@ def running(
     Parameters
     ----------
     folder : Path
-        Where the database, the key and the mailbox are.
+        Folder of the database, the key and the mailbox.
     people, k, seed : int
     port : int
-        Where the service listens; 0, or one that is taken, is any that is free.
+        Port of the service; if it is 0 or taken, a free one is used.
     ctx : Context, optional
     """
     ctx = ctx or Context(seed=seed)

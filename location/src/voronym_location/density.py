@@ -24,13 +24,13 @@ def by_density(people: Population, made: Epoch, k: int) -> list[dict[str, Any]]:
     ----------
     people : Population
     made : Epoch
-        Of these people.
+        The epoch of these people.
     k : int
 
     Returns
     -------
     list of dict
-        ``settled``, a few words; ``people``; ``metres``. Nothing where a quarter would be a group or two.
+        ``settled`` in words; ``people``; ``metres``. Empty if a quarter would be only a group or two.
     """
     served = np.flatnonzero(made.group >= 0)
     quarter = len(served) // len(PARTS)

@@ -30,13 +30,13 @@ def design(X: Floats, k: int, old: Floats, ctx: Context, grouping: str = "pairs"
     k : int
         The least number in a group.
     old : array, shape (m, 3)
-        The places of the groups before; none for a first design. Probability-constrained Lloyd starts from
-        them, with as many cells as the addresses now make.
+        The places of the earlier groups; empty for a first design. Probability-constrained Lloyd starts from
+        them, with the number of cells for the present addresses.
     ctx : Context
-        Of the work, which must be whole.
+        Context of the work, which must be completed.
     grouping : str
-        ``pairs``: a search over pairs of groups, after a warm start by PCL where there are old places.
-        ``pcl``: probability-constrained Lloyd alone, as the paper has it.
+        ``pairs``: a search over pairs of groups, after a warm start by PCL if there are old places. ``pcl``:
+        only probability-constrained Lloyd, as in the paper.
     """
     problem = Problem.of(X, k)
     cells = len(X) // k

@@ -136,17 +136,17 @@ class Epoch:
     Parameters
     ----------
     group : array of int, shape (n,)
-        The group of everybody, in the order of the population; -1 for those who wait.
+        The group of each person, in the order of the population; -1 for people who wait.
     since : array of int, shape (n,)
         When they began to wait, or when their group was formed.
     standing : Standing
         The groups that live, with their places.
     dissolved : array of int
-        The groups that ended: those that fell below k, and those that were dissolved with them.
+        The ended groups: those that fell below k, and those dissolved with them.
     told : array of bool, shape (n,)
-        Who gets a place that is new to them, and a fresh pseudonym with it.
+        Whether each person gets a new place, and with it a new pseudonym.
     figures : Figures
-        What it came to.
+        Aggregate figures.
     """
 
     group: Ints
@@ -178,16 +178,16 @@ def plan(
     Parameters
     ----------
     population : Population
-        Those who are active now, each with the group of the last epoch. People who left are not in it.
+        The active people, each with the group of the last epoch, without people who left.
     standing : Standing
-        What the last epoch left.
+        The standing after the last epoch.
     settings : Settings
         k, and all else.
     ctx : Context, optional
         Progress, threads and wishes. The work must be whole: a request to finish raises.
     directory : array, shape (a, 2), optional
-        Public addresses, latitude and longitude: a place is put where somebody might live, and it is counted
-        how many addresses are in the reach of each new group.
+        Public addresses, latitude and longitude. Places are put near an address, and the addresses in reach
+        of each new group are counted.
     attributes : Attributes, optional
         The attributes that are grouped with homes, and published with the place.
 

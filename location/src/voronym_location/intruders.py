@@ -24,13 +24,13 @@ class Seen:
     Parameters
     ----------
     smallest : int
-        The least number of active people who share all that was seen of one who is served.
+        Smallest number of active people with the same seen history, over all served people.
     mean : float
         The mean of these numbers over everybody served.
     below : float
-        The share of the served people for whom it is below k.
+        Share of served people with fewer than k such people.
     single : float
-        The share for whom it is one: they are singled out.
+        Share of served people without any other such person: they are singled out.
     """
 
     smallest: int
@@ -45,7 +45,7 @@ class Intruder:
     Parameters
     ----------
     linking : bool
-        Whether a new pseudonym is recognised as that of the same person.
+        Whether a new pseudonym is linked to the person's old one.
     """
 
     def __init__(self, *, linking: bool) -> None:

@@ -27,11 +27,11 @@ class Joint:
     Parameters
     ----------
     people : Population
-        With attributes.
+        The people, with attributes.
     standing : Standing
-        The groups, with what they publish.
+        The present groups and their published attributes.
     attributes : Attributes
-        As declared.
+        The declared attributes.
     """
 
     def __init__(self, people: Population, standing: Standing, attributes: Attributes) -> None:

@@ -71,7 +71,7 @@ class Postman:
     Parameters
     ----------
     send : callable
-        Sends what waits, and says whether all of it is gone.
+        Sends the waiting mail, and returns whether all of it was sent.
     """
 
     def __init__(self, send: Callable[[], bool]) -> None:

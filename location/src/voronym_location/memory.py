@@ -16,7 +16,7 @@ class Memory:
     Parameters
     ----------
     most : int
-        How many are kept; of those who left, as many are remembered.
+        Largest number of statements, and of people who left, that are remembered.
     """
 
     def __init__(self, most: int = 100_000) -> None:

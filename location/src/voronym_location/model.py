@@ -45,7 +45,7 @@ class Census:
     places : array, shape (m, 2)
         The middles of the squares, latitude and longitude.
     people : array, shape (m,)
-        How many live in each.
+        Number of people in each square.
     width : float
         Metres across a square.
     """
@@ -109,17 +109,17 @@ class Chance:
     Parameters
     ----------
     users : int
-        How many use the model.
+        Number of users of the model.
     least : int
         The number asked about.
     probability : float
-        That a user's cell has at least ``least`` users, that user included.
+        Probability that a user's cell has at least ``least`` users, including that user.
     low, high : float
-        The same where cells have a smaller or larger share of the users than the census says.
+        The same probability if cells have a smaller or a larger share of the users than in the census.
     interval : (int, int)
-        The number of users of a cell is between these with probability ``level``, whatever the cell.
+        The number of users of any cell is in this interval with probability ``level``.
     level : float
-        How sure the interval is.
+        Confidence of the interval.
     """
 
     users: int
@@ -150,8 +150,8 @@ class Model:
     share : float
         The share of the population that a cell was designed to have.
     doubt : float
-        How far the true shares of users may be off, as a share of that: the census is of another year, and
-        users are not like everybody.
+        Relative uncertainty of the shares of users: the census may be old, and users differ from the
+        population.
 
     Examples
     --------

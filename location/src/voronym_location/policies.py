@@ -32,13 +32,13 @@ class EpochPlaces:
     Parameters
     ----------
     place : array of int, shape (n,)
-        A number for what each person publishes: the same place, the same number. -1 for those who wait.
+        Number of each person's published place; equal places have equal numbers. -1 for people who wait.
     metres : array, shape (n,)
-        How far it is from home; NaN for those who wait.
+        Distance from home in metres; NaN for people who wait.
     told : array of bool, shape (n,)
-        Who was told a place that is new to them.
+        Whether each person got a new place.
     fresh : array of bool, shape (n,)
-        Who got a new pseudonym with it.
+        Whether each person got a new pseudonym.
     """
 
     place: Ints

@@ -32,19 +32,21 @@ class Population:
     latitude, longitude : arrays of float
         Homes, in degrees.
     group : array of int
-        The group of each; -1 for those who wait.
+        The group of each person; -1 for people who wait.
     since : array of int
         The epoch in which they began to wait, or in which their group was formed.
     household : array of int
         The address of each, as a number: people of one address count once towards k.
     counts : array of bool
-        Who is old enough to count towards k. Others may be served, too, but hide nobody.
+        Whether each person has been known long enough to count towards k. Others may be served, but hide
+        nobody.
     young : array of bool
-        Who counts, but came lately: in each group addresses of young people count for a third of k at most.
+        Whether each person counts but came recently: in each group, addresses of young people count for at
+        most a third of k.
     published : array of bool
-        Who was told a place before: an intruder who links pseudonyms has a history of them.
+        Whether each person had a place before: an intruder who links pseudonyms knows their history.
     attributes : array of object, shape (n, a)
-        What is grouped together with homes, if a service declares any.
+        Attributes that are grouped with homes; empty if a service declares none.
 
     Examples
     --------

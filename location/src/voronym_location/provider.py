@@ -88,7 +88,7 @@ class Counter:
     ----------
     provider : Provider
     host, port
-        Where it listens; port 0 takes a free one.
+        Address of the server; port 0 takes a free one.
     """
 
     def __init__(self, provider: Provider, host: str = "127.0.0.1", port: int = 0) -> None:

@@ -45,7 +45,7 @@ class Seal:
     Parameters
     ----------
     keys : sequence of bytes
-        Of 32 bytes each, the newest first.
+        Keys of 32 bytes each, the newest first.
 
     Examples
     --------

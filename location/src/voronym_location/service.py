@@ -39,7 +39,7 @@ class Service(Operations):
     Parameters
     ----------
     settings : ServiceSettings
-        How it is set up.
+        Settings of the service.
     clock : callable, optional
         Returns the time in seconds since 1970.
     """

@@ -83,11 +83,11 @@ class Simulation:
     Parameters
     ----------
     settings : Settings
-        Of the policies.
+        Settings of the policies.
     people : int
-        Who live in the town.
+        Number of people in the town.
     change : float
-        The share of them who leave at each epoch; as many join.
+        Share of people who leave at each epoch; equally many join.
     rows : dict
         The epochs of each policy.
     fresh : dict
@@ -98,9 +98,9 @@ class Simulation:
         By tenths of the people, the densest first: the median distance to the kth neighbour, and the rms
         metres from home to the cohort's place at the end.
     points : list of Point
-        What other budgets would come to.
+        Results for other budgets.
     trials : list of Trial
-        What `retire` comes to with other headrooms, and `rerun` with other periods.
+        Results of `retire` with other headrooms, and of `rerun` with other periods.
     """
 
     settings: Settings
@@ -136,13 +136,13 @@ def simulate(
     Parameters
     ----------
     people : int
-        How many live there.
+        Number of people in the town.
     epochs : int
-        How many there are; a time limit or a request to finish ends earlier, after a whole epoch.
+        Number of epochs; a time limit or a request to finish ends earlier, after a complete epoch.
     change : float
-        The share of people who leave at each epoch; as many others join.
+        Share of people who leave at each epoch; equally many join.
     settings : Settings, optional
-        Of the policies.
+        Settings of the policies.
     policies : sequence of str
         Which, of `voronym_location.policies.POLICIES`.
     budgets : sequence of float
@@ -152,7 +152,7 @@ def simulate(
     periods : sequence of int
         Epochs between two designs that `rerun` is tried with.
     seed : int
-        Of the town and of who leaves.
+        Seed for the town and for the people who leave.
     ctx : Context, optional
         Progress, deadline and wishes.
 

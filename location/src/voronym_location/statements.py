@@ -24,7 +24,7 @@ class Statement:
     Parameters
     ----------
     signed : str
-        JSON whose UTF-8 bytes were signed; the same for the whole group.
+        The signed JSON text; the same for the whole group.
     signature : str
         Ed25519, in Base64.
     key : str
@@ -32,11 +32,11 @@ class Statement:
     pseudonym : str
         The person's own, outside the signed text.
     latitude, longitude, epoch, expires, k
-        What is in ``signed``.
+        The content of ``signed``.
     moving : bool
         Whether the person submitted another home meanwhile, which the next epoch will see.
     attributes : dict
-        The published attributes of the group; also in ``signed``. Empty where none are declared.
+        The published attributes of the group; also in ``signed``. Empty if none are declared.
     """
 
     signed: str
@@ -66,7 +66,7 @@ class Waiting:
     reason : str
         A sentence.
     until : str or None
-        When the next epoch is due, where that is known.
+        Time of the next epoch; None if unknown.
     """
 
     reason: str
@@ -83,9 +83,9 @@ class Signer:
     Parameters
     ----------
     key : ServiceKey
-        What signs.
+        The signing key.
     name : str
-        Of the service.
+        Name of the service.
     """
 
     def __init__(self, key: ServiceKey, name: str) -> None:

@@ -24,7 +24,7 @@ class Town:
     Parameters
     ----------
     homes : array, shape (n, 2)
-        Where people live; more than live there at a time, so that some can join.
+        Homes of the town, more than are in use at a time, so that people can join.
     pharmacies : array, shape (p, 2)
         Places that a provider knows.
     water : tuple of arrays, shape (corners, 2)

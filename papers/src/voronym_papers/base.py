@@ -111,11 +111,11 @@ class Paper:
         Parameters
         ----------
         name : str
-            What `--item` calls it.
+            Its name for `--item`.
         title : str
-            What it does, as a heading.
+            Its heading.
         shows : sequence of str
-            The exhibits whose figures it yields.
+            The exhibits that it reproduces.
         data : bool
             Whether it needs the reference files.
         literal : bool
@@ -227,8 +227,8 @@ def reproduce(
     name : str
         The paper.
     full : bool
-        With as many cases and runs as the paper, which may take an hour; otherwise what can be done in a
-        minute or two, and nothing to the letter.
+        Run as many cases and runs as the paper, which may take an hour. Otherwise only a minute or two,
+        without literal experiments.
     item : str, optional
         One experiment, or the exhibit it shows ("Table 2"); all of them without it.
     literal : bool
@@ -241,7 +241,7 @@ def reproduce(
     Yields
     ------
     Outcome
-        Of one experiment after the other, as soon as it is there.
+        The outcome of each experiment, as soon as it is done.
 
     Examples
     --------

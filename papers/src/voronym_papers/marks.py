@@ -33,27 +33,27 @@ class Mark:
     Parameters
     ----------
     exhibit : str
-        Whose figure it is, as the paper counts: "Table 2".
+        The exhibit in the paper's numbering: "Table 2".
     what : str
-        What is measured, in a few words: "D, k = 5". It tells the marks of an exhibit apart.
+        The measured quantity in a few words: "D, k = 5". It distinguishes the marks of an exhibit.
     published : float, (float, float) or None
-        What is printed, typed in; a range has two ends, None is a figure that is drawn without numbers.
+        The printed figure; a range has two ends, and None is a figure drawn without numbers.
     ours : float
-        What we measured.
+        Our measurement.
     form : str
-        How ours is written.
+        The format of our figure.
     unit : str
         Written after the numbers, with its space: " %", " s".
     within : float
-        How far ours may be off and still be the same: the rounding of what is printed; 2 points, or 2 %,
-        where points are drawn at random; twice the standard error where both are means.
+        Largest difference that counts as the same: the rounding of the printed figure; 2 points, or 2 %, if
+        points are drawn at random; twice the standard error if both are means.
     better : {"less", "more", ""}
         Which way is better; "" where neither is.
     spread : float, optional
         Standard deviation of ours over draws.
     claim : str
-        What the paper says in words, where it has no number: shown in place of ``published``, which then is
-        the number, or the range, that the words stand for.
+        The paper's claim in words, if it has no number. It is shown in place of ``published``, which then is
+        the number or range that the words mean.
     why : str
         A sentence that says why ours differs. Wanted wherever the paper has something and ours is another.
     drawn : bool

@@ -41,7 +41,7 @@ def render_papers(papers: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
     Parameters
     ----------
     papers : sequence of (Paper, sequence of Outcome)
-        What `voronym_papers.reproduce` gave.
+        The result of `voronym_papers.reproduce`.
 
     Examples
     --------

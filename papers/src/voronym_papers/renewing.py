@@ -31,9 +31,10 @@ def renew(
     Parameters
     ----------
     papers : sequence of Paper
-        Whose results.
+        Papers whose results are made.
     folder : Path
-        Where ``NAME.json`` of each paper is kept; written after every run, so that little is lost at a halt.
+        Folder of each paper's ``NAME.json``; written after every run, so that little is lost at an
+        interruption.
     jobs : int
         Processes.
     modes : sequence of bool

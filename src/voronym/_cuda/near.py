@@ -85,7 +85,7 @@ class Points:
         near, far : CuPy arrays of int32, shape (slots, LIST)
             The lists, ended by -1.
         wider : int
-            How many times more candidates are let pass than usual.
+            Factor on the usual number of candidates.
         """
         cp, m = cupy(), np.int32(self.m)
         if far is not None and self.far is None:

@@ -33,7 +33,7 @@ class Archive:
     path : Path
         The file, for messages.
     zipped : ZipFile
-        The same, open.
+        The same file as an open archive.
     """
 
     def __init__(self, path: Path, zipped: zipfile.ZipFile) -> None:

@@ -80,17 +80,17 @@ class Imported:
     Parameters
     ----------
     project : Project
-        What was read.
+        The project.
     schema : Schema
         Its columns.
     k : int
-        Of k-anonymity; 2 where the project asks for none.
+        The k of k-anonymity; 2 if the project demands none.
     models : list of Model
         The other criteria that have a like here.
     trees : dict
-        By column, its hierarchy.
+        The hierarchy of each column.
     taken, left : list of str
-        What was translated, and what was not, a sentence each.
+        Sentences about translated settings, and about settings without a counterpart.
     """
 
     project: Project
@@ -112,8 +112,8 @@ class Imported:
         folder : str or Path
             It may exist; files of these names must not.
         groups : bool
-            Whether each group is to publish the lowest common ancestors of its own, which loses less;
-            by default the same levels for all records, as ARX does it.
+            Whether each group publishes its own lowest common ancestors, which loses less. By default all
+            records have the same levels, as in ARX.
         """
         place = Path(folder)
         names = file_names(self.trees)

@@ -26,9 +26,9 @@ def excess(success: Share, control: Share | float) -> tuple[float, float]:
     Parameters
     ----------
     success : Share
-        Of the intruder.
+        Success rate of the intruder.
     control : Share or float
-        Of who guesses without the release; a number where it is known without error.
+        Success rate of a guess without the release; a number if it is known without error.
 
     References
     ----------
@@ -65,7 +65,7 @@ def judge(
     credit : array, shape (n,)
         The intruder's credit for each person, from 0 to the ceiling.
     control : float, Share or array, shape (n,)
-        The same for a guess without the release; a number if it is known.
+        The credit of a guess without the release; a number if it is known.
     says : callable
         ``(success, control) -> sentence``.
     clusters, confidence, ceiling : optional

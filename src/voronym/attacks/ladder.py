@@ -92,7 +92,7 @@ class Rung(Plain):
     level : int
         Place in `KNOWLEDGE`.
     knows : str
-        What the intruder knows.
+        The intruder's knowledge.
     outcome : Outcome or None
         The outcome of the attack with the surely largest excess; None if none was run.
     columns : tuple of str

@@ -26,13 +26,13 @@ class Exposure(Plain):
     Parameters
     ----------
     outcomes : tuple of Outcome
-        Of each attack that could be made.
+        The outcome of each attack that could be run.
     skipped : mapping of str to str
         Each attack that could not, and why.
     notes : tuple of str
         Changes made to the tables for the comparison.
     seed : int
-        Of all samples.
+        Seed of all samples.
     """
 
     outcomes: tuple[Outcome, ...]

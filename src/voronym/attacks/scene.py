@@ -58,17 +58,17 @@ class Scene:
     Parameters
     ----------
     released : polars DataFrame
-        What was published.
+        The published table.
     schema : Schema
         Role and kind of the published columns.
     original : polars DataFrame, optional
-        The same columns of the table that it was made from, of the same types.
+        The original table with the same columns and types.
     own : array of int, optional
         The released row of each original; -1 if it has none, or if the row is unknown.
     hidden : polars DataFrame, optional
         Columns of the original that were not published.
     control : polars DataFrame, optional
-        People who are not in the table, with the columns of the original.
+        People outside the table, with the columns of the original.
     earlier : tuple of polars DataFrame
         Earlier releases about some of the same people.
     file : Path, optional

@@ -35,7 +35,7 @@ class Smoother:
         rows : array of int, shape (t,)
             The rows that are known.
         truth : array, shape (t, d)
-            What is guessed.
+            The numbers to estimate.
         """
         values, ordered = column
         levels, place = np.unique(values[rows], return_inverse=True)

@@ -48,7 +48,7 @@ class Posteriors:
     column : str
         The confidential column.
     posterior : array, shape (n, values)
-        For each person the chance of each value of the column, by the worlds that give the same release.
+        For each person, the probability of each value of the column over the worlds with the same release.
     counts : array, shape (n, values)
         The share of each value in the person's group, as published.
     truth : array of int, shape (n,)
@@ -56,7 +56,7 @@ class Posteriors:
     worlds : int
         Worlds tried.
     consistent : int
-        Those that give the same release.
+        Number of worlds with the same release.
     exhaustive : bool
         Whether all worlds were tried.
     error : float
@@ -122,8 +122,8 @@ def posteriors(
         The published table, row i of person i; by default the result of the tool. Needed if the tool draws at
         random.
     most : int
-        Worlds tried at most. Up to that number all are enumerated; otherwise random walks through the worlds
-        that give the same release, by exchanging the confidential records of a few people, try as many.
+        Largest number of worlds to try. Up to it, all are enumerated; otherwise random walks visit as many,
+        by exchanging the confidential records of a few people.
     draws : int
         Number of runs on each world, if the tool draws at random.
     ctx : Context, optional

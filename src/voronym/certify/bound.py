@@ -47,7 +47,7 @@ class Bound:
     k, n : int
         Least size of a group; number of records.
     kind : str
-        How it was proven: "neighbours", "local", "columns" or "exact".
+        Kind of proof: "neighbours", "local", "columns" or "exact".
     optimal : bool
         Whether ``partition`` attains the bound: no partition is better, up to rounding, or up to some
         hundred-thousandths if an integer programme ended the proof.

@@ -72,7 +72,7 @@ def columns(
     ctx : Context
         Gets loss and bound; without a deadline the work ends when nothing more can be done.
     seeds : sequence of Partition
-        More partitions whose groups are worth knowing.
+        Further partitions with useful groups.
     enough : Enough, optional
         When to end before the time is over; by default with the optimum.
 

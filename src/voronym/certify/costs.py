@@ -33,13 +33,13 @@ class Costs:
     codes : array of int, shape (c, n)
         The categories of each column, numbered from 0.
     weights : array, shape (c,)
-        What a wrong category costs.
+        The cost of a wrong category.
     width : int
         Number of columns of numbers: rounding grows with them.
     total : float
-        What the loss is a share of: the sum of squares of all coordinates, in the units of the data.
+        The total that losses are a share of: the sum of squares of all coordinates, in the units of the data.
     scale : float
-        By what distances and weights were multiplied.
+        Factor on distances and weights.
     """
 
     D2: Floats

@@ -22,15 +22,15 @@ class Prices:
     Parameters
     ----------
     costs : Costs
-        What groups cost, scaled so that a record's price is about 1.
+        The costs of groups, scaled so that a record's price is about 1.
     k : int
         Least size of a group.
     near : array, shape (n, 2k - 1 or more)
-        What `Pricer` takes.
+        The argument of `Pricer`.
     start : array, shape (n,), optional
         Valid prices to begin with; by default half the least sum of distances.
     ctx : Context, optional
-        Of the work that this is a part of.
+        Context of the surrounding work.
     """
 
     def __init__(

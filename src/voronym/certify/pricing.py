@@ -121,15 +121,15 @@ class Pricer:
         limit : float
             Usually 0 or a little less; above 0, groups that are nearly as good are found, too.
         budget : int
-            Most nodes for an anchor and a size; the lower bounds stay valid where it ends a search.
+            Largest number of nodes for an anchor and a size; lower bounds stay valid if it ends a search.
         most : int
             Groups to keep for each anchor and size.
         cuts : Cuts, optional
             Penalties on groups.
         largest : int, optional
-            Largest size of a group, 2k - 1 if not said.
+            Largest size of a group; 2k - 1 by default.
         tell : callable, optional
-            Called now and then, instead of repeating what was told last.
+            Called from time to time, instead of repeating the last report.
         """
         n, k = self.n, self.k
         largest = self.largest if largest is None else largest
@@ -181,11 +181,11 @@ class ModePricer:
     Parameters
     ----------
     costs : Costs
-        What groups cost.
+        The costs of groups.
     k : int
         Least size of a group.
     near : array, shape (n, 2k - 1 or more)
-        As for `Pricer`, of the numbers.
+        As for `Pricer`, for the numbers.
     ctx : Context, optional
         For the nearest records by numbers and categories.
     """

@@ -45,8 +45,8 @@ class Enough:
     gap : float
         Relative gap that is small.
     fair : float
-        Relative gap that will do where it has become only ``gain`` of itself smaller in the last share
-        ``while_`` of the time.
+        Relative gap that is enough if it fell by less than the share ``gain`` in the last share ``while_`` of
+        the time.
     """
 
     gap: float = 0.01

@@ -20,7 +20,7 @@ def closeness(gap: float, *, more: bool) -> str:
     Parameters
     ----------
     gap : float
-        By how many percent the loss is above the least possible one, at most.
+        Upper limit on the loss above the optimum, in percent.
     more : bool
         Whether more time would prove more.
 

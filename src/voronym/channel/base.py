@@ -51,7 +51,7 @@ class FiniteChannel:
     multiplier : float
         The λ of ``D + λ R`` that the rule minimises: how much distortion a nat of privacy costs here.
     objective : {"cost", "risk", "distortion"}
-        What was minimised: ``D + λ R``, the risk under a limit on the distortion, or the other way round.
+        The minimised quantity: ``D + λ R``, the risk under a limit on the distortion, or the other way round.
     bound : float
         A proven lower bound on the objective, over all rules.
     joint : array, shape (k, n)

@@ -64,7 +64,7 @@ class Blocks:
     ctx : Context
         Asked between columns, since a step takes seconds where letters are many.
     meet : int, optional
-        How many variables of the columns, from the first, meet in the row sums; by default all.
+        Number of variables of the columns, from the first, that are coupled by the row sums; all by default.
     """
 
     def __init__(

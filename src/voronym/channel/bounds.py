@@ -40,7 +40,7 @@ def scalar_bound(entropy: float, sigma_w: float, rho: float, share: float) -> fl
     Parameters
     ----------
     entropy : float
-        Differential entropy of W in nats; ``1/2 ln(2πe σ_W²)`` where W is normal, less otherwise.
+        Differential entropy of W in nats; ``1/2 ln(2πe σ_W²)`` for normal W, and less otherwise.
     sigma_w : float
         Standard deviation of W.
     rho, share : float

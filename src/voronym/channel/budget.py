@@ -64,11 +64,11 @@ class NoisyCounts:
     Parameters
     ----------
     noisy : array, shape (k, n)
-        How many records have each confidential class (rows) and letter (columns), with noise.
+        Number of records with each confidential class (rows) and letter (columns), with noise.
     counts : array, shape (k, n)
         The exact ones: for their margins, and for tests of a limit.
     allowance : Allowance
-        The budget, and what tests of a limit have of it.
+        The budget, and the part for tests of a limit.
     """
 
     noisy: Array
@@ -93,7 +93,7 @@ class NoisyCounts:
         matrix : array, shape (n, m)
             The rule.
         measure : {"risk", "total-variation", "delta"}
-            What is limited.
+            The limited quantity.
         """
         most = MOST[measure]
         return self.allowance.passes(lambda swaps: most(self.counts, matrix, swaps), limit, rng)
@@ -131,15 +131,15 @@ class NoisyCovariances:
     Parameters
     ----------
     margins : GaussianSource
-        What is no secret: the covariances of the keys, and those of the confidential columns.
+        The public part: the covariances of the keys, and those of the confidential columns.
     between : array, shape (k, n)
         The others, with noise.
     exact : array, shape (k, n)
-        Those without noise: for tests of a limit.
+        The covariances without noise, for tests of a limit.
     step : float
-        By how much two people who exchange their values change them at most.
+        Largest change of them by two people who exchange their values.
     allowance : Allowance
-        The budget, and what tests of a limit have of it.
+        The budget, and the part for tests of a limit.
     """
 
     margins: GaussianSource

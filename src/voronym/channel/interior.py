@@ -62,7 +62,7 @@ def interior(
     ctx : Context
         A request to finish ends the search with the point that proves most so far.
     weight_d, weight_r : float
-        Weights of the cost; where there is a limit, the limited one's is found.
+        Weights of the cost; with a limit, the weight of the limited quantity is found.
     limit : Limit, optional
         ``Limit("distortion", 0.5)``, say.
     tolerance : float

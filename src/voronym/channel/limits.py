@@ -181,7 +181,7 @@ class NormalCurve:
     information : float
         ``I(W; X)`` of such normal data in nats; infinite where the keys determine the scores.
     hidden : float
-        What the bins hide at most, in nats.
+        Upper limit on the information that the bins hide, in nats.
 
     References
     ----------

@@ -69,7 +69,7 @@ class Allowance:
     z : float
         Standard deviations of the noise by which a distance must be above 0.
     ladder : Ladder
-        What rules there are to choose from.
+        The candidate rules.
     """
 
     design: float
@@ -97,11 +97,11 @@ def most_risk(counts: Array, matrix: Array, swaps: float) -> float:
     Parameters
     ----------
     counts : array, shape (k, n)
-        How many records have each confidential class (rows) and letter (columns).
+        Number of records with each confidential class (rows) and letter (columns).
     matrix : array, shape (n, m)
         The rule.
     swaps : float
-        Pairs of people who exchange their confidential values.
+        Number of pairs of people who exchange their confidential values.
     """
     after, rule, step, base = _after(counts, matrix, swaps)
     return min(_most_risk(after, rule, step, base, small) for small in _SMALL)
@@ -156,7 +156,7 @@ def most_correlated(between: Array, left: Array, right: Array, radius: float) ->
     between : array, shape (k, n)
         Covariances of W and X.
     left, right : array
-        What makes correlations of them: of whitened W with what is published, whitened.
+        Matrices that turn covariances into correlations of whitened W with the whitened published keys.
     radius : float
         Largest root of the sum of squared differences.
     """

@@ -46,7 +46,7 @@ class Revealed:
         The mutual information of cells and levels, in nats. Its interval is so wide that all looks together
         are wrong with 5 % at most.
     looks : int
-        How many choices of keys and confidential columns were looked at; this one tells most.
+        Number of views that were tried; this one reveals most.
     """
 
     keys: tuple[str, ...]
@@ -113,8 +113,8 @@ def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
     Returns
     -------
     Revealed
-        In O(n) per look. The lower end of its interval is above what the keys tell in the population behind
-        the table with 2.5 % chance at most, as far as the asymptotic error is right.
+        Takes O(n) per view. The lower end of its interval exceeds the information in the population with a
+        probability of at most 2.5 %, as far as the asymptotic error is right.
     """
     keys = [levels(table, name) for name in table.keys]
     secret = [MutualInformation(column=name, bins=bins).levels(table)[0] for name in table.confidential]

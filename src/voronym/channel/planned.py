@@ -30,11 +30,11 @@ class Planned:
     Parameters
     ----------
     channel : FiniteChannel
-        The rule; its ``joint``, ``risk`` and ``bound`` are those of the blurred law.
+        The rule; its ``joint``, ``risk`` and ``bound`` are those of the noisy law.
     counted : float
         Its risk by the exact counts, in nats. Nothing that is published depends on it.
     limited : float
-        What is limited (the risk, or the worst of all letters), by the exact counts.
+        The limited quantity (the risk, or the worst letter), by the exact counts.
     made_for : float
         The part of the limit that the rule was made for: the rest is a margin for the noise.
     """
@@ -61,7 +61,7 @@ def plan_rule(
     exact : array, shape (k, n)
         The joint law of the records: for the figures of the data holder, and for nothing else.
     noisy : NoisyCounts
-        What the rule is a function of.
+        The input of the rule.
     d : array, shape (n, n)
         Distortions.
     limits : mapping

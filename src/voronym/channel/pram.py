@@ -38,7 +38,7 @@ class Recovered:
     Parameters
     ----------
     shares : array, shape (n,) or (n, c)
-        Estimated shares of the original categories; by columns of the other variable where one was given.
+        Estimated shares of the original categories; in columns for the other variable, if one was given.
     errors : array, same shape
         Standard errors of the unbiased estimator, from drawing the records as well as from randomising them.
     estimator : {"unbiased", "nonnegative"}

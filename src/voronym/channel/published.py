@@ -37,7 +37,7 @@ def published_matrix(
     names : list
         The values of each letter.
     few : int
-        Letters of fewer records are told together.
+        Letters of fewer records are merged.
 
     Returns
     -------

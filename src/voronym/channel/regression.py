@@ -81,7 +81,7 @@ def regression_bound(
     distortion : float
         The most that ``E |X - X̂|²`` may be.
     variance : float
-        Of W.
+        Variance of W.
     negentropy : float
         The entropy of a normal law with the variance of W, less the entropy of W; 0 if W is normal.
     proxy : float, optional

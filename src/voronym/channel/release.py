@@ -50,7 +50,7 @@ class Perturbed(Masked):
     rules : tuple of Rule
         The rules.
     measured : Revealed
-        What was measured in the masked table.
+        The information measured in the masked table.
     """
 
     distortion: float = 0.0
@@ -96,8 +96,8 @@ def mask_keys(
     max_distortion : float, optional
         Largest share of the keys' variance to lose, each rule on its own columns; 0 to 1.
     max_risk : float, optional
-        Largest sum of the rules' risks, in nats; shared out in proportion to what the keys tell unmasked. The
-        risks are those of the rules' models; a table that measurably reveals more is refused.
+        Largest sum of the rules' risks, in nats, divided in proportion to the information of the unmasked
+        keys. The risks are those of the rules' models; a table that measurably reveals more is refused.
     max_t, max_delta : float, optional
         Limits for every published combination of keys instead of their mean, by the law of the rule:
         the total variation of what it says about the confidential columns and what the table says, or the

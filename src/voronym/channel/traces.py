@@ -30,7 +30,7 @@ def without_traces(channel: FiniteChannel, *, limit: float | None = None) -> Fin
     channel : FiniteChannel
         The rule.
     limit : float, optional
-        What its distortion (objective "risk") or its risk (objective "distortion") may be at most.
+        Largest distortion (objective "risk") or risk (objective "distortion").
     """
     alphabet, _, _ = check_alphabet(channel.joint, channel.d)
     J = channel.matrix[alphabet.used] * alphabet.p[:, None]

@@ -29,7 +29,7 @@ class WorstCaseChannel(FiniteChannel):
     Parameters
     ----------
     measure : str
-        What is limited: "delta", "total-variation", "ordered" or "kl".
+        The limited quantity: "delta", "total-variation", "ordered" or "kl".
     limit : float
         Its limit.
     worst : float

@@ -174,9 +174,9 @@ class Asked:
     recipe : Recipe, optional
         The recipe that was named.
     reading : mapping
-        How to read the source.
+        Reading options of the source.
     query : str, optional
-        What to ask a database for.
+        Query to a database.
     """
 
     source: str

@@ -90,7 +90,7 @@ def ask(source: str, frame: Any, typed: Mapping[str, Any]) -> tuple[dict[str, An
     frame : polars DataFrame
         The table.
     typed : mapping
-        Choices that were typed already: they are not asked for.
+        Typed choices, which need no question.
     """
     from voronym.table.schema import Schema
 

@@ -84,7 +84,7 @@ def choices_of(typed: Typed, columns: Sequence[str]) -> dict[str, Any]:
     Parameters
     ----------
     typed : mapping
-        What a verb with `takes` got.
+        The argument ``typed`` of a verb with `takes`.
     columns : sequence of str
         The columns of the table: a name may have a comma in it.
     """

@@ -130,11 +130,11 @@ def write_map(
     path : Path, optional
         The file.
     shown : array, shape (n, 2)
-        What must be on the map, as `flat` returns it.
+        Points that must be on the map, as returned by `flat`.
     quantizer : Quantizer
         The cells.
     title : str
-        Of the map.
+        Title of the map.
     first : int
         The number of the first cell.
     """

@@ -55,9 +55,9 @@ def columns(recipe: Recipe | None, options: dict[str, Any], present: Sequence[st
     recipe : Recipe, optional
         The recipe.
     options : dict
-        Keyword arguments from the command line, empty where nothing was said.
+        Keyword arguments from the command line; empty values if they were not given.
     present : sequence of str
-        The columns of the table: a release lacks those that its recipe dropped.
+        The columns of the table; a release lacks the columns that its recipe dropped.
     """
     if recipe is None:
         return options

@@ -37,15 +37,15 @@ class Verb:
     Parameters
     ----------
     name : str
-        What is typed.
+        The word that users type.
     purpose : str
         The heading on the help page.
     register : callable
         Adds the verb to a typer application.
     examples : mapping
-        Commands to show in its help, by what is typed behind its name: nothing, or a verb below it.
+        Commands for its help, by subcommand; the key "" is for the verb itself.
     place : int
-        Where it stands under its heading; those of equal places by name.
+        Position under its heading; equal positions are sorted by name.
     """
 
     name: str

@@ -89,11 +89,11 @@ def place_folder(made: Path, target: Path, *, overwrite: bool, sealed: Mapping[s
     Parameters
     ----------
     made : Path
-        The folder, on the same disk. Who made it removes it where it does not get its name.
+        The folder, on the same disk. Its maker removes it if it does not get its name.
     target : Path
         Its place.
     overwrite : bool
-        Whether what is there may be replaced.
+        Whether an existing folder may be replaced.
     sealed : mapping
         The digest of each of its files, as they were counted: with others it gets no name.
     """

@@ -50,8 +50,8 @@ class Context:
         Called with a `Progress` now and then, from the thread that does the work. It may raise `FinishEarly`
         to finish early, or any other exception, which passes through.
     threads : int, optional
-        How many blocks are worked on at a time; by default as many as there are processors, 8 at most.
-        Results do not depend on it.
+        Number of blocks worked on in parallel; by default the number of processors, at most 8. Results do not
+        depend on it.
     device : {"cpu", "cuda"}
         The device for kernels with a GPU version (see `voronym._cuda`).
     started : float, optional
@@ -102,7 +102,7 @@ class Context:
         start, stop : float
             The shares of this context's progress between which the part's own runs.
         stage : str, optional
-            What the part does; by default what this one does.
+            Name of the part; by default the name of this context.
         time : float, optional
             The share of the time left that the part may take; by default all of it.
         """
@@ -353,7 +353,7 @@ class Context:
         Parameters
         ----------
         work : callable
-            The code, such as that of a solver.
+            The work to run in another thread, such as a solver.
         stop : callable
             Makes the code end soon with its result so far: called when `over` holds, and when this thread
             leaves.

@@ -22,9 +22,9 @@ def check_format(name: str, number: object, newest: int, oldest: int = 1) -> Non
     Parameters
     ----------
     name : str
-        What has the format, as the subject of a sentence: "the recipe".
+        The thing with the format, as the subject of a sentence: "the recipe".
     number : object
-        What stands where the number should be.
+        The value in place of the number.
     newest, oldest : int
         The formats that are read.
 

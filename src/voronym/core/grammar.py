@@ -123,7 +123,7 @@ def pairs(given: Iterable[str], where: str, such: str = "", known: Collection[st
     Parameters
     ----------
     given : iterable of str
-        What was typed.
+        The typed items.
     where : str
         The flag or the field, for messages.
     such : str

@@ -19,8 +19,8 @@ def plain(value: Any, *, without: tuple[str, ...] = ()) -> Any:
     Parameters
     ----------
     value : object
-        Anything made of dataclasses, mappings, sequences, arrays, numbers and texts. An object with a
-        ``to_dict`` of its own is asked for it.
+        Anything made of dataclasses, mappings, sequences, arrays, numbers and texts. If an object has a
+        method ``to_dict``, it is called.
     without : tuple of str
         Fields of dataclasses to leave out.
 

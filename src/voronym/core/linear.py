@@ -33,7 +33,7 @@ class Programme:
     values, duals : arrays
         The columns of the last solution, and the prices of the rows.
     objective : float
-        What it costs.
+        The cost of the solution.
 
     Examples
     --------

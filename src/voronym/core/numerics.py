@@ -70,7 +70,7 @@ def scatter(X: Array, weights: Array | None = None) -> tuple[Array, Array]:
     X : array, shape (n, d)
         Points.
     weights : array, shape (n,), optional
-        How often each row counts; 1 by default.
+        Weight of each row; 1 by default.
 
     Examples
     --------

@@ -116,13 +116,13 @@ class Declared:
     name : str
         The name in Python and in recipes.
     default : object
-        Its value where nothing is asked for.
+        The default value.
     text : str
-        What it means: a sentence for help and documentation.
+        Its meaning: a sentence for help and documentation.
     check : callable, optional
         ``(name, value) -> value``, which refuses invalid values.
     shape : Shape
-        How it is written on a command line, and which field a page has for it.
+        Its form on a command line, and the kind of its field on the page.
     flag : str
         The flag of the command line.
     purpose : str
@@ -130,9 +130,9 @@ class Declared:
     value : str
         The word that stands for its value in help, such as COLUMNS.
     accepts : str
-        The type that the Python function takes, where it is wider than that of the field.
+        The type that the Python function takes, if it is wider than that of the field.
     usual : str
-        The default in words, where it is not the field's.
+        The default in words, if it differs from the field's.
     label : str
         The name of its field on the page; empty where the page has none.
     examples : tuple

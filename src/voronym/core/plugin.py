@@ -70,13 +70,13 @@ class Plugin:
     name : str
         The name of the entry point.
     distribution, version : str
-        What was installed.
+        The installed distribution and its version.
     entries : tuple of (str, str)
-        What it registered: nouns and names.
+        The registered entries: nouns and names.
     problem : str
         Why it could not be loaded, in one line; empty if it was loaded.
     seconds : float
-        How long loading took.
+        Seconds for loading.
     """
 
     name: str

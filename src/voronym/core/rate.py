@@ -92,7 +92,7 @@ def share(
     Parameters
     ----------
     credits_ : array, shape (n,)
-        How right the intruder is about each person.
+        The intruder's credit for each person, from 0 to 1.
     clusters : array of int, shape (n,), optional
         Which people stand and fall together; by default everybody is for themselves.
     confidence : float
@@ -157,8 +157,8 @@ def rate(
     confidence : float
         Coverage, below 1.
     ceiling : float
-        The most that a credit can be, known without looking at the credits. The interval is that of
-        ``credit / ceiling``, scaled back: narrower, and still valid.
+        Largest possible credit, known without looking at the credits. The interval is computed for ``credit /
+        ceiling`` and scaled back: narrower, and still valid.
     clusters : array of int, shape (n,), optional
         Which targets stand and fall together, such as the members of a group.
 

@@ -45,7 +45,7 @@ class Registry(Mapping[str, T], Generic[T]):
     Parameters
     ----------
     noun : str
-        What an entry is called in messages.
+        The noun for an entry in messages.
 
     Examples
     --------

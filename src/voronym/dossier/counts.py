@@ -65,7 +65,7 @@ def distribution(
     column : str
         Its name.
     after, before : Series
-        The released column, and the original where it may be shown.
+        The released column, and the original one if it may be shown.
     kind : str
         Kind of the column in the schema; "nominal" and "ordinal" are counted by category.
     order : sequence of str, optional

@@ -21,15 +21,15 @@ class Matrix:
     Parameters
     ----------
     letters : tuple of tuples
-        The values of each row, by column of the table; None where a value is missing.
+        The values of each row, by column of the table; None for a missing value.
     rows : tuple of tuples of float
         Probabilities.
     together : int
-        How many rare values stand together in the last row; 0 where none do.
+        Number of rare values that share the last row; 0 if there are none.
     undo : {"all", "without last", "never"}
         Whether shares before can be computed from shares after, without a large error.
     off : float
-        With "without last": by how much another share may come out wrong.
+        With "without last": possible error of another share.
     """
 
     letters: tuple[tuple[object, ...], ...]

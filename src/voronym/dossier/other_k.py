@@ -33,7 +33,7 @@ class OtherK:
     points : tuple of (int, float)
         k and estimated loss in percent, ascending; the release itself among them.
     records : int
-        How many records the ratios were taken from.
+        Number of records behind the ratios.
     """
 
     here: int

@@ -83,30 +83,30 @@ class Public:
     story : str
         "groups", or the name of a method that makes none: which words a page uses.
     method, guarantee : str
-        The method's name and what it promises.
+        The method's name and its promise.
     k : int or None
-        The least size of a group that was asked for; None where none was.
+        The required smallest size of a group; None without a requirement.
     columns : tuple of Column
-        Every column of the schema and what became of it.
+        Every column of the schema, and its treatment.
     records : int
         Rows of the released table.
     risk : Risk
-        Sizes of the classes of the released table and what follows from them.
+        Sizes of the classes of the released table, and the resulting risks.
     findings : tuple of Finding
-        What the models found.
+        The measurements of the models.
     information_loss, group_loss, gap : float or None
-        In percent: the keys' variance that is lost as published; what the groups lost, before their centres
-        were rounded to values that can occur; and how far the loss is above the least possible, at most.
+        In percent: the loss of the keys' variance as published; the loss of the groups before rounding to
+        possible values; and an upper limit on the loss above the optimum.
     closeness : str or None
-        What the gap means, in words.
+        The gap in words.
     by_published : bool
-        Whether the gap is of what is published, and not of the groups' means.
+        Whether the gap is that of published values instead of group means.
     channel, stirred
         Figures of these two methods.
     plane : Cloud or None
-        The published keys in the plane; None where they have no coordinates.
+        The published keys in the plane; None without coordinates.
     distributions : tuple of Distribution
-        Of each key, released.
+        The distribution of each released key.
     """
 
     story: str
@@ -244,7 +244,7 @@ class Told:
     loss : float
         Percent of the keys' variance that is lost as published.
     unchanged : Estimate
-        What the keys tell unmasked.
+        Information of the unmasked keys.
     columns : tuple of ToldColumn
         All confidential columns.
     curves : mapping of str to tuple of points

@@ -176,7 +176,7 @@ def shift_map(
     part : Partition, optional
         Clusters; some are in colour.
     moved : array of int, optional
-        Records whose way is drawn; by default a few at random.
+        Records whose movement is drawn; by default a few at random.
     """
     flat = None if before is None or after is None else principal_axes(before)
     if flat is None and not callable(costs):

@@ -58,7 +58,7 @@ class InPopulation:
     Parameters
     ----------
     before, after : PopulationFigures
-        Of the originals, and of what is published.
+        Figures of the originals, and of the release.
     unique : tuple of int
         Records that are unique in all keys, before and after.
     special : tuple of int
@@ -68,11 +68,11 @@ class InPopulation:
     size : int
         Most keys of a minimal unique that was looked for.
     columns : tuple of Share
-        What each key contributes to the risk of the originals, the most first.
+        The contribution of each key to the risk of the originals, the largest first.
     bound : bool
-        Whether the figures after are no more than upper bounds. Keys with noise cannot be looked up in a
-        population; but an intruder who knows only keys cannot tell people with the same true keys apart,
-        whatever was done to the keys since. So a match is right no more often than with the original keys.
+        Whether the figures after are only upper bounds. Keys with noise cannot be looked up in a population.
+        But an intruder who knows only keys cannot distinguish people with the same true keys. So matches are
+        right no more often than with the original keys.
     """
 
     before: PopulationFigures
@@ -179,7 +179,7 @@ def in_population(recipe: Recipe, evidence: Evidence, released: Table, ctx: Cont
     Parameters
     ----------
     recipe : Recipe
-        Says how the population is known; None is returned where it does not.
+        The recipe, which may describe the population; otherwise the result is None.
     evidence : Evidence
         The originals.
     released : Table

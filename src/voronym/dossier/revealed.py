@@ -37,7 +37,7 @@ def told_of(
     X : array, shape (n, d)
         Its keys as coordinates.
     labels : array of int, shape (n,)
-        What the published keys of each original record lead to: its class, or its cluster.
+        The class or cluster of each original record, by its published keys.
     loss : float
         Percent of the keys' variance that is lost as published.
     limits : bool

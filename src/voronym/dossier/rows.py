@@ -31,7 +31,7 @@ class Unfolded:
     keys, confidential : tuple of str
         Columns, no more than some.
     originals, kept : tuple of rows
-        Of each person, in the same order: keys before, and confidential values.
+        For each person, in the same order: original keys, and confidential values.
     published : row
         The keys that all of them are published with.
     size : int
@@ -39,7 +39,7 @@ class Unfolded:
     rows : int
         Rows of the group, more than people where several are of one.
     people : tuple of int
-        Of each row that is shown, its person: 1, 2 and so on.
+        The person of each row shown: 1, 2 and so on.
     shared : tuple of str
         Confidential columns in which all people of the group have a value in common.
     """
@@ -74,7 +74,7 @@ def unfolded(original: Frame, released: Table, order: Ints, moved: NDArray[np.fl
     released : Table
         The release; its row r came from original row ``order[r]``.
     moved : array, shape (n,)
-        How far each released record is from its original.
+        Distance of each released record from its original.
     """
     labels, persons = released.classes.labels, released.persons
     many = np.bincount(labels)

@@ -14,7 +14,7 @@ class Budget:
     Parameters
     ----------
     epsilon, delta : float
-        What is promised for a unit.
+        The promise for a unit.
     rows : int
         The most rows of a unit. A release that is private for a row is so for `rows` of them at that many
         times the ε, or at its square times the ρ; so each row gets a part of the budget.
@@ -76,9 +76,9 @@ class Spent:
     Parameters
     ----------
     epsilon, delta : float
-        The sums: what holds by basic composition.
+        The sums, by basic composition.
     rho : float
-        The sum of what zero-concentrated composition adds up.
+        The sum, by zero-concentrated composition.
     """
 
     epsilon: float = 0.0

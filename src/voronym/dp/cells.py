@@ -29,8 +29,8 @@ class Question:
     Parameters
     ----------
     name : str
-        Of `QUESTIONS`. Counts and sums are whole numbers that add up over any parts of the records; a place
-        is a number for each record, which depends on that record alone.
+        A name of `QUESTIONS`. Counts and sums are whole numbers that add up over any parts of the records; a
+        place is a number for each record, which depends on that record alone.
     public : mapping
         Figures that were published, or depend on such figures alone.
     """
@@ -106,11 +106,11 @@ class BoundedRecords:
     nominal : array of int, shape (n, e)
         Places in the public domains of the other columns.
     sizes : tuple of int
-        How many values each of these domains has.
+        Number of values in each of these domains.
     weights : tuple of float
-        How much each column counts, the ordered ones first; all alike without any.
+        Weight of each column, ordered columns first; equal weights by default.
     medians : tuple of int
-        The ordered columns of which cells publish medians; the others publish means.
+        The ordered columns that publish medians; the others publish means.
     """
 
     ordered: Floats
@@ -180,9 +180,9 @@ class Cells:
         The cell of each record before counts were met; the question, where records are elsewhere. Never
         published.
     spent : mapping
-        What each part of the work cost.
+        The cost of each part of the work.
     facts : mapping
-        Public facts about the cells: numbers that depend on what was published alone.
+        Public facts about the cells; they depend only on published numbers.
     """
 
     ordered: Floats
@@ -200,13 +200,13 @@ class Grouping:
     Parameters
     ----------
     name : str
-        What users type.
+        The name that users type.
     function : callable
         ``(records, k, budget) -> Cells``.
     sensitivity : str
-        What one record can change, in a sentence; proven in the documentation.
+        The effect of one record, in a sentence; proven in the documentation.
     size : callable
-        ``(n, d, epsilon) -> k`` where nobody says how large groups are: it sees public numbers alone.
+        ``(n, d, epsilon) -> k``, the default size of groups; it uses only public numbers.
     """
 
     name: str
@@ -266,11 +266,11 @@ def shrunk(means: Floats, variance: Floats, weights: Floats) -> Floats:
     Parameters
     ----------
     means : array of float, shape (cells, columns)
-        With noise.
+        Noisy means.
     variance : array of float, shape (cells, columns)
-        Of the noise.
+        Variance of the noise.
     weights : array of float
-        How much each cell counts.
+        Weight of each cell.
     """
     if len(means) < 3:
         return means
@@ -333,7 +333,7 @@ def moves(have: Ints, counts: Ints, rng: np.random.Generator) -> list[tuple[Ints
     Returns
     -------
     list of (array, array)
-        For each part, the cells that records leave, in ascending order, and those to which they go.
+        For each part, the cells that records leave, in ascending order, and the cells they go to.
     """
     total = have.sum(axis=0)
     lack = np.repeat(np.arange(len(counts)), np.maximum(counts - total, 0))

@@ -38,7 +38,7 @@ class Range:
     low, high : float
         Its bounds, in the units of `voronym.table.frame.numbers`; the first and last place of levels.
     origin : str
-        Who said so.
+        The source of the bounds.
     levels : tuple of str
         The levels of an ordinal column, lowest first; none for numbers and times.
     shown : tuple of str
@@ -106,7 +106,7 @@ class Domain:
     values : tuple of str
         All that it may hold.
     origin : str
-        Who said so.
+        The source of the domain.
     """
 
     name: str
@@ -139,11 +139,11 @@ def bounds_of(
     Parameters
     ----------
     table : Table
-        The records: only what kind of column each is, is read here.
+        The records; only the kinds of columns are read.
     columns : sequence of str
-        Those that are published with noise.
+        The columns that are published with noise.
     given : mapping
-        What somebody declared: two ends, or a list of values.
+        The declared bounds: two ends, or a list of values.
     trees : mapping
         The values of declared hierarchies.
     """

@@ -39,11 +39,11 @@ class Scale:
     Parameters
     ----------
     values : list of array
-        What 1, 2, ... cells publish, in the order of the cells.
+        The published values for 1, 2, ... cells, in the order of the cells.
     cells : list of array
         The ends of the cells of an ordered column, without the last; of a nominal one the cell of each value.
     losses : array of float
-        What each number of cells loses, as a share of what one cell loses. All from noisy figures.
+        The loss for each number of cells, as a share of the loss of one cell. All from noisy figures.
     """
 
     values: list[Floats | Ints]

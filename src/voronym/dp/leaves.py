@@ -23,9 +23,9 @@ class Turn:
     Parameters
     ----------
     column : array of int
-        The column along which each box is cut; nominal ones behind the ordered. -1 where it is not.
+        The column along which each box is cut, nominal columns after the ordered ones; -1 if it is not cut.
     begin, end : array of float
-        Of the box in that column.
+        Ends of the box in that column.
     at : array of int
         The last part of the box, of `CUTS` parts or by the value of a category, that is in the lower half.
     lower : array of int

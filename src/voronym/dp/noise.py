@@ -82,11 +82,11 @@ def noisy(values: Ints, total: int, length: float, share: float, *, pure: bool) 
     values : array of int
         Sums or counts.
     total : int
-        By how much one unit changes them in all, sum of absolute changes: what Laplace noise is for.
+        Largest total change by one unit, as the sum of absolute changes (for Laplace noise).
     length : float
-        The same as Euclidean length: what Gaussian noise is for.
+        Largest change as Euclidean length (for Gaussian noise).
     share : float
-        Of the budget: ε, or ρ.
+        Share of the budget: ε, or ρ.
     pure : bool
         Whether the budget is an ε without δ.
     """
@@ -120,7 +120,7 @@ def largest(scores: Ints, share: float, *, sensitivity: int = 1, pure: bool) -> 
     scores : array of int
         One row for each choice.
     share : float
-        Of the budget, for each row.
+        Share of the budget, for each row.
     sensitivity : int
         The most by which one unit changes a score.
     pure : bool

@@ -31,7 +31,7 @@ def counted(n: int, budget: Budget) -> tuple[int, float]:
     n : int
         The number of rows, which one record changes by 1.
     budget : Budget
-        Of the whole release.
+        Budget of the whole release.
     """
     share = COUNT * budget.share
     if 1.0 / (share if budget.pure else np.sqrt(2.0 * share)) > MOST:
@@ -53,11 +53,11 @@ def resized(records: Population, rows: int, salt: int | None = None) -> tuple[Po
     Parameters
     ----------
     records : Population
-        All records; the record behind each is None where they are elsewhere.
+        All records; without the records at hand, the second result is None.
     rows : int
-        How many are published.
+        Number of published rows.
     salt : int, optional
-        Of the order; fresh by default.
+        Salt of the order; a new one by default.
     """
     salt = secrets.randbits(63) if salt is None else salt
     if not isinstance(records, BoundedRecords):

@@ -44,9 +44,9 @@ class Box:
     Parameters
     ----------
     low, high : array of float
-        Of the ordered columns; behind them, where it is used, of the distance from the public point.
+        Ends of the box in ordered columns; then, if used, in the distance from the public point.
     first, last : array of int
-        Of the places in the domains of nominal columns, ``last`` not among them.
+        Ends of the box in the domains of nominal columns; ``last`` is excluded.
     path : tuple of int
         The turns that lead to it: 0 to the lower part, 1 to the upper.
     """

@@ -48,10 +48,10 @@ class Linkage(Plain):
     kind : {"measured", "upper bound"}
         Whether the true links were known.
     nearest : Rate or None
-        Share of originals whose own record is among the nearest ones, before the guess inside the tie.
+        Share of originals whose own record is among the nearest ones, before the guess among ties.
     bound : float or None
-        What nobody who knows keys and nothing else can exceed, however records are matched: classes of equal
-        records over originals. Proven: of the people of a class each guess is right for one, on average.
+        Upper limit on the rate of any intruder who knows only keys: classes of equal records over originals.
+        Proof: among the people of a class, each guess is right for one on average.
     """
 
     rate: Rate
@@ -96,12 +96,12 @@ def record_linkage(
     released_X : array, shape (m, d)
         Released records in the same encoding.
     truth : array of int, shape (n,), optional
-        Row of ``released_X`` that belongs to each original; -1 where it has none.
+        Row of ``released_X`` that belongs to each original; -1 if there is none.
     classes : Classes, optional
-        Classes of released records that are equal, where they are known already.
+        Classes of equal released records, if known.
     matcher : Matcher, optional
-        Matches records that publish sets of values, see `voronym.evaluate.matching`; points are then looked
-        at among those that fit.
+        Matches records that publish sets of values, see `voronym.evaluate.matching`; points are then compared
+        among fitting records.
     targets : int
         Originals to attack at most; more are sampled without replacement.
     confidence : float
@@ -178,15 +178,15 @@ def link(
     own : array of int, shape (t,), optional
         The released row of each target, or -1.
     ctx : Context
-        Of the work.
+        Time limit, progress and requests to stop.
     classes : Classes, optional
-        Classes of released records that are equal, where they are known already.
+        Classes of equal released records, if known.
 
     Returns
     -------
     credit, near, classes
-        One over the number of records that are nearest; whether the own one is among them (False where it is
-        not known); and the classes of equal released records.
+        One over the number of nearest records; whether the person's own record is among them (False if
+        unknown); and the classes of equal released records.
     """
     groups = _classes(Y) if classes is None else classes
     search, block = _search(Y[groups.first], X)
@@ -292,8 +292,8 @@ class Interval(Plain):
     sd : Rate
         SDID: share of originals within ``percent`` of a standard deviation of their released value.
     rank : Rate
-        RID: share of originals inside the interval of released values whose ranks are within ``percent`` of
-        the number of records.
+        RID: share of originals inside the interval of released values with ranks within ``percent`` of the
+        number of records.
     """
 
     column: str

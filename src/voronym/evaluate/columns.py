@@ -43,8 +43,8 @@ class ColumnChange(Plain):
     categories_before, categories_after, categories_lost, categories_new : int or None
         Numbers of distinct categories, missing aside.
     categories_merged : int or None
-        Categories that are published only in texts that stand for several, such as 08***; None where there
-        are no such texts.
+        Categories that are published only within texts for several values, such as 08***; None without such
+        texts.
     """
 
     name: str
@@ -185,7 +185,7 @@ class Correlation(Plain):
     names : tuple of str
         The columns.
     before, after : tuple of tuples of float or None
-        The matrices; None where a column is constant or too few rows have both values.
+        The matrices; None if a column is constant or too few rows have both values.
     max_change, mean_change : float or None
         Largest and mean absolute difference over the pairs that both tables have.
     """

@@ -51,17 +51,17 @@ class Disclosed:
     groups, people : int
         Groups with a single value, and the people in them.
     share : float
-        Of all people.
+        Share of all people.
     chance : float
         Share to expect if the same values were dealt out to the same groups at random.
     usual : float
-        Share of the most frequent value: how often somebody is right who knows only the table's counts.
+        Share of the most frequent value: the success rate of a guess from the table's counts alone.
     before : float or None
-        Share of people whose value was certain from their original keys; None where these are not known.
+        Share of people whose value was certain from their original keys; None if unknown.
     several : bool
         Whether people with several rows were counted; else every row counts as a person.
     width : float
-        How far apart values may lie that count as the same: 0 but for numbers with many different values.
+        Distance within which values count as equal; 0 except for numbers with many distinct values.
     """
 
     column: str
@@ -127,7 +127,7 @@ def certain(
     Parameters
     ----------
     name : str
-        Of the column.
+        Name of the column.
     column : polars Series
         Its values in each row.
     labels : array
@@ -135,7 +135,7 @@ def certain(
     persons : array, optional
         The person of each row, where people have several.
     width : float, optional
-        How far apart values may lie that count as the same. By default `width_of` says it.
+        Distance within which values count as equal; by default from `width_of`.
     """
     near = width_of(column) if width is None else width
     values = _comparable(column, near)

@@ -35,7 +35,7 @@ class Operating:
         Whether rows were known to correspond. Otherwise the distortion is the variance that is gone, which
         is the error where every class publishes its mean.
     risk, corrected : float
-        What its classes tell about the column in this table, and in the population, in nats.
+        Information of its classes about the column in this table, and in the population, in nats.
     proven, reached : float
         The least risk at this distortion is no less than ``proven``, and no greater than ``reached``.
     """

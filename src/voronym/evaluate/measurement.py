@@ -30,7 +30,7 @@ class Measurement(Plain):
     risk : Risk
         Sizes of classes, and the risks that follow from them.
     population_risk : PopulationRisk or None
-        The success in the population of an intruder who does not know who is in the table.
+        The success, in the population, of an intruder who does not know who is in the table.
     suda : Suda or None
         Records that few keys single out.
     original_risk : Risk or None

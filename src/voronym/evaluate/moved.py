@@ -33,19 +33,19 @@ class KeyChange(Plain):
     records : int
         Records that are published.
     kept : int
-        Those whose published value is the original one, a gap that was one included.
+        Records whose published value is the original one, including unchanged gaps.
     gone : int
-        Those whose value was there and is missing now.
+        Records whose value was blanked.
     coarser : int
-        Those with a text in place of a number or date, such as a range; and with a category that no original
+        Records with a text in place of a number or date, such as a range, or with a category that no original
         has, such as a code with stars or a level of a hierarchy.
     moved : int
-        Those with another number or date, or another level of an order.
+        Records with another number or date, or another level of an order.
     distance : float or None
-        How far these moved on average, in the column's own unit: days for dates, levels for an order. None
-        for categories, and where none moved.
+        Mean distance of the moved records, in the column's unit: days for dates, levels for an order. None
+        for categories, and if none moved.
     farthest : float or None
-        How far at most.
+        Largest distance.
     """
 
     key: str

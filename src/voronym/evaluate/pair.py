@@ -113,9 +113,9 @@ def make_pair(
     schema : Schema
         Roles and kinds of the original's columns.
     hierarchies : mapping, optional
-        By column, what `voronym.Hierarchy.of` takes: its names stand for the values below them.
+        For each column, an argument of `voronym.Hierarchy.of`; its names stand for the values below them.
     conformed : bool
-        Whether the kinds of the schema are in both tables already: those of a run are.
+        Whether both tables already have the kinds of the schema, as in a run.
 
     Raises
     ------

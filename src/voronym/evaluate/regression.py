@@ -95,7 +95,7 @@ def regressions(
     Parameters
     ----------
     before, after : Table
-        The same rows, as they were and as they are published.
+        The same rows, original and published.
     weights : tuple of arrays
         Theirs.
     without : str

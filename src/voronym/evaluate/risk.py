@@ -163,9 +163,9 @@ def risk(
     population : DataFrame, optional
         A table of the whole population with the same key columns. Adds the journalist risk.
     units : Units, optional
-        Who is behind the rows. Then sizes of classes are numbers of people, or of households.
+        The people or households behind the rows; sizes of classes then count these.
     classes : Classes, optional
-        The records that share all these keys, where they were counted before.
+        The records that share all these keys, if already counted.
 
     Returns
     -------

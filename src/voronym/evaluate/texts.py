@@ -23,7 +23,7 @@ def rewritten(
     Parameters
     ----------
     original, released : narwhals DataFrame
-        As `voronym.read` gave them; of other tables nothing is known.
+        Tables from `voronym.read`; the texts of other tables are unknown.
     names : names
         The columns that were to be kept.
     """

@@ -155,7 +155,7 @@ def plane(
     X : array, shape (n, d)
         The encoded keys.
     column : str, optional
-        The confidential column; needed where there are several.
+        The confidential column; required if there are several.
     ctx : Context, optional
         Hears how far the work is and may stop it.
     rules : bool
@@ -164,7 +164,7 @@ def plane(
     Returns
     -------
     Plane
-        In O(n log n + 48 n d), and some seconds at most for the randomised rules.
+        Takes O(n log n + 48 n d), and at most some seconds for the randomised rules.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Atoms:
     low, high : array, shape (atoms,)
         Ends.
     texts : sequence of pairs of str
-        Ends as texts; None where an outer end is not told.
+        Ends as texts; None for an unpublished outer end.
     """
 
     codes: Ints

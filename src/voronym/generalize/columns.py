@@ -44,9 +44,9 @@ class RangeColumn(ABC):
     name : str
         The column.
     codes : array of int, shape (n,)
-        The code of each record; missing is a code of its own.
+        The code of each record; missing has its own code.
     table : array, shape (levels, codes)
-        What kernels read: see `voronym._kernels.ranges`.
+        The table for kernels: see `voronym._kernels.ranges`.
     """
 
     name: str
@@ -295,9 +295,9 @@ def range_columns(
     ways : mapping
         From keys to "interval" or "hierarchy".
     k : int
-        People whose values an end, or a name in a list, may be of, at least.
+        Smallest number of people behind an end of a range, or behind a name in a list.
     hierarchies : mapping, optional
-        From columns to what `Hierarchy.of` takes.
+        For each column, an argument of `Hierarchy.of`.
     widths : mapping, optional
         Widths of bins, see `voronym.generalize.atoms.atoms_of`.
     exact : bool

@@ -32,7 +32,7 @@ def labels(
     days : bool
         Whether they are dates.
     digits : int or None
-        Decimals that the values have; None where they are not known.
+        Number of decimals of the values; None if unknown.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def read_ranges(
     times : bool
         Whether ranges are of dates or times.
     original, released : Source, optional
-        The files of both tables, where they are known.
+        The files of both tables, if known.
     """
     for form in _forms(texts, times, original, released):
         made = texts if form is None else plain_texts(texts, form)

@@ -43,9 +43,9 @@ class RangeKeys(Keys):
     table : Table
         The records.
     choices : ReleaseChoices
-        How keys are published, and what counts how much.
+        The ways to publish keys, and their importance.
     k : int
-        People whose values an end may be of, at least.
+        Smallest number of people behind an end of a range.
     """
 
     table: Table

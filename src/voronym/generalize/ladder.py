@@ -30,7 +30,7 @@ class Ladder:
     name : str
         The column.
     codes : array of int, shape (levels, n)
-        What each record is at each level.
+        The code of each record at each level.
     labels : sequence of sequences
         Their texts, by level and code; None is missing.
     penalty : array, shape (levels, n)

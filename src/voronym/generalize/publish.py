@@ -78,11 +78,11 @@ def published_ranges(
     part : Partition
         The groups.
     published : Published
-        What the groups publish by default.
+        The default published values of the groups.
     choices : ReleaseChoices
-        How each key is published.
+        The way to publish each key.
     k : int
-        The least size of a group, and of those whom an end of an interval may be of.
+        The smallest size of a group, and the smallest number of people behind an end of an interval.
     """
     chosen = ways_of(choices, table.keys)
     middle = [name for name, way in chosen.items() if way == "median"]

@@ -37,7 +37,7 @@ class ValueSets:
     values : list
         The distinct original values, in their order.
     member : array of bool, shape (texts, values)
-        Which values a text may stand for; none where it is not understood.
+        Which values a text may stand for; none if the text is not understood.
     """
 
     texts: list[str]
@@ -106,7 +106,7 @@ def sets_of_texts(
     values, counts
         The distinct original values, and how many records have each.
     tree : Hierarchy, optional
-        Of the column: its names stand for the values below them.
+        Hierarchy of the column; its names stand for the values below them.
     order : sequence of str, optional
         The levels of an ordinal column, for ranges of them.
 

@@ -16,7 +16,7 @@ class Tally:
     codes : array of int, shape (n,)
         The value of each record, 0 to ``size`` - 1.
     size : int
-        How many values there are.
+        Number of values.
     whose : array of int, shape (n,), optional
         The household, or person, of each record; by default each is another's.
 

@@ -53,7 +53,7 @@ class Booking:
     frame : narwhals DataFrame
         The table as it came, identifiers included.
     schema : Schema
-        Of the table.
+        Schema of the table.
     declared : sequence of str
         The identifiers that somebody named.
     strangers : bool
@@ -174,9 +174,9 @@ class Booking:
         part : Partition
             The groups of the rows.
         k : int
-            What the release promises.
+            The promised k.
         share : float
-            The largest share of the people who may wait.
+            The largest share of people who may wait.
         homes : array of int, optional
             The household of each row.
         """
@@ -237,8 +237,7 @@ class Booking:
         first : array of int
             A row of each of them.
         facts : mapping
-            How the release publishes (see `facts_of`): what groups have published is not published in
-            another way.
+            Settings of publishing (see `facts_of`); they must not change for kept groups.
         """
         self.people = self.rows[first]
         if len(np.unique(self.people)) < len(self.people):
@@ -267,11 +266,11 @@ class Booking:
         records : Records
             The people.
         apart : array of int
-            In which releases they were, as from `meet`.
+            A number for each person's earlier releases, from `meet`.
         k, ctx, policy, divide
             As for `advance`.
         obey : callable, optional
-            Makes the groups of a round obey what else is asked of them.
+            Makes the groups of a round meet further demands.
         """
         number = self.ledger.next_group
         retire = policy.dissolved == "retire"
@@ -320,7 +319,7 @@ class Booking:
         frame : narwhals DataFrame
             Their keys, as they are published.
         k : int
-            What the release promises.
+            The promised k.
         about : mapping
             Keys, columns, steps and method, and how the release publishes.
         homes : array of int, optional

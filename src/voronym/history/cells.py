@@ -41,13 +41,14 @@ class Cell:
     Parameters
     ----------
     step, column : str
-        What computed it, and of which column.
+        The step that computed it, and the column.
     value : float
-        What was published.
+        The published figure.
     people : array
-        Fingerprints of those over whom it was computed, ascending.
+        Fingerprints of the people in the figure, ascending.
     ordinary : array of bool
-        Who of them is about as far from the end of the tail as the others: between a fifth and twice.
+        Whether each person's distance from the end of the tail is ordinary: between a fifth and twice the
+        median.
     """
 
     step: str

@@ -22,21 +22,21 @@ class Standing:
     Parameters
     ----------
     people : int
-        How many are in the release.
+        Number of people in the release.
     known : int
-        How many of them were in an earlier one.
+        Number of them who were in an earlier release.
     k : int
-        The least number that is asked for.
+        The required smallest number.
     smallest : int
         The smallest number of people with the same group history.
     below : int
-        For how many people that is less than k.
+        Number of people for whom it is below k.
     recognised_smallest, recognised_below : int
         The same if histories do not end with a group: for an intruder who recognises the rows of a person in
         two releases by values that do not change.
     leavers_below : int
-        People of the release before who are not in this one, and are fewer than k of one history: what is
-        lacking now was theirs.
+        Number of people of the previous release who left, with fewer than k leavers of one history: a missing
+        row would be theirs.
     """
 
     people: int
@@ -75,9 +75,9 @@ def presence(rows: Ints, changed: NDArray[np.bool_] | None = None) -> Ints:
     Parameters
     ----------
     rows : array of int, shape (n, releases)
-        As from `histories`.
+        The result of `histories`.
     changed : array of bool, shape (n, releases or more), optional
-        In which releases somebody's values were others than before: these people are apart, too.
+        Whether each person's values changed in each release; these people are kept apart, too.
     """
     inside = (rows >= 0).astype(np.int64)
     kind = alike(inside if changed is None else np.column_stack([inside, changed]))
@@ -110,11 +110,11 @@ def standing(
     start : array of int, shape (n,)
         The number of the release with which the history of each begins; 0 for this one.
     k : int
-        What is asked for.
+        The required k.
     homes : array of int, shape (n,), optional
         The household of each: then k counts households.
     changed : array of bool, shape (n, entries + 1), optional
-        In which releases their values were others than before, where that counts.
+        Whether each person's values changed in each release; None if that does not count.
     """
     before = histories(entries, people)
     known = (before >= 0).any(axis=1)
@@ -169,14 +169,15 @@ def leavers(entries: Sequence[Entry], people: Prints, k: int, *, ever: bool = Fa
     people : array
         Fingerprints of the people of the release that comes now.
     k : int
-        What is asked for.
+        The required k.
     ever : bool
-        Also count who left before the last release, where somebody of their groups is in this one.
+        Whether to count people who left before the last release, too, if members of their groups are in this
+        one.
 
     Returns
     -------
     array of bool
-        Of everybody who was published once, in the order of their fingerprints.
+        For everybody who was ever published, in the order of their fingerprints.
     """
     everybody = np.unique(np.concatenate([entry.people[entry.groups >= 0] for entry in entries]))
     rows = histories(entries, everybody)

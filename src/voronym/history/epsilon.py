@@ -35,7 +35,7 @@ class Limit:
     Parameters
     ----------
     epsilon, delta : float
-        With a δ costs are added up as ρ where that is less.
+        With a δ, costs are added up as ρ if that is less.
     """
 
     epsilon: float
@@ -94,7 +94,7 @@ def check_spending(ledger: Ledger, entries: Sequence[Entry], rows: Prints, cost:
     Parameters
     ----------
     ledger : Ledger
-        With or without a budget.
+        The ledger, with or without a budget.
     entries : sequence of Entry
         The releases before.
     rows : array

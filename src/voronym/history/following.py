@@ -59,16 +59,16 @@ def follow(
     table : Table
         The records, row by row as the booking knows their people.
     booking : Booking
-        What the ledger knows of them.
+        The ledger's knowledge of the people.
     ctx : Context
-        Of the grouping.
+        Context of the grouping.
     choices, options, k, models
         As for `voronym.methods.grouped.mask_by_groups`.
 
     Returns
     -------
     table, rows, kept
-        The table of those who are published; their rows in the given one; their groups.
+        The table of published people; their rows in the given table; their groups.
     """
     if choices.strata:
         check_strata(table, choices.strata)

@@ -39,9 +39,9 @@ def put_back(frame: Frame, rows: Mapping[int, Sequence[Any]], numbers: NDArray[n
     Parameters
     ----------
     frame : narwhals DataFrame
-        What groups would publish, one row each.
+        The new published values of groups, one row each.
     rows : mapping
-        What some of them have published, by their numbers.
+        The earlier published values of some groups, by number.
     numbers : array of int
         The number of the group in each row.
     """

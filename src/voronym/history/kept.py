@@ -116,11 +116,11 @@ def last_groups(entries: Sequence[Entry], people: Prints, number: int, *, retire
     entries : sequence of Entry
         The releases before.
     people : array
-        Fingerprints of those whom groups are made of.
+        Fingerprints of the grouped people.
     number : int
         The first number that no group has had.
     retire : bool
-        Whether those who do not come back are not published again; otherwise they join new groups.
+        Whether people without a group are never published again; otherwise they join new groups.
     """
     group = np.full(len(people), -1, np.int64)
     waited = np.zeros(len(people), np.int64)

@@ -34,7 +34,7 @@ def recognise(
     entries : sequence of Entry
         The releases before.
     rows, loose : array
-        The fingerprint of the person of each row, and that of their name without its spelling.
+        The fingerprint of each row's person, and the fingerprint that ignores spelling.
     named_by : sequence of str
         The columns that name people.
     strangers : bool

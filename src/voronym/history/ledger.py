@@ -54,25 +54,25 @@ class Entry:
     k : int
         The least size of a group.
     about : mapping
-        Keys, columns, the columns that told people apart, method; what became of groups.
+        Keys, columns, identifying columns, method, and figures about groups.
     people : array, shape (n,)
-        Fingerprints, ascending; of people who waited, too.
+        Fingerprints, ascending, including people who waited.
     groups : array of int, shape (n,)
         The group of each; -1 for people who waited, -2 for people who were left out.
     begun : array of int, shape (n,)
         The number of the release with which the history of each began.
     waited : array of int, shape (n,)
-        For how many releases each has been waiting.
+        Number of releases for which each has been waiting.
     published : mapping
-        What the groups published, by key: values that are in the release.
+        The published values of groups, by key, which are also in the release.
     loose : array, shape (n,), optional
         Fingerprints that other spellings of a name share.
     marks : array of uint16, shape (n, columns), optional
-        Marks of what each had in every column, by which a change is seen (see `voronym.history.marks`);
+        Marks of each person's value in every column, which show changes (see `voronym.history.marks`);
         ``about["marked"]`` names the columns.
     cells : array of bool, shape (n, 2 figures + 1), optional
-        For each figure of a column (``about["cells"]``), the people in it, and those of ordinary size there;
-        last, the people whose weight is nearly all of that of some k people of their group.
+        For each figure of a column (``about["cells"]``), the people in it, and the ordinary ones among them;
+        last, the people who dominate some k people of their group.
     """
 
     number: int
@@ -211,7 +211,7 @@ class Ledger:
         Parameters
         ----------
         entry : Entry
-            Without a number yet: ``begun`` is 0 for people whose history begins with it.
+            An entry without a number; ``begun`` is 0 for people whose history begins with it.
         path, sha256
             The file, so that an entry of a killed process can be confirmed or removed later.
         expect : int

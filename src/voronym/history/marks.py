@@ -100,7 +100,7 @@ def changes(
     Returns
     -------
     array of bool, shape (n, releases)
-        The last column is the release that comes now. False where somebody was not in a release.
+        The last column is the present release. False for people who were not in a release.
     """
     out = np.zeros((len(people), len(entries) + 1), bool)
     last: dict[str, tuple[NDArray[np.bool_], Marks]] = {}
@@ -147,7 +147,7 @@ def moved(
     names, marks
         The columns that are marked now, and their marks.
     columns : sequence of str
-        Those that are compared.
+        The columns to compare.
     first : bool
         Compare with the first release of each person alone.
     """

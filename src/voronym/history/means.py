@@ -55,7 +55,7 @@ def heavy_people(
     people, groups : array
         Fingerprints, ascending, and their groups; -1 and less for people in no group.
     k : int
-        What the release promises.
+        The promised k.
     """
     out = np.zeros(len(people), bool)
     inside = groups >= 0
@@ -77,13 +77,13 @@ def check_means(
     entries : sequence of Entry
         The earlier releases.
     people, groups : array
-        Fingerprints of those who are released, ascending, and their groups.
+        Fingerprints of the released people, ascending, and their groups.
     k : int
         The most that the release or an earlier one promises.
     changed : array of bool
-        Whose keys or weight are others than in an earlier release.
+        Whether each person's keys or weight differ from an earlier release.
     dominant : array of bool
-        Who is heavy.
+        Whether each person is heavy.
     """
     _, at = np.unique(groups, return_inverse=True)
     many = np.bincount(at, changed)

@@ -38,7 +38,7 @@ def naming_columns(
     Parameters
     ----------
     schema : Schema
-        Of the table.
+        Schema of the table.
     frame : narwhals DataFrame
         The table as it came, identifiers included.
     declared : sequence of str

@@ -26,11 +26,11 @@ class Made:
     part : Partition
         The groups of its rows.
     rows, left, late : array
-        The person of each row that is released; people who are left out; people who wait.
+        The person of each released row; people who are left out; people who wait.
     people : array
-        Those whom groups are made of, in the order of the round.
+        The grouped people, in the order of the round.
     following : Round or None
-        The groups, where they are built on old ones.
+        The groups, if they are based on old ones; otherwise None.
     """
 
     part: Partition
@@ -50,7 +50,7 @@ class Roster:
     people : array
         Fingerprints, ascending.
     groups, start, waited : array of int
-        As in an entry: the group, the release with which the history begins, for how many releases they wait.
+        As in an entry: the group, the release that began the history, the number of releases waited.
     numbers : array of int
         The group of each row that is released.
     """

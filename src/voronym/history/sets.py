@@ -24,8 +24,8 @@ def shared(history: ArrayLike, begun: ArrayLike | None = None, homes: ArrayLike 
     Parameters
     ----------
     history : array of int, shape (n, releases)
-        The group of each person of the last release in every release, from the first to the last; negative
-        where a person was not in a release.
+        The group of each person of the last release in every release, from first to last; negative if the
+        person was not in a release.
     begun : array of int, shape (n,), optional
         The first release that counts for each person; by default all do.
     homes : array of int, shape (n,), optional

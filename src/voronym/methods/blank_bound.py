@@ -130,7 +130,7 @@ def solve_households(
     which, homes, labels : arrays of int, shape (n,)
         The combination of each record, its household, and the class it is in so far.
     ctx : Context
-        Of the work.
+        Time limit, progress and requests to stop.
     exact : bool
         Whether a large table is solved, too, as far as the time allows.
     """
@@ -177,7 +177,7 @@ def _programme(
     Parameters
     ----------
     cost, at, of : arrays, shape (e,)
-        For each pair of a unit and a class: what a record costs there, the unit and the class.
+        For each pair of unit and class: the cost of a record, the unit and the class.
     counts : array of int
         Records of each unit.
     others : array of int

@@ -33,11 +33,11 @@ class Coded:
     Parameters
     ----------
     codes : array of int, shape (n, d)
-        The keys of each record, as numbers; -1 where one is missing.
+        The keys of each record as numbers; -1 for a missing value.
     k : int
         Least number of records that look alike.
     price : array, shape (d,)
-        What a missing value of each column costs.
+        The cost of a blanked value of each column.
     homes : array of int, optional
         The household of each record, which k counts.
     """

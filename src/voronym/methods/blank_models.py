@@ -61,8 +61,8 @@ def obey(
     k : int
         The least size of a class.
     how : str
-        How classes are made to obey: a name of `voronym.privacy.enforce.WAYS`, or "auto", which keeps the
-        way with the cheapest gaps.
+        The way to enforce models: a name of `voronym.privacy.enforce.WAYS`, or "auto", which keeps the way
+        with the cheapest gaps.
     """
     part, asked = Partition(labels, k=k), Requirements(judges)
     if how == "auto":
@@ -106,15 +106,15 @@ def join(codes: Ints, labels: Ints, judges: Sequence[Judge], price: Floats, ctx:
     Parameters
     ----------
     codes : array of int, shape (n, d)
-        The keys of each record, as numbers; -1 where one is missing.
+        The keys of each record as numbers; -1 for a missing value.
     labels : array of int, shape (n,)
         Their classes.
     judges : sequence of Judge
         Which accept the table as one class.
     price : array, shape (d,)
-        What a missing value of each column costs.
+        The cost of a blanked value of each column.
     ctx : Context
-        Of the work.
+        Time limit, progress and requests to stop.
     """
     labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
     first = 0

@@ -38,9 +38,9 @@ def raised(
     homes : array of int, optional
         The household of each record, which k counts.
     price : array, shape (m,)
-        Prices of the combinations to begin with; 0 for those that are common (see `voronym.methods.blanks`).
+        First prices of the combinations; 0 for common ones (see `voronym.methods.blanks`).
     cost : float
-        What the best choice so far costs.
+        The cost of the best choice so far.
     ctx : Context
         Its time limit ends the search for prices, after some steps in any case.
     """

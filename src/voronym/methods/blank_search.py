@@ -42,11 +42,11 @@ def anneal(
     which : array of int, shape (n,)
         The combination of each record.
     homes : array of int, optional
-        The household of each record, which k counts; None where it counts records.
+        The household of each record, which k counts; None if it counts records.
     ctx : Context
         Its time limit is used up by longer searches; without one the result is the same on every machine.
     prove : callable
-        Takes what a choice costs, and returns what any choice costs at least: once that is reached, the
+        Takes the cost of a choice, and returns a lower bound on any choice's cost; when it is reached, the
         search ends.
 
     Returns
@@ -54,7 +54,7 @@ def anneal(
     array of int, shape (n,)
         The class of each record.
     float
-        What any choice costs at least.
+        A lower bound on the cost of any choice.
     """
     begun = now()
     best = _annealed(choices, which, homes, PROPOSALS, MOST, ctx)

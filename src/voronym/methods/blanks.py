@@ -51,18 +51,18 @@ class Choices:
     Parameters
     ----------
     codes : array of int, shape (m, d)
-        The distinct combinations of keys; -1 where a value is missing already, which costs nothing.
+        The distinct combinations of keys; -1 for a value that is already missing, which costs nothing.
     counts : array of int, shape (m,)
         Records with each.
     price : array, shape (d,)
-        What one missing value of a column costs.
+        The cost of one blanked value of a column.
     k : int
         Least number of records in a class.
     row, of, cost : arrays, shape (e,)
-        All pairs of a combination and a class that it can be in, by combination, the cheapest first; and what
-        a record costs there.
+        All pairs of combination and fitting class, by combination, the cheapest first; and the cost of a
+        record there.
     start : array, shape (m + 1,)
-        Where the pairs of each combination begin.
+        First pair of each combination.
     kept : array of int, shape (c,)
         The columns that a class keeps, a bit each. The first class keeps none.
     sample : array of int, shape (c,)
@@ -148,7 +148,7 @@ class Search:
     Parameters
     ----------
     choices : Choices
-        What there is to choose from.
+        The possible choices.
     """
 
     choices: Choices

@@ -53,7 +53,7 @@ class Block:
     method : str
         A method that makes groups.
     options : mapping
-        Those of the method.
+        Options of the method.
     """
 
     columns: tuple[str, ...]

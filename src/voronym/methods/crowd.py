@@ -52,9 +52,9 @@ class Crowd:
     of_row : array, optional
         The record of each row of the original; None where the rows themselves are grouped.
     notes : tuple of str
-        What the keys have to say, and which of them change from row to row of a person.
+        Remarks about the keys, and on keys that change between rows of a person.
     rows : Table, optional
-        The original rows, where they are not what is grouped.
+        The original rows, if people are grouped instead.
     row_keys : Keys, optional
         Their keys in the space.
     """

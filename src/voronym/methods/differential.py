@@ -140,13 +140,13 @@ def mask_private(
     ctx : Context
         Hears how far the work is. Its generator decides nothing that is published: noise is OpenDP's.
     model : DifferentialPrivacy
-        What is promised.
+        The promise.
     options : DifferentialOptions
         The grouping, the bounds and the hierarchies.
     k : int, optional
-        The size of groups; by default what suits the number of rows and columns, and ε.
+        The size of groups; by default it follows from the number of rows and columns, and ε.
     medians : sequence of str
-        Columns of which groups publish medians; categories have none.
+        Columns that publish medians of groups; categories cannot.
     """
     library()
     bounds = public_bounds(table, model, options)
@@ -232,13 +232,13 @@ class Shown:
     Parameters
     ----------
     records : Population
-        All; or as many as a noisy count says.
+        All records, or a noisy number of them.
     budget : Budget
-        What is left.
+        The remaining budget.
     stayed : array of int, optional
         The record behind each row, -1 for nobody; None where all are published, or are elsewhere.
     spent : mapping
-        What the count cost.
+        The cost of the count.
     """
 
     records: Population

@@ -52,11 +52,12 @@ class Kept:
     numbers : array of int, shape (n,)
         The group of each record.
     publish : callable, optional
-        ``(frame, numbers) -> frame``: what groups would publish, one row each, to what they do.
+        ``(frame, numbers) -> frame``: replaces the new published values of groups, one row each, by earlier
+        ones.
     sentence : str
-        What was done.
+        A sentence about the work.
     frame : narwhals DataFrame, optional
-        Of methods that say themselves what groups publish: the keys of each row, of new groups.
+        For methods that decide on published values: the keys of each row, for new groups.
     schema : Schema, optional
         The schema of these, where the method changes kinds.
     """

@@ -54,14 +54,14 @@ def group_households(
     household : array
         The household of each, 0, 1, 2, ...
     method, options
-        How groups are made.
+        The method that makes groups.
     ctx : Context
-        Of this work.
+        Context of this work.
 
     Returns
     -------
     labels : array
-        The group of each member; -1 for those of households that are grouped one by one.
+        The group of each member; -1 for households that are grouped member by member.
     rest : array
         The households of these.
     """

@@ -62,13 +62,13 @@ class Lattice:
     k : int
         Least size of a class.
     judges : sequence of Judge
-        What classes must obey beyond k.
+        Demands on classes in addition to k.
     limit : int
         Records that may be suppressed.
     weights : array
-        Of the columns.
+        Weights of the columns.
     units : Units, optional
-        Who is behind the rows: k counts people or households.
+        The people or households behind the rows, which k counts.
     """
 
     columns: Sequence[Ladder]

@@ -48,16 +48,16 @@ class Left:
     Parameters
     ----------
     kept : array of bool, shape (n,)
-        Who stays in.
+        Whether each record stays in.
     before, after : float
         Information loss of trial groups in percent of the variance of all records: of all, and of those kept.
     least : float
         Lower bound on the loss of the remaining groups for any choice of records left out, in the same
         percent.
     strata : int
-        Strata, at most the same share of each of which is left out; 0 without strata.
+        Number of strata, each with at most the same share left out; 0 without strata.
     again : int
-        How many of them were left out of an earlier release, and stay out.
+        Number of them who were left out of an earlier release, and stay out.
     of_row : array of int, optional
         The person of each row of the table, where several rows are of one: then people are left out, each
         with all rows.
@@ -122,13 +122,13 @@ def leave_out(
     share : float
         The most that may be left out, from 0 to 1.
     ctx : Context
-        Of the search.
+        Context of the search.
     strata : array of int, optional
         The stratum of each record, which groups do not cross: at most the share of each is left out.
     may, out : arrays of bool, optional
-        Who may be left out, everybody by default; and who has to be, nobody by default.
+        Whether each record may be left out (default: all), and whether it must be (default: none).
     most : sequence of int, optional
-        How many may be left out of each stratum, instead of the share of each.
+        Largest number of records left out of each stratum, instead of the share.
     """
     n, total = problem.n, problem.total
     parts = [np.arange(n)] if strata is None else [np.flatnonzero(strata == s) for s in np.unique(strata)]

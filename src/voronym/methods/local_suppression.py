@@ -55,7 +55,7 @@ class Gaps:
     kept : array of bool, shape (n, d)
         Which of its keys are published.
     cost, least : float
-        The price of all values that were made missing, and what any choice costs at least.
+        The price of all blanked values, and a lower bound for any choice.
     """
 
     labels: Ints
@@ -92,13 +92,13 @@ def suppress_locally(
     Parameters
     ----------
     codes : array of int, shape (n, d)
-        The keys of each record, as numbers; -1 where one is missing already.
+        The keys of each record as numbers; -1 for a value that is already missing.
     k : int
         Least number of records that look alike.
     ctx : Context
-        Of the work. With a time limit the search goes on until it is over.
+        Context of the work. With a time limit the search continues until it ends.
     price : sequence of float, optional
-        What a missing value of each column costs; 1 by default.
+        The cost of a blanked value of each column; 1 by default.
     solve : bool
         Whether small tables are solved by an integer programme after the search.
     exact : bool
@@ -106,12 +106,12 @@ def suppress_locally(
     homes : array of int, optional
         The household of each record: then k counts households.
     judges : sequence of Judge
-        What classes must obey beyond k.
+        Demands on classes in addition to k.
     enforce : str
-        How they are made to obey: see `blank_models.obey`.
+        The way to enforce them: see `blank_models.obey`.
     lots : Generator, optional
-        Draws which of several equal records gets a gap, and where records of equal cost go: by default from
-        the system, so that nobody who has the program and the seed draws the same.
+        Chooses among equal records the one with a gap, and among classes of equal cost. By default the
+        system's generator, so that nobody can repeat the draw.
 
     Returns
     -------

@@ -68,13 +68,13 @@ def mask(
     ctx : Context
         Its deadline, generator and progress are those of the whole work.
     choices : ReleaseChoices
-        Those of the recipe.
+        Choices of the recipe.
     options : Options
-        Those of the method.
+        Options of the method.
     k : int
-        The least size of a group; 1 where none is asked for.
+        The smallest size of a group; 1 without a requirement.
     models : sequence of Model
-        What the release must hold.
+        Models that the release must satisfy.
     kept : Kept, optional
         Groups that are given: then none are made.
     """

@@ -39,9 +39,9 @@ def membership(
     table : Table
         The originals.
     model : DifferentialPrivacy
-        What was promised.
+        The promise.
     options : DifferentialOptions
-        How groups were made.
+        The settings of the groups.
     k : int, optional
         Their size.
     """

@@ -42,7 +42,7 @@ def published_points(table: Table, keys: Keys, choices: ReleaseChoices) -> Publi
     keys : Keys
         Their keys in the space.
     choices : ReleaseChoices
-        How each key is published.
+        The way to publish each key.
     """
     if isinstance(keys, Weighed) and keys.weights is None:
         plain, points = keys.plain, keys.records.points

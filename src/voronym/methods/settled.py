@@ -51,11 +51,11 @@ def groups_of(
     equal : array of int, shape (n,)
         The class of equal records of each.
     ctx : Context
-        Of the whole grouping.
+        Context of the whole grouping.
     divide : callable
-        ``(problem, ctx) -> groups, and what was proven about their loss``.
+        ``(problem, ctx) -> groups, and a proven bound on their loss``.
     loss : callable
-        What groups lose, to compare them.
+        Loss of groups, for comparing them.
     """
     if (whole := equal_groups(equal, problem.k)) is not None:
         return whole, None

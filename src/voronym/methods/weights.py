@@ -42,16 +42,16 @@ def publish_weights(
     table : Table
         The originals.
     frame : narwhals DataFrame
-        What is published so far, row by row as the originals.
+        The published table so far, in the order of the originals.
     choices : ReleaseChoices
-        Which column has the weights, and what is published of it.
+        The column of weights, and the way to publish it.
     k : int
         Least size of a group.
 
     Returns
     -------
     frame, averaged, log, notes
-        The table; the column, where it was averaged; what was done; what the data holder should know.
+        The table; the column if it was averaged; sentences about the work; remarks for the data holder.
     """
     name = choices.weights
     if name is None:

@@ -51,8 +51,8 @@ def microaggregate(
     space : Space, optional
         The cost between records; Euclidean by default.
     weights : array, shape (n,), optional
-        How much each record counts in the means and in the loss, above 0; k still counts records. A method
-        that cannot use them names those that can.
+        Weight of each record in means and loss, above 0; k still counts records. A method that cannot use
+        weights names the methods that can.
     time_limit : float, optional
         Seconds for the whole call, for methods that search (see `voronym.algorithms`). Without one, the same
         seed gives the same partition on every machine.

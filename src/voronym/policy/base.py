@@ -47,23 +47,23 @@ class Item(Plain):
     demand : str
         Its name, such as "risk".
     says : str
-        What is demanded, in words.
+        The demand, in words.
     source : str
         The paragraph of the text behind the policy.
     verdict : {"holds", "fails", "open", "person", "nothing"}
-        What became of it.
+        The verdict.
     figure : str
-        What was counted or measured.
+        The count or measurement.
     evidence : str
-        How that was seen.
+        The evidence for it.
     decide : str
-        What no program can decide.
+        The decision left to a person.
     change : str
-        What to change where it fails, or to give where it is open.
+        The change to make if it fails, or the input to give if it is open.
     value, required : float, optional
-        The figure and its limit as numbers, where there are some.
+        The figure and its limit as numbers, if there are any.
     line : int
-        Where the demand stands in the file of the policy.
+        Line of the demand in the policy's file.
     """
 
     section: str
@@ -100,11 +100,11 @@ class Demand(Options):
     Parameters
     ----------
     says : str
-        What is demanded, in words.
+        The demand, in words.
     source : str
         The paragraph of the text behind the policy.
     decide : str
-        What no program can decide about it.
+        The decision about it left to a person.
     """
 
     says: str = option("", "what is demanded, in words", check=text)

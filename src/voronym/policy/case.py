@@ -92,7 +92,7 @@ class Case:
     Parameters
     ----------
     frame : narwhals DataFrame
-        What is or will be published.
+        The table to publish.
     policy : Policy
         The policy to judge by.
     keys, confidential : tuple of str
@@ -102,17 +102,17 @@ class Case:
     original : DataFrame, optional
         The table it was made from, for attacks and losses.
     aligned : array of int, optional
-        The released row of each original, where it is known.
+        The released row of each original, if known.
     proposed : bool
         Whether keys were proposed by the program, and have to be confirmed.
     columns : mapping
-        What else is known about columns: see `voronym.measure`.
+        Further facts about columns: see `voronym.measure`.
     population : DataFrame, optional
         A table of the whole population, for the risk in it.
     counted : Counted, optional
         The cells of a table of many files; ``frame`` is then a sample of its rows.
     findings : tuple of Finding
-        What was measured over all files.
+        Measurements over all files.
     """
 
     frame: nw.DataFrame[Any]

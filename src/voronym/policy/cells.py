@@ -46,16 +46,16 @@ class Cell:
     Parameters
     ----------
     sort : {"gone", "number", "date", "code", "text"}
-        Whether it is suppressed or missing, a number or range of numbers, a date or range of dates, a code of
-        which some signs are masked, or any other text.
+        Whether it is suppressed or missing, a number or range of numbers, a date or range of dates, a code
+        with masked characters, or any other text.
     low, high : float or date, optional
-        The ends of a number or a date; equal for a single one. None is an end that is not told.
+        The ends of a number or a date; equal for a single one. None is an open end.
     excludes : bool
         Whether the upper end is not part of the range: ``[20, 40[``.
     fine : {"year", "month", "day"}
-        How fine a date is written.
+        The precision of a date.
     text : str
-        As it stands in the table; of a code, what is not masked.
+        The text in the table; for a code, its unmasked part.
     """
 
     sort: Sort

@@ -40,9 +40,9 @@ class Completed:
     Parameters
     ----------
     request : Request
-        With all choices.
+        The request with all choices.
     added : tuple of Added
-        What nobody had chosen.
+        The added choices.
     """
 
     request: Request
@@ -60,13 +60,13 @@ class Draft:
     Parameters
     ----------
     request : Request
-        What somebody asked for.
+        The user's request.
     policy : Policy
-        What demands.
+        The policy.
     facts : Facts
         Tables that the policy needs.
     seen : mapping
-        What each column of the original holds.
+        The recognised content of each column of the original.
     proposal : Proposal
         Roles and kinds that voronym proposes.
     """
@@ -269,18 +269,18 @@ def complete(request: Request, frame: Any, policy: Policy, facts: Facts) -> Comp
     Parameters
     ----------
     request : Request
-        What somebody asked for.
+        The user's request.
     frame : DataFrame or Counted
-        The original table, or what was counted in its many files.
+        The original table, or counts over its files.
     policy : Policy
-        What demands.
+        The policy.
     facts : Facts
         Tables that the policy needs.
 
     Raises
     ------
     GuaranteeError
-        Something that was asked for breaks a demand; the message says what to change.
+        A choice of the user breaks a demand; the message names the change.
     """
     counted = frame if isinstance(frame, Counted) else None
     table: nw.DataFrame[Any] = as_frame(frame if counted is None else counted.sample)

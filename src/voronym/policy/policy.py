@@ -42,15 +42,15 @@ class Policy:
     source : str
         The text that it puts into demands.
     note : str
-        That it is no legal advice.
+        The statement that it is no legal advice.
     demands : tuple of Demand
-        In the order of the sections.
+        The demands, in the order of the sections.
     source_date, link, summary :
-        Of the text: its date, its address, its subject.
+        Date, address and subject of the guidance.
     facts : mapping
         Tables that it needs, by name, in words: which one to give.
     recognise : mapping
-        What columns hold, where their names do not say it.
+        The content of columns that their names do not reveal.
     """
 
     name: str

@@ -132,9 +132,9 @@ class Seen:
     name : str
         The column.
     what : str, optional
-        A word of `WHAT`; None where nothing was recognised.
+        A word of `WHAT`; None if nothing was recognised.
     why : str
-        By its name, by its cells, or because somebody says so.
+        By its name, by its cells, or as declared.
     cells : tuple of Held
         Its distinct cells with their counts.
     """
@@ -158,7 +158,7 @@ def recognise(frame: Any, given: Mapping[str, str] | None = None) -> dict[str, S
     frame : DataFrame
         pandas, Polars, PyArrow or narwhals.
     given : mapping, optional
-        What somebody says of columns, by a word of `WHAT`, or "none".
+        The declared content of columns: a word of `WHAT`, or "none".
 
     Examples
     --------

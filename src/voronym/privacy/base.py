@@ -29,7 +29,7 @@ class Finding:
     model : str
         Name of the model, such as "k-anonymity".
     value : float
-        What was measured.
+        The measured value.
     required : float or None
         The requirement; None if the model only measured.
     holds : bool

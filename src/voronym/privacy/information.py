@@ -42,11 +42,11 @@ class Estimate:
         the logarithm of the number of levels. Right to the first order in 1/n; too little where classes
         hold a few records only.
     chance : float
-        The expected plug-in value if the same confidential values were dealt out to the same classes at
-        random: what smallness of the classes alone shows.
+        The expected plug-in value if the confidential values were assigned to the classes at random: the
+        effect of small classes alone.
     excess : float
-        ``plug_in - chance``, at least 0. Right where keys and W are independent; too low where they are not,
-        since the bias is smaller then.
+        ``plug_in - chance``, at least 0. Unbiased if keys and W are independent; otherwise too low, because
+        the bias is smaller then.
     low, high : float
         Confidence interval for the population that the records were drawn from. One correction takes too
         little away and the other too much, so the interval reaches from the lesser less z standard errors to
@@ -59,7 +59,7 @@ class Estimate:
     confidence : float
         Coverage of the interval.
     entropy : float
-        H(W) of the counts: the most that this table could tell.
+        H(W) of the counts: the largest possible information in this table.
     """
 
     plug_in: float

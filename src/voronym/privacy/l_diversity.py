@@ -56,7 +56,7 @@ class LDiversity(ConfidentialModel):
     Parameters
     ----------
     l : float or None
-        How many values. A whole number of 2 or more, or any number above 1 for ``entropy``. None only
+        Number of values. A whole number of 2 or more, or any number above 1 for ``entropy``. None only
         measures.
     kind : {"distinct", "entropy", "recursive"}
         ``distinct``: at least l different values, the same as p-sensitivity. ``entropy``: exp(H) >= l, where

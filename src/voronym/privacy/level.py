@@ -32,7 +32,7 @@ class Levels:
     Parameters
     ----------
     column : str
-        Name of the column; several, joined by " x ", where levels are those of several columns together.
+        Name of the column; for levels of several columns, their names joined by " x ".
     codes : (n,) int64 array
         The level of each record. Every level occurs.
     ordered : bool
@@ -40,10 +40,10 @@ class Levels:
     values : tuple
         The value behind each level, None for missing. Values of persons: never printed.
     how : str
-        How values became levels.
+        The conversion of values to levels.
     total : array, shape (m,), optional
-        How many records of the whole data set have each level, where these records are a part of it; then
-        a level may be there that none of them has.
+        Number of records of the whole data set with each level, if these records are a part of it; some
+        levels may then not occur.
     """
 
     column: str

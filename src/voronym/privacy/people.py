@@ -125,9 +125,9 @@ def of_people(judge: Judge, owner: Ints, *, knows: bool) -> Judge:
     Parameters
     ----------
     judge : Judge
-        Of the pairs that `pairs` made.
+        Judge of the pairs made by `pairs`.
     owner : array
-        Whose they are, in ascending order, everybody at least once.
+        The person of each pair, in ascending order, everybody at least once.
     knows : bool
         Whether a value that all people of a cell have makes it one of a single value.
     """

@@ -24,7 +24,7 @@ def verdict(findings: Sequence[Finding]) -> Finding:
     Parameters
     ----------
     findings : sequence of Finding
-        Of one model, in parts that share no class.
+        Findings of one model, in parts that share no class.
 
     Examples
     --------

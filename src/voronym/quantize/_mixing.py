@@ -30,9 +30,8 @@ def mixed(
     Parameters
     ----------
     slack, rng : float, Generator
-        Where the first is above 0, the second way is also taken where it costs a little more: a number drawn
-        for each part, on the average this multiple of the mean cost of a cell. So a search gets away from
-        where nothing gains.
+        If the first is above 0, the second way is also taken if it costs a little more: a number drawn for
+        each part, on average this multiple of the mean cost of a cell. So a search can leave a local optimum.
 
     References
     ----------

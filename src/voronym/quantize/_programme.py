@@ -39,13 +39,13 @@ class Task:
     X, C : arrays, shape (n, d) and (m, d)
         Points and places.
     weights, loads : arrays, shape (n,)
-        How much a point counts in the distance, and how much room it takes.
+        Weight of a point in the distance, and the room it takes.
     low, high : arrays, shape (m,)
         The least and the most that a place bears.
     space : Space
         The distance.
     old, moving : arrays, shape (n,), optional
-        The place where each point was, -1 for none, and what it costs to send it elsewhere.
+        The earlier place of each point, -1 for none, and the cost of moving it.
     """
 
     X: Floats

@@ -86,13 +86,13 @@ def allocate(
     X : array, shape (n, d)
         Points: patients, documents, clients.
     centroids : array, shape (m, d)
-        Places: hospitals, reviewers, agents. They stay where they are.
+        Fixed places, such as hospitals, reviewers or agents.
     capacities : array, shape (m,), or a number, optional
         Largest load of each place; unlimited by default.
     minimum : array, shape (m,), or a number, optional
         Smallest load of each place; 0 by default. Equal to ``capacities`` means an exact load.
     weights : array, shape (n,), optional
-        How much each point counts in the distance; 1 by default.
+        Weight of each point in the distance; 1 by default.
     loads : array, shape (n,), optional
         The load of each point; by default its weight.
     space : Space, optional

@@ -40,7 +40,7 @@ class Shares:
     level : float
         Joint confidence of the intervals.
     samples : int
-        How many points were drawn.
+        Number of points drawn.
     """
 
     values: NDArray[np.float64]

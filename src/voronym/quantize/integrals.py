@@ -76,7 +76,7 @@ def integrate_cells(
     Parameters
     ----------
     quantizer : Quantizer
-        In the plane, with squared distances.
+        A quantizer in the plane, with squared distances.
     density : callable
         ``density(points) -> values`` for points of shape (n, 2); it need not integrate to 1.
     bounds : (left, bottom, right, top)
@@ -195,7 +195,7 @@ def design_integral(
     cells : int
         Number of cells.
     probabilities : array, shape (cells,), optional
-        Of the mass within the frame; equal by default.
+        Shares of the mass within the frame; equal by default.
     init : array, shape (cells, 2), optional
         First centroids; by default drawn in proportion to the density.
     iterations : int

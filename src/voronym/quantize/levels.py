@@ -35,7 +35,7 @@ class LevelQuantizer:
     top : Quantizer
         The first level.
     below : tuple of Quantizer or LevelQuantizer
-        The division of each cell of the first level; all have as many levels, and its space.
+        The division of each cell of the first level; all have the same number of levels and the same space.
 
     Notes
     -----

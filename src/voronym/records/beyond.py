@@ -51,7 +51,7 @@ def linkage_beyond(
     Returns
     -------
     tuple of Rate and names, or None
-        How often they are right, and the columns that explain much of a key; None if no column does.
+        The success rate, and the columns that explain much of a key; None if no column does.
     """
     confidential = [(other, coordinates(other)) for other in others]
     confidential = [(item, made) for item, made in confidential if made.shape[1]]

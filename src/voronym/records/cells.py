@@ -33,7 +33,7 @@ class MixedKeys(Keys):
     space : Mixed
         The keys; ``space.codes`` are the records.
     notes : tuple of str
-        What the metrics have to say.
+        Remarks of the metrics.
 
     Examples
     --------
@@ -74,9 +74,9 @@ class MixedKeys(Keys):
         schema : Schema
             Roles and kinds; a `Table` has them.
         metrics, weights : mappings, optional
-            By column, as for `voronym.records.anonymize_records`.
+            For each column, as for `voronym.records.anonymize_records`.
         rng : Generator, optional
-            Draws pairs of records where a column has more than 512 distinct values.
+            Draws pairs of records if a column has more than 512 distinct values.
         """
         records = Table.of(table, schema)
         fields, notes = make_fields(records, records.keys, metrics)

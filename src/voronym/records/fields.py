@@ -45,11 +45,11 @@ def make_fields(
     Parameters
     ----------
     table : Table
-        The records; kinds are those of its schema.
+        The records; their kinds come from its schema.
     names : sequence of str
         Columns to take; a location takes its partner with it.
     chosen : mapping, optional
-        Metrics that differ from those of the kinds, by column.
+        Metrics that differ from the defaults of the kinds, by column.
     """
     chosen = dict(chosen or {})
     unknown = [name for name in chosen if name not in names]

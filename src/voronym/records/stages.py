@@ -61,11 +61,11 @@ class Stages:
     space : Mixed
         The keys; ``space.codes`` are the original records.
     options : RecordsOptions
-        What was asked for.
+        The options.
     before, blended, middle, shuffled, after : Clusters, Blended, Clusters, Shuffled, Clusters
         The stages, in their order.
     others, other_codes : sequence of Field, array of int
-        Confidential columns that were stirred, and what became of them.
+        Confidential columns that were stirred, and their new codes.
     together : sequence of lists of int
         Keys that were shuffled as one.
     """

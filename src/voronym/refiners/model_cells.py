@@ -37,7 +37,7 @@ class Block:
     Parameters
     ----------
     records : Records
-        Those of the cells.
+        The records of the cells.
     labels : array of int, shape (n,)
         The cell of each, 0 to m - 1.
     k : int

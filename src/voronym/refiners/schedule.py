@@ -21,8 +21,8 @@ def temperatures(mean: float, worst: float, *, heat: float = 1.0) -> NDArray[np.
     Parameters
     ----------
     mean, worst : float
-        SSE per record, over all records and in the worst cell. Outliers are where the worst cells are, and
-        they only rearrange themselves while it is as hot as what they lose.
+        SSE per record, over all records and in the worst cell. Outliers are in the worst cells, and they only
+        move while the temperature is about their loss.
     heat : float
         Factor for the first temperature.
     """

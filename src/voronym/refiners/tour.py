@@ -45,7 +45,7 @@ def cut(
     squares : float
         The least sum of squares.
     first : int
-        Where the tour is opened.
+        Position at which the tour is opened.
     last : array, shape (n + 1,)
         ``last[e]`` is the size of the run that ends after e records.
     """

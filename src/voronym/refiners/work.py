@@ -24,9 +24,9 @@ class Work:
     Parameters
     ----------
     problem : Problem
-        What is grouped.
+        The problem.
     labels : array of int, shape (n,)
-        Where to start: groups of k or more.
+        The start: groups of at least k.
     ctx : Context
         Asked while large groups are divided.
     """

@@ -29,21 +29,22 @@ class Evidence:
     table : Table
         The original records.
     coordinates : Coordinates, optional
-        Their keys as numbers; None where a key is of a kind that has none, such as text.
+        Their keys as numbers; None if a key has no numbers, such as text.
     masked : Masked
-        What the method made and has to say; without rows where it made groups, since the release has them.
+        The result of the method and its remarks; without rows if it made groups, because the release has
+        them.
     order : array, shape (n,)
         Released row r came from original row ``order[r]``.
     published_loss : float, optional
-        Percent of variance lost in what is published, after means were rounded to values that can occur.
+        Percent of variance lost as published, after means were rounded to possible values.
     seconds : mapping
         Seconds per stage.
     effects : tuple of Effect
-        What each step on columns changed and bought.
+        The change by each step on columns, and its benefit.
     rows : array of int, optional
         The rows of the table that are in the release, where some were left out or wait.
     changes : tuple of KeyChange
-        How many records kept the value of each key, and how far the others moved.
+        For each key, the number of unchanged records and the distances of the others.
     exposed : tuple of Exposed, optional
         Records that few share all keys with, of the original and of the release.
     """

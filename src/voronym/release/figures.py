@@ -96,8 +96,8 @@ class ReleaseFigures:
         Parameters
         ----------
         engine : str
-            "polars", "dask", "spark", "duckdb", "pandas", or another engine that `narwhals` knows; Spark's
-            active session is taken, where none is given as ``session``.
+            "polars", "dask", "spark", "duckdb", "pandas", or another engine that `narwhals` knows. Spark uses
+            its active session, unless ``session`` is given.
         **options
             For the engine's reader of Parquet or CSV files.
 

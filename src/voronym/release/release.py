@@ -41,7 +41,7 @@ class Release(ReleaseFigures):
     table : Table
         The masked table.
     recipe : Recipe
-        How it was made, and its required guarantees.
+        The recipe of the release, with its required guarantees.
     evidence : Evidence, optional
         Kept in memory only, for the internal report and the utility figures.
     notes : sequence of str
@@ -163,11 +163,11 @@ class Release(ReleaseFigures):
         Parameters
         ----------
         path : str or Path
-            Where to; the suffix chooses CSV, Parquet, Arrow and so on. "-" is standard output, as text.
+            The file; its suffix chooses CSV, Parquet, Arrow and so on. "-" is standard output, as text.
         overwrite : bool
             Whether an existing file may be replaced.
         delimiter : str
-            Between the cells of a CSV; by default that of the file that was read, or a comma.
+            Delimiter of a CSV; by default that of the original file, or a comma.
         guard : bool
             Whether to put an apostrophe before texts that a spreadsheet could run as formulas.
         table : str, optional
@@ -207,7 +207,7 @@ class Release(ReleaseFigures):
         Parameters
         ----------
         ctx : Context, optional
-            Of the work that this is a part of.
+            Context of the surrounding work.
         progress : callable, optional
             Otherwise, called with a `voronym.Progress` now and then.
         attacked : bool
@@ -255,14 +255,14 @@ class Release(ReleaseFigures):
         Parameters
         ----------
         path : str or Path
-            Where to.
+            The file.
         audience : {"internal", "public"}
-            For whom.
+            The readers.
         title : str, optional
             The title of the page; by default "Release of" and the name of the source file, which a public
             page does not show.
         publisher : str, optional
-            Who publishes the release.
+            The publisher of the release.
         date : str, optional
             When it was made; by default today.
         """

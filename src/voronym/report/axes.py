@@ -114,11 +114,11 @@ class Axes:
     x, y : Axis
         Across, and up; bands on ``y`` go down, so that the first name is on top.
     width, height : float
-        Of the whole drawing.
+        Size of the whole drawing.
     top, right, bottom : float
         Room around the plot.
     left : float, optional
-        By default as much as the labels of ``y`` need.
+        Left margin; by default as wide as the labels of ``y``.
     inset : float
         Room between the vertical axis and the lowest value across.
     """

@@ -42,7 +42,7 @@ def bars(
     write : callable
         Writes the value at a bar's end.
     limit : (float, str), optional
-        A value to mark by a line, and what to write below it.
+        A value to mark by a line, and the text below it.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def histogram(
     before, after : sequence, length b
         Counts; ``before`` is left out of a public report.
     names : sequence of str, length b, optional
-        What is shown on hover.
+        The texts shown on hover.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def stacked(
     shares : sequence of sequences
         For each column, one share per kind, adding up to 1.
     kinds : sequence of (name, class)
-        What the parts are, and their look.
+        The names of the parts, and their classes.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def ranges(
     limit : (float, str), optional
         A value to mark by a line, and its label.
     hints : (str, str)
-        What the two dots are.
+        The meanings of the two dots.
     """
     row, foot = 40.0, 20.0 if limit is None else 36.0
     axes = Axes(

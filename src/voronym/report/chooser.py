@@ -29,9 +29,9 @@ class Chooser:
     Attributes
     ----------
     release : Release
-        What was made last.
+        The last release.
     choices : dict
-        What it was made with.
+        The choices of the last release.
     """
 
     def __init__(self, table: Any, **choices: Any) -> None:

@@ -28,7 +28,7 @@ def render_comparison(comparison: Comparison, *, title: str = "Comparison of met
     Parameters
     ----------
     comparison : Comparison
-        What `voronym.compare` gives.
+        The result of `voronym.compare`.
     title : str
         Head of the page.
 

@@ -165,13 +165,13 @@ def risk_plane(
     series : mapping of name to dots
         Points of one method, joined in the order of loss where ``joined``.
     lines : sequence of Line
-        Limits; a look of ``no`` fills what is below the line.
+        Limits; the class ``no`` fills the area below the line.
     limits : (float, float)
         The right and the upper end of the axes; lines are cut off there.
     labels : sequence of (loss, risk, words)
         Labels at places of the plane.
     shape : {"linear", "root"}
-        How losses are drawn; by their roots, small ones stand apart.
+        The scale of losses; a root scale separates small ones.
 
     Examples
     --------

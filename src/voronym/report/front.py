@@ -30,13 +30,13 @@ class Front:
     Parameters
     ----------
     promises, keys : Table or None
-        What was asked and what came of it; what each key lost, largest loss first, for the data holder.
+        The requirements and their results; the loss of each key, the largest first, for the data holder.
     more_keys, more_promises, more_warnings : int
-        How many stand in the annex alone.
+        Number of entries that are only in the annex.
     presence : str
-        Whether an intruder can tell who is in the file; empty where nobody tried or nobody can.
+        Whether an intruder can tell who is in the file; "" if this was not tried or failed.
     warnings, decisions : tuple of str
-        What was warned of, and what the policy leaves to people.
+        The warnings, and the decisions that the policy leaves to people.
     """
 
     promises: Table

@@ -99,14 +99,14 @@ def render(
     Parameters
     ----------
     given : Release or Dossier
-        What to tell about; of a release the dossier is made first.
+        The subject; for a release, the dossier is made first.
     audience : {"internal", "public"}
         The internal page compares with the originals; it is for the data holder. Without originals in
         memory it has the public sections only.
     title, publisher, date : str, optional
-        What the page says about itself, see `Release.report`.
+        Texts about the page, see `Release.report`.
     language : {"en", "de", "fr", "es"}
-        Of the reader. What methods and steps say of themselves is in English.
+        Language of the reader. Texts of methods and steps are in English.
 
     Returns
     -------

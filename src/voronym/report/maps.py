@@ -157,12 +157,12 @@ def cells(
     Parameters
     ----------
     points : array, shape (n, 2)
-        Of more than 4,000 points a fixed sample is shown.
+        Above 4,000 points, a fixed sample is shown.
     labels : array of int, shape (n,)
         Cell of each point.
     centroids : array, shape (m, 2)
     bounds : (left, bottom, right, top)
-        The frame, which is drawn square; what lies outside is left out.
+        The frame, which is drawn square; points outside are omitted.
     polygons : sequence of arrays, shape (c, 2), optional
         Corners of each cell inside the frame, in order; an empty one where the cell is elsewhere.
     edges : bool

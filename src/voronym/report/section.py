@@ -26,16 +26,16 @@ class Section:
     Parameters
     ----------
     name : str
-        What is before a colon is its anchor on the page, so that variants share one: "risk:linkage".
+        The part before a colon is its anchor on the page, so that variants share it: "risk:linkage".
     title : str
         Its heading; the function's ``title`` goes before it.
     function : callable
-        Takes the dossier and the parts that it needs, and returns the template's data; None where there is
-        nothing to show.
+        Takes the dossier and the needed parts, and returns the template's data; None if there is nothing to
+        show.
     needs : tuple of str
         Parts of the dossier, such as "inside.costs"; without one of them the section is left out.
     audience : {"internal", "public", "both"}
-        On whose page it is. Public pages are made from a dossier that has no inside.
+        The pages on which it appears. Public pages are made from a dossier without an internal part.
     place : int
         Sections stand in this order.
     shape : {"wide", "grid", "text"}

@@ -95,9 +95,9 @@ def anonymize_words(
     Parameters
     ----------
     recipe : Recipe
-        How the release was made.
+        The recipe of the release.
     ledger : bool
-        Whether it was made with a ledger, whose name is not known.
+        Whether it was made with a ledger, whose name is unknown.
     protection : bool
         Whether k, method, models and all that goes with them are written; else only columns and steps.
     without : collection of str

@@ -59,7 +59,7 @@ class Recipe(ReleaseChoices):
     versions : mapping
         Versions of the software that made the release.
     **choices
-        How the release is made: see `voronym.anonymize`.
+        Choices of the release: see `voronym.anonymize`.
 
     Examples
     --------

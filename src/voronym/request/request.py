@@ -27,13 +27,13 @@ class Request:
     Parameters
     ----------
     columns : ColumnChoices
-        What the columns are.
+        Choices about the columns.
     release : ReleaseChoices
-        How the release is made.
+        Choices about the release.
     run : RunChoices
-        Where the work is done.
+        Choices about the run.
     asked : tuple of str
-        The choices that were given, also those that are at their defaults.
+        The given choices, including those at their defaults.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class Rule:
     breaks : callable
         Whether a recipe asks for all of them.
     reason : callable
-        Why they exclude each other, and what to do instead: a sentence.
+        A sentence on why they exclude each other, and the alternative.
     """
 
     choices: tuple[str, ...]

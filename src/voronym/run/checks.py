@@ -115,9 +115,9 @@ def after(
     made : Table
         The same rows, masked.
     masked : Masked
-        What the method has to say about them.
+        The result of the method, with its remarks.
     losses : mapping
-        For each key, the loss in percent of its variance, and of what can be lost at all.
+        For each key, the loss in percent of its variance, and of the most it can lose.
     choices : ReleaseChoices
         Which doubts are allowed.
     """

@@ -79,8 +79,8 @@ def anonymize(
     reading : mapping, optional
         Options for reading the file, if ``data`` is one, such as ``{"decimal": ","}``: see `voronym.read`.
     output : str or Path, optional
-        Where to write the release: a file, an address (see `Release.write`), or the folder of a data set of
-        many parts; without it, that folder is temporary, and removed with the `Release`.
+        The place of the release: a file, an address (see `Release.write`), or a folder for a data set of many
+        parts. Without it, that folder is temporary, and removed with the `Release`.
     format : {"parquet", "csv"}, optional
         Format of the files of a data set of many parts: by default text if the source is text, otherwise
         Parquet.
@@ -181,15 +181,15 @@ def released(
     data : dataframe
         The original.
     request : Request
-        All choices, or those about the run where a recipe states the others.
+        All choices, or only those about the run if a recipe has the others.
     recipe : Recipe, optional
         States the choices about columns and release.
     table : Table, optional
         The original with its roles, where an earlier run built it.
     added : tuple of Added
-        What the policy chose.
+        The choices of the policy.
     started : float, optional
-        When the run began; now, where it is not given.
+        Start time of the run; now by default.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     trial : bool
@@ -291,7 +291,7 @@ def plan(
     data, recipe, reading, **choices
         As for `voronym.anonymize`.
     rows : int, optional
-        Plan for this number of rows like those of the data, such as a billion.
+        Number of rows to plan for, such as a billion, with rows like those of the data.
     price : float, optional
         Price of an hour of a worker, to estimate the money.
 

@@ -69,14 +69,14 @@ def make_release(
     table : Table
         The records.
     recipe : Recipe
-        What to do.
+        The recipe.
     ctx : Context
         Made with the seed and the time limit of the recipe.
     booking : Booking, optional
-        What a ledger knows of the people of the table: the release is checked against it, and entered when
-        it is written.
+        The ledger's knowledge of the people: the release is checked against it, and entered when it is
+        written.
     added : sequence of Added
-        What a policy chose, because nobody else did: its checklist tells it.
+        Choices that a policy added; the checklist lists them.
     trial : bool
         Whether nothing will be published: then a policy that demands a ledger asks a person for it.
     """

@@ -29,7 +29,7 @@ class Field:
     geometry : Geometry
         The observed values.
     codes : array of int, shape (n,)
-        The level of each record; -1 where it is missing.
+        The level of each record; -1 if missing.
 
     Examples
     --------

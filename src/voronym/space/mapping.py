@@ -100,7 +100,7 @@ class DistanceMap:
     Parameters
     ----------
     knots, heights : arrays
-        Distances and what becomes of them, both ascending from 0.
+        Distances and their mapped values, both ascending from 0.
     error : float
         Largest error of F with 95 % confidence, because pairs were drawn; 0 if all pairs were counted.
     misfit : float

@@ -24,20 +24,20 @@ class Shown:
     Parameters
     ----------
     numbers : array, shape (n, d)
-        Columns with plain means first, then rounded ones, then those that publish medians.
+        Columns with plain means first, then rounded ones, then those with medians.
     rounded, medians : int
-        Where the latter begin.
+        First columns of the latter two.
     origin, step : arrays, shape (d,)
         The grid that means are rounded to: one of its values, and its width.
     codes : array of int, shape (n, c)
-        Categories; those of different columns have different codes.
+        Categories; codes of different columns differ.
     weights : array, shape (c,)
-        What a wrong category costs.
+        The cost of a wrong category.
     exact : array of bool, shape (c,)
         Whether it costs just that, whichever category it is.
     bounded : array, shape (n, some)
-        The numbers, and coordinates of the categories that are not exact: squares about the means of these
-        are no more than what is published costs.
+        The numbers, and coordinates of inexact categories: the squares about their means are a lower bound on
+        the cost as published.
     """
 
     numbers: Array
@@ -92,7 +92,7 @@ class PublishedPoints(Points):
     X, points : arrays, shape (n, d)
         The records, as the space has them and as coordinates.
     shown : Shown
-        What groups publish.
+        The published columns.
     """
 
     pace = Pace(chains=2, kicks=4.0, triples=0.25, speed=4e6, least=300.0, near=12, near_in_blocks=8)

@@ -29,15 +29,15 @@ class Axis:
     shape : int
         ``LINE``, ``TREE`` or ``SET``.
     table : array, shape (levels, codes)
-        Left and right ends; penalties by level; or that of one more category.
+        Left and right ends; penalties by level; or the penalty of one more category.
     nodes : array of int, shape (levels, codes)
-        Of a tree, the node above each code at each level.
+        For a tree, the node above each code at each level.
     place : array, shape (codes,)
         A number for each code, near where ranges are narrow.
     centre : int
         The code that is in the middle, or the most frequent.
     weight : float
-        How much the column counts.
+        Weight of the column.
     """
 
     shape: int

@@ -40,14 +40,14 @@ class Pace:
     triples : float
         Share of the proposals that involve three groups.
     speed : float
-        Proposals a second, roughly: to foresee what a budget of seconds is worth.
+        Approximate proposals per second, to estimate the value of a time budget.
     least : float
         Proposals a record below which annealing ends worse than it began, and only goes downhill.
     near : int
-        Nearest records whose groups the local search afterwards tries. Fewer make a perturbation cheaper,
-        and more of them fit the same time.
+        Number of nearest records whose groups the following local search tries. With fewer, a perturbation is
+        cheaper, and more of them fit the same time.
     near_in_blocks : int
-        The same in the blocks of a large table, where time is dearer.
+        The same in the blocks of a large table, where time is scarcer.
     """
 
     chains: int = 1
@@ -210,7 +210,7 @@ class Records:
         width : int
             K at most.
         ctx : Context
-            The time, and where to tell how far it is.
+            Time limit and progress.
         distinct : bool
             Whether equal records count once; only `Points` can do without.
         """

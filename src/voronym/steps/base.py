@@ -89,7 +89,7 @@ class ColumnStep(ABC):
         table : Table
             The records as earlier steps left them.
         rng : Generator
-            For steps that draw.
+            Generator for random steps.
         least : int
             The k of the release: figures of fewer people must not be published.
         """
@@ -177,9 +177,9 @@ def step(name: str, *, guarantee: str, main: str | None = None, needed: bool = T
     Parameters
     ----------
     name : str
-        What users type.
+        The name that users type.
     guarantee : str
-        What holds for every column that it changed.
+        The guarantee for every changed column.
     main : str, optional
         The field whose value follows ``columns=``.
     needed : bool
@@ -292,7 +292,7 @@ def run(
     table : Table
         The records.
     steps : sequence of ColumnStep
-        What to do.
+        The steps.
     least : int
         The k of the release.
     original : Table, optional
@@ -300,7 +300,7 @@ def run(
     grouped : Table, optional
         The grouped records, if the table holds the published values of groups.
     rng : Generator, optional
-        For tests alone; by default drawn afresh.
+        Generator for tests only; by default a new one.
     watch : callable, optional
         ``(step, before, after) -> after``: looks at the result of a step, and may replace values.
 

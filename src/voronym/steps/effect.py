@@ -68,7 +68,7 @@ class Effect:
     step : str
         The step, as it is written.
     says : str
-        The same as a sentence.
+        The step as a sentence.
     columns : tuple of str
         The columns that it changed.
     changed : float

@@ -46,9 +46,9 @@ def write(table: Table, name: str, values: Array, gone: NDArray[np.bool_],
     table, name
         The table, and the column that it is like.
     values, gone : arrays, shape (n,)
-        The numbers, and where they are missing.
+        The numbers, and whether they are missing.
     keep : array of bool, optional
-        Where the table's own value stays, to the last digit.
+        Whether the table's own value stays, to the last digit.
     """
     old, form = table[name], table.form(name)
     present = ~old.missing

@@ -22,9 +22,9 @@ def build(like: Series, values: NDArray[Any] | list[Any], mask: NDArray[np.bool_
         Gives the library, the dtype and the name.
     values : array or list
         Whole numbers for integers and times (counts of the column's unit), `decimal.Decimal` for decimals,
-        floats otherwise. What stands under the mask is not read.
+        floats otherwise. Masked values are not read.
     mask : array of bool
-        Where the new column is missing.
+        Whether the new value is missing.
     """
     kind = form(like)
     native = like.to_native()

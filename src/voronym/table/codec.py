@@ -154,8 +154,8 @@ class Codec:
             Means of cells of encoded records.
         labels : array, shape (n,), optional
             The cell of each record of the fitted table. With it, the categories of a cell are counted. A
-            centroid alone says which one is most frequent only where each has a coordinate of its own, that
-            is up to 64 of them; beyond that it is the one nearest to the centroid.
+            centroid alone reveals the most frequent category only if each has its own coordinate, up to 64;
+            beyond that, the nearest category is taken.
         """
         points = np.asarray(C, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.width:

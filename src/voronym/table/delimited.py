@@ -51,11 +51,11 @@ def read_bytes(raw: bytes, name: str, reading: Reading, suffix: str = "") -> pl.
     raw : bytes
         The content of the file.
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     reading : Reading
-        What is known about it.
+        The declared dialect.
     suffix : str
-        Of the file.
+        Suffix of the file.
     """
     for magic, what in _MAGIC.items():
         if raw.startswith(magic):

@@ -33,11 +33,11 @@ class Reading:
     delimiter : str, optional
         Between the cells of a text file.
     encoding : str, optional
-        Of a text or statistical file.
+        Encoding of a text or statistical file.
     decimal, thousands : str, optional
         The signs in numbers: "," and "." for 1.234,5. "income=." is about one column.
     date_format : str, optional
-        Of dates, as ``dd.mm.yyyy`` or ``%d.%m.%Y``.
+        Format of dates, as ``dd.mm.yyyy`` or ``%d.%m.%Y``.
     missing : tuple of str
         Values that mean that there is none: "-999", or "age=99" for one column.
     header : bool, optional
@@ -119,7 +119,7 @@ class Dialect:
     delimiter : str
         Between cells.
     encoding : str
-        Of characters.
+        Encoding of characters.
     bom : bool
         Whether the file begins with a byte order mark.
     newline : str
@@ -131,7 +131,7 @@ class Dialect:
     skip_rows : int
         Lines before the header; they are not written again.
     decimal, thousands, date_format : str, optional
-        Of numbers and dates where they are to be written in another way than they were.
+        Forms of numbers and dates, if they differ from the source.
     """
 
     delimiter: str = ","

@@ -44,7 +44,7 @@ class Format:
     Parameters
     ----------
     suffixes : tuple of str
-        Of its files, with the dot.
+        Suffixes of its files, with the dot.
     read : callable
         ``(path, how) -> polars.DataFrame``.
     write : callable, optional

@@ -28,11 +28,11 @@ def shared_limit(
     start : float
         Somebody's value, at which the limit is wanted.
     least : int
-        How many people a limit stands for.
+        Smallest number of people behind a limit.
     whole : bool
         Whether values are whole numbers.
     persons : array of int, optional
-        Whose values they are; each is another person's by default.
+        The person of each value; by default all differ.
 
     Examples
     --------

@@ -31,9 +31,9 @@ class Moment:
     Parameters
     ----------
     pattern : str
-        As in strftime: ``%d.%m.%Y``.
+        Pattern as in strftime: ``%d.%m.%Y``.
     declared : bool
-        Whether somebody said the pattern, which then reads the texts, too.
+        Whether the user declared the pattern, which then also reads the texts.
 
     Examples
     --------

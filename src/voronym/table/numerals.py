@@ -36,11 +36,11 @@ class Number:
     decimal : str
         The sign before the fraction.
     thousands : str
-        Between groups of three digits; empty where there is nothing.
+        Separator of groups of three digits; "" without one.
     prefix, suffix : str
         Around every number: "$" or " €".
     least, most : int or None
-        Digits after the decimal sign, at least and at most; None where they are not counted, as in 1e-7.
+        Fewest and most digits after the decimal mark; None if they are not counted, as in 1e-7.
     whole : bool
         Whether all are whole numbers.
 
@@ -171,7 +171,7 @@ def find_number(
     Parameters
     ----------
     plain : pl.Series
-        Texts without spaces around them, null where there is a gap.
+        Texts without outer spaces; null for a gap.
     comma : {"always", "clear", "never"}
         Whether 1,5 is a number; "clear": unless every comma might as well part thousands.
     decimal, thousands : str, optional

@@ -215,7 +215,7 @@ class Schema:
         keys, confidential, identifiers, other : names
             The roles. Every column needs exactly one.
         kinds : mapping, optional
-            Kinds that differ from what the dtype suggests, such as ``{"zip": "nominal"}``.
+            Kinds that differ from the dtype's suggestion, such as ``{"zip": "nominal"}``.
         orders : mapping, optional
             Levels of ordinal columns, lowest first.
         locations : pairs of names

@@ -33,17 +33,17 @@ class Source:
     format : str
         Its format, as in `voronym.table.formats`.
     suffix : str
-        Of its name.
+        Suffix of the file.
     reading : Reading
         The declared reading options.
     dialect : Dialect, optional
-        Of a text file.
+        Dialect of a text file; otherwise None.
     spellings : mapping
-        How each column of a text file is written.
+        The spelling of each column of a text file.
     raw : mapping
         Columns as the file has them, row by row, where values and spelling do not give them back.
     notes : tuple of str
-        What was found while reading that a person should know; without values.
+        Remarks from reading for the user, without values.
     grouped : tuple of str
         Columns with decimal points that may separate thousands: 7.989 next to 308.
     file : str
@@ -97,7 +97,7 @@ class Source:
         before, after : narwhals DataFrame
             The table and the masked table, in the same order of rows.
         keys : names
-            Columns that are masked. Their texts stay behind even where a value is as it was.
+            Masked columns. Their texts are dropped, even for unchanged values.
         order : array
             The row of both that each released row is.
         """

@@ -87,7 +87,7 @@ class Hints:
     Parameters
     ----------
     comma : {"always", "clear", "never"}
-        Whether 1,5 is a number: as a rule, where it is clear, or only if nothing else fits.
+        Whether 1,5 is a number: always, if it is clear, or only if nothing else fits.
     decimal, thousands, date_format : str, optional
         Declared forms of numbers and dates; "income=." is about the thousands of one column.
     missing : sequence of str
@@ -122,13 +122,13 @@ class Spelling:
     Parameters
     ----------
     form : Number, Moment, Truth or None
-        Of its values; None for texts.
+        Form of its values; None for texts.
     gap : str
-        How a missing value is written.
+        Spelling of a missing value.
     quoted : {"needed", "present", "always"}
-        Which cells have quotes: those that need them, those that are not missing, or all.
+        Cells with quotes: only where needed, all that are not missing, or all.
     ranges : bool
-        Whether the column has ranges now, whose ends are written in the form.
+        Whether the column has ranges, whose ends are written in the form.
     """
 
     form: Number | Moment | Truth | None = None
@@ -296,7 +296,7 @@ def typed(column: pl.Series, *, comma: Comma = "clear", codes: bool = False) -> 
     Parameters
     ----------
     column : pl.Series
-        Of strings.
+        A column of strings.
     comma : {"always", "clear", "never"}
         Whether 1,5 is a number; "clear": unless every comma might as well part thousands.
     codes : bool

@@ -21,15 +21,16 @@ class Totals:
     Parameters
     ----------
     rows : int
-        Records in all; of people, who count once for each different value, their pairs.
+        Number of records; for people, who count once for each distinct value, the number of such pairs.
     codec : Codec
-        How the keys of all become numbers.
+        The codec of all keys.
     levels : mapping
         The levels of the confidential columns, and how many records have each.
     strata : mapping
-        By the values of a stratum, how many of its records have each level of each column, missing last.
+        For the values of each stratum, the number of its records with each level of each column, missing
+        last.
     stratum : tuple, optional
-        The stratum that the records are of, where they are judged within it.
+        The stratum of the records, if they are judged within it.
     """
 
     rows: int

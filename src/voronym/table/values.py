@@ -87,7 +87,7 @@ class Columns:
     Parameters
     ----------
     frame : narwhals DataFrame
-        As `voronym.table.frame.as_frame` makes it. It must not be changed afterwards.
+        A frame from `voronym.table.frame.as_frame`. It must not be changed afterwards.
     known : mapping, optional
         Columns of the frame about which something is known already.
     """

@@ -94,24 +94,23 @@ def write(
     keys : names
         The key columns.
     k : int
-        How often every combination has to occur.
+        Smallest number of records for every combination.
     overwrite : bool
-        Replace an existing file; otherwise it is refused.
+        Whether to replace an existing file; otherwise it is refused.
     delimiter : str, optional
-        Of a text file; that of the source, or a comma, or a tab for .tsv.
+        Delimiter of a text file; by default the source's, or a comma, or a tab for .tsv.
     format : str, optional
         "csv", "parquet", "arrow", "sav" or "dta", where the suffix does not say it.
     labels : Labels, optional
-        Of variables and values, for .sav and .dta: `labels_of` the table that was read.
+        Labels of variables and values, for .sav and .dta: `labels_of` the table that was read.
     source : Source, optional
         The file that the table came from: a text file is written in its dialect, see `source_of`.
     style : mapping, optional
-        What of the dialect is to be otherwise: ``encoding``, ``decimal``, ``thousands``, ``date_format``,
-        ``newline``.
+        Changes of the dialect: ``encoding``, ``decimal``, ``thousands``, ``date_format``, ``newline``.
     guard : bool
         Whether to put an apostrophe before texts that a spreadsheet could run as formulas.
     table_name : str, optional
-        Of the table of a database, or the sheet of a spreadsheet; "release" by default.
+        Name of the table in a database, or of the sheet in a spreadsheet; "release" by default.
     verify : callable, optional
         Called with the path of the finished file before it gets its name; it raises where the file must not.
 

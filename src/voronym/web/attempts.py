@@ -126,11 +126,11 @@ class Waiting:
     settings : Settings
         The choices.
     reading : mapping
-        How the table is read.
+        Reading options of the table.
     files : mapping
         Names and texts of the files.
     notes : mapping
-        What was ``taken`` from a project of another program, and what was ``left``.
+        Settings ``taken`` from a project of another program, and settings ``left`` out.
     """
 
     settings: Settings

@@ -124,9 +124,9 @@ class Bench:
         path : str
             The file.
         reading : mapping
-            What is known about it.
+            The declared dialect.
         limits : mapping, optional
-            Of an upload: ``unpacked`` bytes and ``columns``.
+            Limits of an upload: ``unpacked`` bytes and ``columns``.
         given : str, optional
             The folder of files that choices may name.
         """

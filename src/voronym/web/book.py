@@ -34,7 +34,7 @@ class Book:
     label : str
         Its name.
     path : str
-        The file that was given; empty where a ledger begins.
+        The uploaded file; "" for a new ledger.
     entries : list of dict
         The releases in it.
     """

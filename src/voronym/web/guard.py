@@ -28,7 +28,7 @@ class Guard:
     app : callable
         The page.
     port : int
-        Where it listens.
+        Port of the server.
     printed : callable, optional
         Called with a fresh address when the last one was used.
     first : callable, optional

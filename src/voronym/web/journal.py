@@ -24,7 +24,7 @@ class Entry:
     settings : Settings
         All choices.
     words : str
-        What was changed, for a reader.
+        The change, for a reader.
     source : str
         The field that it came from: typing on in one field is one change.
     effect : dict

@@ -39,7 +39,7 @@ class Opened:
     path : str
         The file, folder or pattern.
     reading : dict
-        How it is read.
+        Reading options.
     frame : DataFrame
         All rows, or some of many parts.
     rows : int

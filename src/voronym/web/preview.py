@@ -67,10 +67,10 @@ def preview(
     check : callable
         Raises where the work should end.
     ledger : str, optional
-        That of earlier releases, for the release itself: samples and other k are tried without it.
+        The ledger of earlier releases, for the release itself; samples and other k are tried without it.
     rows : int, optional
-        Of a data set of many parts, of which the table holds some: the release is made otherwise, and what is
-        drawn is a sample's.
+        Number of rows of a data set of many parts, if the table holds only some: the preview is then that of
+        a sample.
     everything : bool
         Whether a large table is tried whole, and not by a sample.
 

@@ -71,9 +71,9 @@ class Process:
         Parameters
         ----------
         do : str
-            What; see `voronym.web.bench`.
+            The task; see `voronym.web.bench`.
         heard : callable, optional
-            Called with what the task tells meanwhile.
+            Called with the reports of the task.
         number : list, optional
             Gets the number of the task, for wishes.
         **given

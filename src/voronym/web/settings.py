@@ -31,8 +31,8 @@ class Settings:
     Parameters
     ----------
     choices : mapping
-        By name, as `voronym.anonymize` takes them; what is not there is at its default. What cannot be a
-        number is kept as it was typed: the check of the choice says why.
+        By name, as for `voronym.anonymize`; missing choices are at their defaults. A value that is no number
+        is kept as typed: the check of the choice names the error.
     """
 
     choices: Mapping[str, Any] = field(default_factory=dict)

@@ -144,7 +144,7 @@ def draw(
     home, seen : (latitude, longitude), optional
         With both, a dashed line joins them.
     put : bool
-        Whether the pin was put by somebody; otherwise it is there for the script alone, unseen.
+        Whether the user placed the pin; otherwise it is invisible, for the script only.
     groups : sequence of (place, bool)
         Points of groups, and whether each is marked.
     title, desc : str

@@ -34,7 +34,7 @@ class Store:
     Parameters
     ----------
     url : str
-        As SQLAlchemy has it: ``sqlite:///file``, or ``postgresql+psycopg://...``.
+        Address in SQLAlchemy's form: ``sqlite:///file``, or ``postgresql+psycopg://...``.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class Quick:
     store : Store
         The database.
     query : Select
-        With parameters by name.
+        A query with named parameters.
     """
 
     def __init__(self, store: Store, query: Select[Any]) -> None:

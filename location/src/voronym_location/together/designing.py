@@ -27,13 +27,13 @@ class Cells:
     Parameters
     ----------
     centres : array of int, shape (m, 2)
-        In units, such as metres.
+        Centres in units, such as metres.
     costs : array of int, shape (m,)
-        Of equation 4, in squared units.
+        Costs of equation 4, in squared units.
     counts : array of int, shape (m,)
-        How many devices are in each, as counted last. With noise, so far as noise lets tell.
+        Last count of devices in each cell; approximate if there is noise.
     rounds : int
-        How often sums were asked for.
+        Number of requests for sums.
     """
 
     centres: Ints
@@ -66,20 +66,21 @@ def design(
     Parameters
     ----------
     homes : array of int, shape (n, 2)
-        Where each device is, in units from the corner of a public square. Only `Sums` sees messages made of
+        Place of each device, in units from the corner of a public square. Only `Sums` sees messages made from
         it.
     k : int
         The least number of devices in a cell.
     sums : Sums
-        Who adds up.
+        Adds up the messages.
     width : int
-        Of the public square, in units.
+        Width of the public square, in units.
     turns, steps : int
-        How often centres are moved, and costs before each time.
+        Number of moves of the centres, and of changes of the costs before each.
     present : callable, optional
         Which devices a round reaches; by default all, always.
     margin : float
-        What is taken off the counts before they are held against k: with noise, some deviations of it.
+        Subtracted from the counts before they are compared with k: with noise, some standard deviations of
+        it.
 
     Examples
     --------

@@ -38,13 +38,13 @@ class Lie:
     Parameters
     ----------
     row : int
-        Of which device.
+        Number of the device.
     votes : int
-        How many people it claims to be.
+        Number of people that it claims to be.
     shift : int
-        Units added to its offset, beyond what bits can say.
+        Units added to its offset, beyond the range of its bits.
     masks : int
-        What is added to the squares of its masks, to get through the check.
+        Number added to the squares of its masks, to pass the check.
     """
 
     row: int
@@ -79,12 +79,12 @@ class TwoServers:
     Parameters
     ----------
     noise : float
-        Standard deviation of the noise that each server adds to counts before it tells its sum; sums of
-        offsets get `HALF` times as much. 0: the sums are exact.
+        Standard deviation of the noise that each server adds to its counts before publishing; sums of offsets
+        get `HALF` times as much. 0 means exact sums.
     lies : sequence of Lie
         Devices that do not follow the protocol.
     seed : int, optional
-        Of everything that is drawn, for tests; by default the system draws.
+        Seed of all draws, for tests; by default the system's generator.
     """
 
     def __init__(self, noise: float = 0.0, lies: tuple[Lie, ...] = (), seed: int | None = None) -> None:

@@ -58,7 +58,7 @@ def levenberg_marquardt(
     Parameters
     ----------
     X, centroids, sizes, space, start
-        As in `transport`; sizes are exact. A cell that has no points at all gets a lower cost first.
+        As in `transport`; sizes are exact. A cell without points first gets a lower cost.
     tolerance : float
         Largest error of a cell's size, as a share of the requested size; an error of one point is always
         allowed.

@@ -187,7 +187,7 @@ class Clouds:
     X : array, shape (n, d)
         The records.
     copies : int
-        How many points stand for a record, itself counted.
+        Number of points per record, including itself.
     covariance : {"common", "cell"}
         Whether the noise is the same for all, or has the covariance of the record's cell.
     """

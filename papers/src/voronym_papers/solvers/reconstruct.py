@@ -82,7 +82,7 @@ def reconstruct(
     points : array, shape (n, c)
         The key letters as points.
     letters : array, shape (m, c)
-        Points to begin with, as many as may be published.
+        First letters; their number limits the published letters.
     multiplier, max_distortion, max_risk : float
         Exactly one of them, as in `privacy_distortion`.
     rounds : int

@@ -28,13 +28,13 @@ class Matches(Plain):
     interval : tuple of float
         95 %, for their number.
     mean, greatest : float
-        Of the single risks.
+        Mean and maximum of the single risks.
     threshold : float
         Above it one is at risk.
     at_risk : int
-        How many are.
+        Number of records at risk.
     assumption : str
-        What is taken for granted.
+        The assumption behind the figures.
     """
 
     number: int
@@ -76,14 +76,13 @@ class PopulationFigures(Plain):
     fraction : float
         n / N.
     basis : {"weights", "sampling fraction", "population"}
-        Where N comes from.
+        The source of N.
     matches : Matches
-        Of records: Benedetti and Franconi's individual risk, or 1 / F where the population is known.
+        For records: Benedetti and Franconi's individual risk, or 1 / F if the population is known.
     households : Matches or None
-        Of households, where these are declared: that somebody of one is found.
+        For declared households: the risk that one of their members is found.
     members : Matches or None
-        Of records, each with the risk of its household: an intruder who finds one member of a family finds
-        the others.
+        For records, each with the risk of its household: finding one member finds the family.
     uniques : tuple of Uniques
         Population uniques, by models of the sizes of classes; empty where the population is known.
     rule : str or None
@@ -91,10 +90,10 @@ class PopulationFigures(Plain):
     columns : tuple of Fitted
         Sample uniques that are population uniques, by log-linear models, the best fitting first.
     known : dict or None
-        Where the population is known: ``sample_uniques``, those of them that are ``population_uniques``, and
-        ``absent``, records whose keys the population does not have.
+        If the population is known: ``sample_uniques``, ``population_uniques`` among them, and ``absent``,
+        records whose keys do not occur in the population.
     notes : tuple of str
-        What should be known about these figures.
+        Remarks on these figures.
     """
 
     keys: tuple[str, ...]

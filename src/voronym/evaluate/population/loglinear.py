@@ -64,14 +64,14 @@ class Fitted(Plain):
     interval : tuple of float
         95 %, for this number, if the assumption is right.
     correct : float
-        Correct matches to expect where each sample unique is matched with one person of the population who
-        has its keys.
+        Expected correct matches if each sample unique is matched with a person of the population who has its
+        keys.
     sample_uniques : int
         Sample uniques that there are.
     expected : float
         Sample uniques that the model expects.
     assumption, warning : str
-        What is taken for granted; where the fit is poor.
+        The assumption, and a warning if the fit is poor.
     """
 
     model: str
@@ -100,7 +100,7 @@ def fit_columns(codes: Ints, unique: Ints, fraction: float, ctx: Context) -> tup
     codes : (d, n) int64 array
         The keys as numbers from 0 on, each up to its number of levels.
     unique : array of int
-        The records whose combination of keys is unique in the sample.
+        The records with keys that are unique in the sample.
     fraction : float
         Share of the population that is in the sample, pi.
     ctx : Context

@@ -33,15 +33,15 @@ class Uniques(Plain):
     model : str
         "pitman", "zayatz" or "snb".
     uniques : float or None
-        How many; None where the model could not be fitted.
+        Number of uniques; None if the model could not be fitted.
     share : float or None
         The same, of the population.
     interval : tuple of float or None
         95 %, for the number, if the assumption is right.
     assumption : str
-        What the model takes for granted.
+        The assumption of the model.
     warning : str
-        Where the fit is poor, or none was found.
+        A warning if the fit is poor or failed.
     """
 
     model: str

@@ -40,9 +40,9 @@ class Sample:
     frame : narwhals DataFrame
         The records.
     keys : sequence of str
-        What an intruder may know.
+        The columns that an intruder may know.
     weights : (n,) array, optional
-        How many people each record stands for.
+        Number of people behind each record.
     fraction : float, optional
         Share of the population that is in the table.
     people : narwhals DataFrame, optional
@@ -50,7 +50,7 @@ class Sample:
     homes, persons : (n,) array of int, optional
         Household and person of each record, numbered.
     original : narwhals DataFrame, optional
-        The same records with their original keys, where ``frame`` has the published ones: people of the
+        The same records with their original keys, if ``frame`` has the published ones; people of the
         population are found by these.
     """
 

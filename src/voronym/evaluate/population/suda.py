@@ -47,7 +47,7 @@ class Suda(Plain):
         Share of the total score that comes from minimal uniques with this column. One with s columns counts
         for each of them, so the shares add up to more than 1.
     fraction : float or None
-        Share of the population that is in the table, where it was given.
+        Share of the population in the table, if given.
     match : float or None
         Probability that a unique match is correct, by data intrusion simulation; None without a fraction, or
         if no two records share all keys, which the simulation needs.

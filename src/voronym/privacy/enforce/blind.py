@@ -113,10 +113,11 @@ class Plan:
     Parameters
     ----------
     even, odd : array of int
-        The groups of the one size, and those of another.
+        The groups of the common size, and those of other sizes.
     trees : tuple of tuple of int
-        For each tree of partners how many go together, the smallest first: 2, 2, 3 are twelve groups in six
-        pairs, in three fours, in one. Groups that are in no tree are joined, and so are odd ones.
+        For each tree of partners, the numbers of groups that are joined, the smallest first: 2, 2, 3 are
+        twelve groups, in six pairs, in three fours, in one. Groups without a tree are joined, and so are odd
+        ones.
     """
 
     even: Ints

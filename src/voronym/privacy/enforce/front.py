@@ -34,9 +34,9 @@ class Enforced:
     Parameters
     ----------
     partition : Partition
-        With cells of at least k.
+        A partition with cells of at least k.
     way : str
-        How it was made; "none" where the partition given was accepted as it was.
+        The way it was made; "none" if the given partition was accepted.
     cost_before, cost_after : float
         Cost of publishing the groups' centroids before and after.
     tried : mapping
@@ -66,14 +66,14 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, way: str = "auto
     ctx : Context
         Its generator decides ties in the confidential values: the same seed gives the same partition.
     way : {"auto", "merge", "swap", "confidential-first", "blind", "random-merge", "random-swap"}
-        "auto" tries confidential-first and, where few cells fail or the table is small, swapping, and takes
-        what loses less. Where ``part`` is accepted as it is, these and merging return it. The others are made
-        against an intruder who knows the method, and do not look at that first.
+        "auto" tries confidential-first and, if few cells fail or the table is small, swapping, and keeps the
+        better one. If ``part`` is accepted, these and merging return it unchanged. The others protect against
+        an intruder who knows the method, so they do not check that first.
 
     Returns
     -------
     Enforced
-        Whose partition every judge accepts, checked by the judges themselves.
+        A partition that every judge accepts, as checked by the judges.
 
     Raises
     ------

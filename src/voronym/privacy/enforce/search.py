@@ -38,11 +38,11 @@ class Search:
     problem : Problem
         The records, and k.
     labels : array of int, shape (n,)
-        Where to start.
+        The start.
     asked : Requirements
         The judges.
     ctx : Context
-        A search ends where it is over: groups are whole between two records.
+        The search ends when it is over; groups are complete between two records.
     """
 
     def __init__(self, problem: Problem, labels: Ints, asked: Requirements, ctx: Context) -> None:

@@ -43,9 +43,9 @@ class Assignment:
     costs : array, shape (m,)
         One additive cost per cell.
     sizes : array of int, shape (m,)
-        How many points each cell has.
+        Number of points in each cell.
     cost : float
-        Sum of ``d(x, centroid of its cell)``, what the assignment costs.
+        Sum of ``d(x, centroid of its cell)``: the cost of the assignment.
     gap : float
         ``cost`` less the dual value of ``costs``, 0 or more but for rounding: no assignment with the
         requested sizes costs less than ``cost - gap``. Exact solvers add possible rounding errors. If

@@ -27,15 +27,15 @@ def guess(
     Parameters
     ----------
     source : Source
-        With the centroids in place.
+        The source, with the centroids set.
     sizes : array of int, shape (m,)
-        What the cells should have.
+        The wanted sizes of the cells.
     c : array, shape (m,)
         Costs to start from.
     margin : float
         Width of the strip along the borders in which points are counted first.
     scan : Scan
-        What the source says about these costs within the margin.
+        The source's scan for these costs within the margin.
     """
     excess = scan.counts - sizes
     good = max(2 * len(sizes), int(sizes.sum()) // 500)  # a pass takes as long as this number of paths

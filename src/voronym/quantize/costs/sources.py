@@ -70,7 +70,7 @@ class Source(ABC):
     mass : array of int, shape (units,)
         Points in each unit.
     ctx : Context
-        For its threads.
+        Context, for its threads.
     tick : callable
         Called between blocks.
     """

@@ -68,11 +68,11 @@ class Coding:
     schema : Schema
         Which columns are keys, and their kinds.
     summaries : mapping
-        What is known of keys and confidential columns, merged over all parts.
+        Summaries of keys and confidential columns, merged over all parts.
     rows : int
         Records in all.
     importance : mapping
-        How many times the differences of a key count.
+        Factor on the differences of a key.
     """
 
     def __init__(

@@ -77,13 +77,13 @@ def stages_of(
     Parameters
     ----------
     rows, leaf, rounds : int
-        Of the data, of a leaf, and how often leaves are cut.
+        Number of rows, rows per leaf, and number of cuts into leaves.
     parts : int, optional
-        How many parts the files have; from the rows, where it is not given.
+        Number of parts of the files; by default estimated from the rows.
     text : int
         Text files, which become Parquet first.
     buckets : int
-        In how many the written rows are counted.
+        Number of buckets for counting written rows.
     """
     parts = max(1, -(-rows // PART)) if parts is None else parts
     first = [Tasks("convert", text, rows / text)] if text else []
@@ -109,11 +109,11 @@ def seconds_of(stage: Tasks, rounds: int, grouping: float, pace: float) -> float
     stage : Tasks
         The stage.
     rounds : int
-        How many rounds there are.
+        Number of rounds.
     grouping : float
         Microseconds a row that the probe took for all rounds together, on this machine.
     pace : float
-        How much slower this machine is than that of the measured runs.
+        Factor by which this machine is slower than that of the measured runs.
     """
     base, _, turn = stage.name.partition("@")
     cost = COSTS["last" if turn and int(turn) + 1 == rounds else base]
@@ -145,13 +145,13 @@ def foresee(
     Parameters
     ----------
     stages : sequence of Tasks
-        As `stages_of` returns them.
+        The result of `stages_of`.
     workers : int
-        How many tasks are done at a time.
+        Number of parallel tasks.
     grouping, pace : float
         As in `seconds_of`.
     cores : int, optional
-        Of the one machine that all workers share; None where each has one of its own.
+        Number of cores of the machine that all workers share; None if each has its own machine.
     """
     rounds = sum(1 for stage in stages if "@" in stage.name)
     at_once = workers if cores is None else min(workers, cores)

@@ -72,13 +72,13 @@ def count(
     frame : polars DataFrame
         Keys and confidential columns of some rows; all rows of a class are among them.
     schema : Schema
-        Of what is published.
+        The published schema.
     models : sequence of Model
-        What to measure.
+        The models to measure.
     totals : Totals, optional
-        Of the whole data set, where models compare classes with it.
+        Totals of the whole data set, for models that compare classes with it.
     strata : tuple of str
-        Keys whose values divide the table into parts that are judged by themselves.
+        Keys whose values divide the table into separately judged parts.
     report : bool
         Whether classes of one confidential value are counted, too.
     """

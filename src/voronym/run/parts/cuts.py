@@ -92,7 +92,7 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequenc
     X : array, shape (n, d)
         The sample.
     leaves : int
-        How many.
+        Number of leaves.
     rng : Generator, optional
         Draws the directions; without one, cuts go along principal axes.
     kinds : sequence of arrays

@@ -74,19 +74,19 @@ def release_parts(
     Parameters
     ----------
     source : path, pattern or sequence of them
-        A folder, a pattern such as ``"people/*.parquet"``, or files: Parquet, or text (each file of which
-        must fit the memory of a worker).
+        A folder, a pattern such as ``"people/*.parquet"``, or files: Parquet, or text (each file must fit the
+        memory of a worker).
     output : path
         The folder to make.
     request : Request
-        What is asked for. Kinds that are not declared, and doubts, are found in a sample.
+        The request. Undeclared kinds, and doubts, are determined from a sample.
     recipe, reading, progress
         As in `voronym.anonymize`.
     format : {"parquet", "csv"}, optional
-        Of the files of the release: text where the source is text, else Parquet.
+        Format of the release's files: text if the source is text, otherwise Parquet.
     style : mapping, optional
-        Of text files, where they are not to be written as those that were read: ``delimiter``, ``encoding``,
-        ``decimal``, ``thousands``, ``date_format``, ``newline``, ``guard``, as in `Release.write`.
+        Form of text files, if it differs from the source: ``delimiter``, ``encoding``, ``decimal``,
+        ``thousands``, ``date_format``, ``newline``, ``guard``, as in `Release.write`.
     overwrite : bool
         Whether a folder that is there may be replaced.
     report : bool

@@ -44,11 +44,11 @@ def folders(place: Path, target: Path, *, resume: bool, output: str = "") -> Fol
     Parameters
     ----------
     place : Path
-        Where the work folder is made.
+        Parent of the work folder.
     target : Path
-        What the release is to be called.
+        Path of the release.
     resume : bool
-        Whether to go on with what is there, and to leave it when interrupted.
+        Whether to continue an earlier run, and to keep the folders after an interruption.
     output : str
         The address of a release that goes elsewhere in the end; by it a run in a store knows its own folders.
     """

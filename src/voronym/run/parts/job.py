@@ -60,37 +60,37 @@ class Job:
     work : Path
         The work folder, which every worker reaches by this name; also one in an object store.
     release : Path
-        Where the files of the release are made, before they get their place.
+        Folder of the unfinished release.
     target : Path, optional
-        What the release is to be called.
+        Path of the release.
     files : tuple of str
         The files, as they were found.
     names : tuple of str
-        What messages call them.
+        Names of the files in messages.
     request : Request
-        What is asked for.
+        The request.
     reading : mapping
-        How text files are read.
+        Reading options of text files.
     leaf, wanted : int
         Records of a leaf, and how often leaves are cut, where groups go on from one cut to the next.
     fixed : Recipe, optional
         A recipe that states columns and release, in place of the request.
     everything : bool
-        Whether all columns are kept, whatever their role: where data are measured, and not released.
+        Whether all columns are kept, whatever their role, because data are measured and not released.
     format : {"parquet", "csv"}
-        Of the files of the release.
+        Format of the release's files.
     style : mapping
-        How text files are to be written, where it is not as they were read.
+        Form of text files, if it differs from the source.
     report : bool
         Whether figures for a report are found.
     stamps : tuple
-        Size and time of each file: what is resumed must be about the same ones.
+        Size and time of each file; a resumed run must have the same ones.
     ledger : str, optional
         The ledger that knows the people of earlier releases.
     strangers : bool
         Whether it is right that it knows nearly nobody.
     workers : int
-        How many tasks are done at a time, as far as a time limit is shared out.
+        Number of parallel tasks, for dividing a time limit.
     """
 
     work: Path

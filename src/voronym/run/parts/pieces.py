@@ -176,7 +176,7 @@ class Piece:
     table : Table
         The rows, as steps left them.
     units : mapping
-        By their names in the work folder, a number for the person and for the household of each row.
+        For the person and the household, by their names in the work folder, a number for each row.
     """
 
     table: Table
@@ -294,7 +294,7 @@ def run_on_columns(
     Returns
     -------
     schema, effects, notes, rows
-        The schema afterwards; what each step changed; what the data holder should know; how many rows.
+        The schema afterwards; the change by each step; remarks for the data holder; the number of rows.
     """
     touched = {name for step in steps for name in (*step.columns, *step.asks())}
     if touched & set(schema.keys):

@@ -47,29 +47,30 @@ class Plan:
     Parameters
     ----------
     files, rows, bytes : int
-        Of the data; rows of text files are estimated from the first.
+        Numbers of the data; rows of text files are estimated from the first file.
     leaf, leaves, rounds : int
         Records of a leaf, how many there are, and how often they are cut.
     coordinates : int
         Numbers that the keys of a record become.
     passes : int
-        How often every row is read: twice from the data, once in each round, and for writing and counting.
+        Number of times every row is read: twice from the data, once in each round, and for writing and
+        counting.
     bytes_spilled, disk_needed : int
         Written to the work folder in all; and the most that lies there at a time.
     workers, memory_per_worker : int
-        How many start, and what each will take.
+        Number of workers, and the memory of each.
     seconds, serial : float
-        For all of it; and of it while one worker works and the others wait.
+        Total seconds, and seconds in which only one worker is busy.
     stages : mapping
         Seconds of each stage.
     grouping : float
         Microseconds a row that the probe took for grouping.
     worker_hours : float
-        Of all workers together, from first to last.
+        Hours of all workers together, from start to end.
     money : float, optional
-        What these cost, at the price of an hour.
+        Their cost, at the price of an hour.
     recipe : Recipe
-        What would be done.
+        The recipe of the planned run.
     """
 
     files: int
@@ -147,9 +148,9 @@ def plan_parts(
     source, request, recipe, reading
         As for `voronym.run.parts.door.release_parts`.
     rows : int, optional
-        Plan for that many rows like those of the source.
+        Number of rows to plan for, with rows like those of the source.
     price : float, optional
-        Of an hour of a worker.
+        Price of an hour of a worker.
     """
     files, run = find(source), request.run
     check_parts(request.release if recipe is None else recipe, database=database.is_database(files[0]))

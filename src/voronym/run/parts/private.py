@@ -179,7 +179,7 @@ class Merged:
     Parameters
     ----------
     lead : Stages
-        Who has pieces answer.
+        Runs the tasks on pieces.
     rows : tuple of int
         BoundedRecords of each piece.
     d : int

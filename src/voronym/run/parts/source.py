@@ -42,15 +42,15 @@ class Part:
     path : str
         The file.
     name : str
-        How messages call it: the file that the user knows.
+        Name in messages: the user's file.
     groups : tuple of int
         Its row groups.
     rows : int
-        How many rows they have.
+        Number of rows.
     fixed : tuple of (str, object)
         Columns that the folders' names give, as in ``year=2024``.
     skip : int
-        Rows of its row group that come before it, where that is divided.
+        Rows of its row group before it, if the row group is divided.
     """
 
     number: int
@@ -183,7 +183,7 @@ def survey(files: Sequence[Path], names: Sequence[str] | None = None) -> Dataset
     files : sequence of Path
         Parquet files.
     names : sequence of str, optional
-        What messages call them, where they are copies.
+        Names of the files in messages, if they are copies.
     """
     pq = arrow().parquet
     called = [file.name for file in files] if names is None else list(names)
@@ -282,7 +282,7 @@ def load(part: Part, columns: Sequence[str], types: dict[str, Any], rows: int | 
     Parameters
     ----------
     part : Part
-        What to read.
+        The part.
     columns : sequence of str
         Which columns; others, identifiers among them, are never read.
     types : mapping
@@ -336,9 +336,9 @@ def load_whole(files: Sequence[Path], reading: Mapping[str, Any]) -> pl.DataFram
     Parameters
     ----------
     files : sequence of Path
-        As `find` returns them.
+        The result of `find`.
     reading : mapping
-        How to read text or a database, as for `voronym.read`.
+        Reading options for text or a database, as for `voronym.read`.
     """
     if is_parquet(files[0]):
         data = survey(files)

@@ -41,11 +41,11 @@ class Layout:
     Parameters
     ----------
     format : {"parquet", "csv"}
-        Of all files.
+        Format of all files.
     dialect : Dialect
-        Of text files.
+        Dialect of text files.
     source : Source, optional
-        How the columns of the text files that were read are spelled.
+        Spelling of the columns in the text files that were read.
     guard : bool
         Whether texts that a spreadsheet might run get an apostrophe.
     """

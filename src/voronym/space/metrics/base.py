@@ -30,7 +30,8 @@ class Geometry:
     coords : array, shape (levels, width)
         Coordinates; without columns if there is a table.
     far : float
-        Distance of a missing value from every other: at least that of any two observed ones, and above 0.
+        Distance of a missing value from every other: at least the largest distance of observed values, and
+        above 0.
     size : float
         Period of a circle, radius of a sphere, height of a tree.
     table : array, shape (levels, levels)

@@ -38,8 +38,8 @@ class Taxonomy:
     hierarchy : Hierarchy, mapping, rows or path
         The tree; a mapping goes from a value to its ancestors; for files see `Hierarchy.read`.
     unseen : {"refuse", "root"}
-        What to do with values that the hierarchy lacks: refuse the column, or hang each of them directly
-        below the root, at distance 1 from all others.
+        Treatment of values that the hierarchy lacks: refuse the column, or attach each directly to the root,
+        at distance 1 from all others.
 
     Examples
     --------

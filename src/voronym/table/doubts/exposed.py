@@ -27,9 +27,9 @@ def exposed(before: Any, after: Any, persons: NDArray[np.int64] | None = None) -
     Parameters
     ----------
     before, after : Values
-        The column in the original and in what is published.
+        The column in the original and in the published table.
     persons : array, optional
-        The person of each row; otherwise every row is one.
+        The person of each row; by default every row is a person.
     """
     codes = before.codes[before.codes >= 0]
     if persons is not None:

@@ -34,7 +34,7 @@ class Joined:
     columns : tuple of str
         One column, or several together.
     units : int
-        Units of several rows of which two or more are joined.
+        Number of units with at least two joined rows.
     several : int
         Units of several rows.
     """
@@ -56,7 +56,7 @@ def joining(
     Parameters
     ----------
     table : Columns
-        With the columns as they will be published.
+        The columns as they will be published.
     names : sequence of str
         Kept columns.
     unit : array, shape (n,)

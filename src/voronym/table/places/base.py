@@ -34,9 +34,9 @@ class Load:
     Parameters
     ----------
     address : str
-        Of the place.
+        Address of the place.
     table : str
-        Of a database.
+        Name of the table in a database.
     files : mapping
         Each file, and the digest that it had when it was counted.
     keys, k

@@ -24,7 +24,7 @@ class Runner(ABC):
     Parameters
     ----------
     workers : int
-        How many tasks are done at a time.
+        Number of parallel tasks.
     memory : int
         Bytes that all workers together may use.
     address : str, optional
