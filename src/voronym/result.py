@@ -55,7 +55,8 @@ class Masked:
         """Refuse figures without a type, such as a plug-in may give."""
         if not isinstance(self.figures, Figures):
             raise TypeError(
-                "what a method measured is a frozen dataclass derived from voronym.core.figures.Figures, not "
+                "the figures of a method must be a frozen dataclass derived from "
+                "voronym.core.figures.Figures, not "
                 f"{type(self.figures).__name__}"
             )
 

@@ -62,7 +62,7 @@ def test_samplers_and_distributions():
         (triangle, {}, "if it is a density.*give bounds"),
         (stats.norm().pdf, {}, "if it is a density.*give bounds"),
         (lambda n, rng: rng.random((n, 1)), {"bounds": [[0, 1]]}, "a sampler.*without bounds"),
-        (stats.norm(), {"bounds": [[0, 1]]}, "has rvs go without bounds"),
+        (stats.norm(), {"bounds": [[0, 1]]}, "an object with rvs"),
         (triangle, {"bounds": "x"}, "bounds must be"),
         (triangle, {"bounds": [[0, 1], [1]]}, "bounds must be"),
         (lambda *_: None, {"bounds": [[0, 1]]}, "one value for each point"),

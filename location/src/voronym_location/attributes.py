@@ -150,7 +150,7 @@ class Attributes(tuple[Attribute, ...]):
         strange = sorted(set(values) - set(self.names))
         if strange:
             asked = f"it asks for: {', '.join(self.names)}" if self else "it asks for none"
-            raise BadRequest(f"this service does not ask for one of the attributes that were sent; {asked}")
+            raise BadRequest(f"the service does not use one of the sent attributes; {asked}")
         lacking = [name for name in self.names if values.get(name) in (None, "")]
         if lacking:
             raise BadRequest(

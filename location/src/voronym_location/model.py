@@ -184,7 +184,7 @@ class Model:
         if inside < LEAST:
             raise InputError(
                 f"{cells} cells of {census.people.sum():,.0f} people have {inside:.0f} each: cells of fewer "
-                f"than {LEAST:.0f} would tell about single homes; ask for fewer cells"
+                f"than {LEAST:.0f} would reveal single homes; use fewer cells"
             )
         if not 0.0 <= doubt < 1.0:
             raise InputError(f"doubt is a share, from 0 to below 1, not {doubt!r}")

@@ -32,8 +32,8 @@ def check_port(settings: ServiceSettings) -> None:
             door.bind(kind[4])
     except OSError as error:
         raise InputError(
-            f"cannot listen on port {settings.port} of {settings.host}: {error.strerror}. End what uses it, "
-            "or choose another by --port or --host"
+            f"cannot listen on port {settings.port} of {settings.host}: {error.strerror}. Stop the "
+            f"program that uses it, or choose another one with --port or --host"
         ) from None
 
 

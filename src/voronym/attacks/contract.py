@@ -38,7 +38,7 @@ def check_attack(attack: Attack, *, runs: int = 5) -> None:
     >>> check_attack(ATTACKS["extremes"])
     """
     if not 0 <= attack.level < len(KNOWLEDGE) or not attack.knows or not attack.summary:
-        raise AssertionError(f"{attack.name}: it does not say what the intruder knows and does")
+        raise AssertionError(f"{attack.name}: it must state what the intruder knows and does")
     _check_needs(attack)
     outcome = 0
     for seed in range(runs):
@@ -125,7 +125,7 @@ def _check_outcome(attack: Attack, outcome: Outcome) -> None:
         raise AssertionError(f"{name}: nobody was attacked")
     _words(attack, json.dumps(outcome.to_dict(), allow_nan=False) + str(outcome))
     if not outcome.says.endswith(".") or not outcome.knows:
-        raise AssertionError(f"{name}: what it says is no sentence")
+        raise AssertionError(f"{name}: its result must be a sentence")
 
 
 def _words(attack: Attack, text: str) -> None:
@@ -141,7 +141,7 @@ def _check_needs(attack: Attack) -> None:
         result = attack.run(bare, Context())
     except Inapplicable as error:
         if len(str(error)) < 20:
-            raise AssertionError(f"{attack.name}: it does not say what it needs") from None
+            raise AssertionError(f"{attack.name}: it must name its missing inputs") from None
         return
     _check_outcome(attack, result)
 

@@ -41,7 +41,7 @@ def learned(scene: Scene, ctx: Context) -> Found:
     known = np.flatnonzero(scene.own >= 0) if scene.own is not None else None
     if scene.control is None and known is None:
         raise Inapplicable(
-            f"it needs to know which row belongs to whom (a Release, or {hint('aligned')}), or people who "
+            f"it needs the person of each row (a Release, or {hint('aligned')}), or people who "
             "are not in "
             f"the table ({hint('control', 'FILE')})"
         )

@@ -55,8 +55,8 @@ def pattern(scene: Scene, ctx: Context) -> Found:
     result = _columns(scene, own)
     if not result:
         raise Inapplicable(
-            f"no kept column joins the rows of {MANY[what]}: in no column do two rows of the same one "
-            "share a value that few others have"
+            f"no kept column joins the rows of {MANY[what]}: no two rows of one share a value that few "
+            f"others have"
         )
     X, Y = scene.points
     joined = Columns(as_frame(scene.released))

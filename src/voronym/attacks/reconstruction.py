@@ -258,9 +258,7 @@ class _Tool:
         self._remake = scene.remake or (lambda there: (rerun(there), ""))
         self.seen = self._published(self.table)
         if self._published(self.table) != self.seen:
-            raise Inapplicable(
-                "the method draws afresh each time, so that running it again does not tell which values fit"
-            )
+            raise Inapplicable("the method is random, so running it again does not show which values fit")
 
     def _published(self, table: Table) -> object:
         """Return a reader's view of the release of a table: unordered rows, and public figures."""

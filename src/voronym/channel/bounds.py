@@ -105,7 +105,7 @@ def gaussian_bound(source: GaussianSource, distortion: float, *, entropy: float 
     if entropy is not None:
         sign, size = np.linalg.slogdet(source.sigma_w)
         if sign <= 0:
-            raise InputError("W varies in fewer directions than it has columns: it has no entropy of its own")
+            raise InputError("W varies in fewer directions than it has columns: its entropy is not defined")
         m = len(source.sigma_w)
         bound += float(entropy) - 0.5 * (m * (log(2.0 * pi) + 1.0) + float(size))
     return max(0.0, bound)

@@ -297,7 +297,7 @@ def _for_risk(source: GaussianSource, limit: float, ctx: Context, tolerance: flo
             return gaussian_channel
         D = min(most, D + max(1e-9 * most, 2.0 * (gaussian_channel.risk - limit) * most))
         gaussian_channel = _channel(source, solve(D))
-    raise GuaranteeError("no noise met max_risk to the last digits; ask for a little more or less")
+    raise GuaranteeError("no noise meets max_risk exactly; change max_risk slightly")
 
 
 def only_noise(source: GaussianSource) -> GaussianChannel:

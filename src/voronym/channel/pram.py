@@ -205,8 +205,7 @@ def recover(
     if never:
         raise InputError(
             f"{never} of {len(letters)} records have a category that is never published by this matrix: "
-            "it is "
-            "the matrix of another column, or its columns stand in another order"
+            "the matrix belongs to another column, or its columns have another order"
         )
     condition = _condition(rule)
     inverse = _inverse(rule)
@@ -237,7 +236,8 @@ def _condition(rule: Array) -> float:
     if rank < len(rule):
         raise InputError(
             f"the matrix cannot be inverted: {len(rule)} categories are mapped onto {rank} independent laws, "
-            "so the original frequencies are gone; merge categories with equal rows, or ask for less privacy"
+            "so the original frequencies cannot be recovered; merge categories with equal rows, or allow "
+            "more risk"
         )
     condition = float(singular[0] / singular[-1])
     if condition > _CONDITION:

@@ -291,7 +291,7 @@ def _judge(revealed: Revealed, rules: Sequence[Rule], risk: float, max_risk: flo
             f"max_risk={max_risk:g} cannot be kept, and nothing is released: in the masked table "
             f"{_more(revealed)}. {_why(revealed)} Declare numeric keys nominal, or cut them into bins first: "
             "then all keys are randomised together and the risk is counted (up to 150 combinations). Or give "
-            "max_distortion, larger than this risk would have cost, and judge by what is measured. Or use a "
+            "max_distortion, larger than the cost of this risk, and judge by the measured risk. Or use a "
             "k-anonymous method with the model mutual-information or t-closeness"
         )
     if not meets(low, risk):

@@ -300,7 +300,7 @@ def check_outputs(
     for folder in {place.parent for place in places}:
         sweep(folder)
     if len(set(places)) < len(places):
-        raise InputError("two outputs have the same name; every output needs one of its own")
+        raise InputError("two outputs have the same name; give each output another name")
     if _resolved(source) in places:
         raise InputError("an output has the name of the source; the original is never written over")
     read = [str(item) for item in also if _resolved(item) in places]

@@ -67,7 +67,7 @@ def frontier(
     if chart is not None and chart.suffix.lower() != ".svg":
         raise InputError(f"the plane is drawn as SVG: call the file {chart.with_suffix('.svg').name!r}")
     if confidential is None:
-        raise InputError("name the column that the keys tell about: --confidential NAME")
+        raise InputError("name the confidential column: --confidential NAME")
     frame = read(source, **reading)
     masked = None if release is None else read(release, **reading)
     given = {"keys": [], **declared.choices_of(typed, frame.columns)}

@@ -115,9 +115,7 @@ def _hierarchy(file: Path, output: Path | None, json: bool) -> None:
 
     tree = Hierarchy.read(file)
     if output is not None:
-        raise InputError(
-            "a hierarchy of ARX is read as it is, and need not be written again: leave out --output"
-        )
+        raise InputError("voronym reads hierarchies of ARX directly, without conversion: leave out --output")
     if json:
         common.emit({"values": len(tree.values), "height": tree.height})
         return

@@ -337,6 +337,6 @@ def _check_tree(paths: _Paths, places: dict[str, str], longest: int) -> None:
                 )
         if 2 < len(path) < longest and path[-2] in inner:
             raise InputError(
-                f"{places[value]} ends with a label that has a parent in {places[inner[path[-2]]]}: add that "
-                "parent, and what is above it, here, too"
+                f"{places[value]} ends with a label that has a parent in {places[inner[path[-2]]]}: add "
+                f"that parent and its ancestors here, too"
             )

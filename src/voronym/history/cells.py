@@ -186,8 +186,8 @@ class Cells:
         if not same:
             raise GuaranteeError(
                 f"step '{cell.step}': earlier releases publish a mean of {cell.column!r} of nearly the same "
-                f"people, and fewer than k={self.k} of them, or one of them alone, make the difference: it "
-                "would tell what they have. Nothing was released. Take the step of the release before "
+                f"people, and fewer than k={self.k} of them, or one of them alone, make the difference: "
+                f"it would reveal their values. Nothing was released. Take the step of the release before "
                 f"('{old[-1].step}'), or leave out publish=mean"
             )
         last = same[-1]

@@ -120,6 +120,6 @@ def check_spending(ledger: Ledger, entries: Sequence[Entry], rows: Prints, cost:
         spent = "infinite" if not np.isfinite(after) else f"{after:.4g}"
         raise GuaranteeError(
             f"the budget of the ledger is {limit}; its people have spent up to {before:.4g}, and with this "
-            f"release it would be {spent}. Nothing was released, and nothing was booked. Ask for a smaller "
-            "ε, or for people who are in fewer releases"
+            f"release it would be {spent}. Nothing was released, and nothing was booked. Choose a smaller "
+            f"ε, or people who are in fewer releases"
         )

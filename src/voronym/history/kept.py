@@ -31,7 +31,7 @@ def check_facts(entries: Sequence[Entry], people: Prints, facts: Mapping[str, An
         ]
         if other:
             raise InputError(
-                f"groups that are kept publish what they published before, and {', '.join(other)} differ "
+                f"kept groups publish their earlier values, and {', '.join(other)} differ "
                 f"from release {entry.number}: a figure that is computed again, without the people who "
                 "left, would reveal their values. Keep these settings, or begin another history: leave "
                 f"out {hint('keep_groups')}, and release people who are in no earlier release"
@@ -43,8 +43,8 @@ def check_steps(entries: Sequence[Entry], steps: Sequence[str]) -> None:
     earlier = [entry.about.get("steps", []) for entry in entries if entry.about.get("kept_groups")]
     if earlier and list(earlier[-1]) != list(steps):
         raise InputError(
-            "groups that are kept publish what they published before, and the steps differ from those of "
-            f"the release before ({'; '.join(earlier[-1]) or 'none'}): take the same steps, or leave out "
+            "kept groups publish their earlier values, and the steps differ from the previous release "
+            "({'; '.join(earlier[-1]) or 'none'}): take the same steps, or leave out "
             f"{hint('keep_groups')}"
         )
 
@@ -62,8 +62,8 @@ def published_before(entries: Sequence[Entry], people: Prints) -> tuple[dict[int
     wanted = set(numbers[numbers >= 0].tolist())
     if lacking := wanted - set(rows):
         raise InputError(
-            f"the ledger does not know what {len(lacking):,} groups published, so they cannot publish it "
-            f"again: leave out {hint('keep_groups')}, and release people who are in no earlier release"
+            f"the ledger lacks the published values of {len(lacking):,} groups, so these groups cannot be "
+            f"kept: leave out {hint('keep_groups')}, and release people who are in no earlier release"
         )
     return {number: rows[number] for number in wanted}, numbers
 

@@ -164,7 +164,7 @@ class Ledger:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
-            raise InputError(f"{path.name!r} exists already; a new ledger needs a name of its own") from None
+            raise InputError(f"{path.name!r} exists already; choose another name for a new ledger") from None
         except OSError as error:
             raise WriteError(f"cannot make the ledger {path.name!r}: {error.strerror}") from None
         key = secrets.token_bytes(32) if key_of is None else key_of.key

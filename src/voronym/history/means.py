@@ -90,18 +90,17 @@ def check_means(
     few = int(many[(many > 0) & (many < k)].sum())
     if few:
         raise GuaranteeError(
-            f"{few:,} people have other keys, or another weight, than in an earlier release, as fewer than "
-            f"k={k} of their groups, and what groups publish is computed from their people: the difference "
-            f"would tell what changed. Nothing was released. {hint('keep_groups')} publishes what groups "
-            "published before"
+            f"{few:,} people changed their keys or weight since an earlier release, fewer than k={k} in a "
+            "group, and a group's published values are computed from its people: the difference would reveal "
+            f"the change. Nothing was released. {hint('keep_groups')} publishes the earlier values of groups"
         )
     alone = sum(_regrouped(entry, people, groups, dominant) for entry in entries)
     if alone:
         raise GuaranteeError(
             f"{alone:,} people are in other groups than in an earlier release, and the weight of "
-            "one of them is so large that the difference of two weighted means would tell what that person "
-            f"has (rule of p percent). Nothing was released. {hint('keep_groups')} publishes what groups "
-            "published before"
+            "one of them is so large that the difference of two weighted means would reveal that person's "
+            f"values (p % rule). Nothing was released. {hint('keep_groups')} publishes the earlier values of "
+            "groups"
         )
 
 
@@ -116,9 +115,10 @@ def check_leavers(entries: Sequence[Entry], people: Prints, k: int) -> None:
     left = int(leavers(entries, people, k, ever=True).sum())
     if left:
         raise GuaranteeError(
-            f"{left:,} people of earlier releases are not in this one, as fewer than k={k} of their groups, "
-            "and what groups publish is computed from their people: the difference would tell what the "
-            f"others had. Nothing was released. {hint('keep_groups')} publishes what groups published before"
+            f"{left:,} people of earlier releases are not in this one, fewer than k={k} in a group, and a "
+            "group's published values are computed from its people: the difference would reveal the values "
+            f"of those who left. Nothing was released. {hint('keep_groups')} publishes the earlier values of "
+            "groups"
         )
 
 
@@ -141,9 +141,9 @@ def check_raw(
             if changed.any() or not np.array_equal(before, people):
                 raise GuaranteeError(
                     "a step publishes means of a column, as one did in an earlier release, and people came, "
-                    "left, or have other values now: the difference of two means would tell what one of them "
-                    f"has. Nothing was released. Round the values instead; or {hint('changed', 'publish')} "
-                    "releases them all the same"
+                    "left, or have other values now: the difference of two means would reveal one person's "
+                    f"value. Nothing was released. Round the values instead; or {hint('changed', 'publish')} "
+                    "releases them anyway"
                 )
 
 

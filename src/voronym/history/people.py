@@ -73,8 +73,8 @@ def fingerprints(frame: Frame, columns: Sequence[str], key: bytes) -> Prints:
     unknown = sum(not any(row) for row in rows)
     if unknown:
         raise InputError(
-            f"{unknown} records have nothing in {', '.join(columns)}: the ledger cannot know who they are. "
-            "Complete them, or leave them out"
+            f"{unknown} records have nothing in {', '.join(columns)}: the ledger cannot identify them. "
+            f"Complete them, or leave them out"
         )
     return _prints(rows, key)
 

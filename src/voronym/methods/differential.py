@@ -61,9 +61,7 @@ class DifferentialOptions(Options):
 def dp(table: Table, ctx: Context, options: DifferentialOptions) -> Masked:
     """Publish noisy centres of groups that one person hardly changes."""
     del table, ctx, options
-    raise InputError(
-        f"method 'dp' needs the model that says how much is promised, such as {hint('models', 'dp=1.0')}"
-    )
+    raise InputError(f"method 'dp' needs a model with its ε, such as {hint('models', 'dp=1.0')}")
 
 
 def private_of(choices: ReleaseChoices) -> DifferentialPrivacy | None:
@@ -85,8 +83,8 @@ def rows_of(table: Table, model: DifferentialPrivacy) -> int:
         return model.rows or 1
     if model.rows is None:
         raise InputError(
-            f"dp: a {unit} may have several rows, and the noise depends on how many: say the most that any "
-            f"{unit} may have, such as {model},rows=5"
+            f"dp: a {unit} may have several rows, and the noise depends on their number: state the largest "
+            f"number of rows of a {unit}, such as {model},rows=5"
         )
     refuse_over(units_over(table, model.rows), unit, model.rows)
     return model.rows

@@ -36,7 +36,7 @@ class ColumnDemand(Demand):
         """Refuse a demand with both, or with neither."""
         if bool(self.holds) == bool(self.column):
             raise InputError(
-                f"the demand {self.name!r} needs either holds (what columns hold) or column (a name)"
+                f"the demand {self.name!r} needs either holds (a content of columns) or column (a name)"
             )
 
     def about(self) -> tuple[Any, ...]:

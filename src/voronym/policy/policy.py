@@ -239,7 +239,7 @@ class _Reader:
     def demand(self, section: str, number: int, entries: Mapping[str, Any]) -> Demand:
         head = self.lines.of("", section, number)
         if "demand" not in entries:
-            raise self.refuse(head, f"[[{section}]] does not say which demand it is: demand = ...")
+            raise self.refuse(head, f"[[{section}]] does not name its demand: add demand = ...")
         try:
             cls = demand_of(section, entries["demand"])
         except InputError as error:
@@ -279,7 +279,7 @@ class _Reader:
             first = known.setdefault(element.about(), element)
             if first is not element:
                 raise self.refuse(
-                    element.line, f"the demand {element.name!r} stands in line {first.line} already"
+                    element.line, f"the demand {element.name!r} is already in line {first.line}"
                 )
             if isinstance(element, ColumnDemand) and element.name == "absent":
                 gone[element.whose] = element

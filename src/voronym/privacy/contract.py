@@ -71,7 +71,7 @@ def _check_table(model: Model, at: Callable[[float], Model] | None, table: pl.Da
     if not table.equals(before):
         raise AssertionError(f"{where}: the table was changed")
     if model.required is None and not result.holds:
-        raise AssertionError(f"{where}: nothing is required, yet it does not hold")
+        raise AssertionError(f"{where}: nothing is required, but the finding does not hold")
     turned = model.measure(Table.of(table.reverse(), schema))
     if (turned.value, turned.holds) != (result.value, result.holds):
         raise AssertionError(f"{where}: the order of the rows changes the finding")

@@ -42,8 +42,8 @@ class Planned:
         """
         if not self.one_measure:
             raise InputError(
-                "with two measures, or a price of moving, the cell depends on a point's weight, load and old "
-                "cell, not on where it is alone"
+                "with two measures, or a price of moving, the cell depends on a point's weight, load and "
+                "old cell, too, so there is no rule by place alone"
             )
         return Quantizer(self.centroids, self.costs, self.space)
 

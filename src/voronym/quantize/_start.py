@@ -66,7 +66,7 @@ def bounds(n: int, cells: int | None, probabilities: Any, sizes: Any, init: Any)
             raise InputError("init must be a method's name, a partition, centroids or a quantizer")
         low = high = equal_sizes(n, check_cells(len(init), n))
     else:
-        raise InputError("say how many cells there are to be, or their probabilities or sizes")
+        raise InputError("give the number of cells, or their probabilities or sizes")
     check_cells(len(low), n)
     if cells is not None and len(low) != check_cells(cells, n):
         raise InputError(f"cells is {cells}, but sizes are given for {len(low)}")
@@ -165,5 +165,5 @@ def farthest(X: Floats, C: Floats, number: int, space: Space) -> list[int]:
 def count(C: Floats, m: int, what: str) -> Floats:
     """Refuse a number of centroids that differs from the number of cells."""
     if len(C) != m:
-        raise InputError(f"the {what} has {len(C)} cells, but sizes are asked for {m}")
+        raise InputError(f"the {what} has {len(C)} cells, but there are sizes for {m}")
     return C.copy()

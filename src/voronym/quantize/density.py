@@ -192,8 +192,8 @@ def draw(
     if bounds is not None:
         if not callable(source) or not _takes(source, None):
             raise InputError(
-                "with bounds the source is a density, source(points) -> values; a sampler (n, rng) -> points "
-                "and what has rvs go without bounds"
+                "with bounds the source is a density, source(points) -> values; leave out bounds for a "
+                "sampler (n, rng) -> points or an object with rvs"
             )
         return _reject(source, int(n), rng, bounds)
     if hasattr(source, "rvs"):
@@ -208,7 +208,7 @@ def draw(
     else:
         drawn = source(n, rng)
     if drawn is None:
-        raise InputError(f"the sampler was asked for {n} points and gave nothing; does it return them?")
+        raise InputError(f"the sampler was asked for {n} points and returned None; it must return the points")
     if n == 1 and np.ndim(drawn) < 2:  # scipy leaves out the axis of a single point
         drawn = np.reshape(np.asarray(drawn), (1, -1))
     points = check_points(drawn)

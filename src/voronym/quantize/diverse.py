@@ -24,8 +24,8 @@ def levels_of(problem: Problem) -> Ints:
         if len(codes) == problem.n:
             return codes
     raise InputError(
-        "diverse is about the column that a model looks at: ask for one, such as t-closeness=0.3 or "
-        "l-diversity=2; it does not go with strata, people, weights or an intruder who knows the method"
+        "diverse needs a model of a confidential column, such as t-closeness=0.3 or l-diversity=2; it "
+        "does not work with strata, people, weights or an intruder who knows the method"
     )
 
 

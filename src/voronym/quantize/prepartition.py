@@ -87,7 +87,7 @@ def prepartition(problem: Problem, ctx: Context, options: PrepartitionOptions) -
     if isinstance(settings, PrepartitionOptions) and settings.size >= options.size:
         raise InputError(
             f"a prepartition within a prepartition makes smaller macrocells: its size must be below "
-            f"{options.size:,}, not {settings.size:,}; say so by inner_options={{'size': …}}"
+            f"{options.size:,}, not {settings.size:,}; set it by inner_options={{'size': …}}"
         )
     whole(2 * k)("size", options.size)
     cells = max(1, min(round(n / options.size), n // k))

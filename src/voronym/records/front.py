@@ -155,8 +155,7 @@ def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
         f"records would lose {lost:.1f} % of the keys' variance, and MDAV with k={options.m + 1} loses "
         f"{mdav:.1f} % and promises more: every combination of keys shared by {options.m + 1}. Nothing is "
         f"released. Take method mdav with k={options.m + 1}; or, if real values and unchanged "
-        "distributions are "
-        f"worth the loss, say so with the option {hint('despite_loss', True)}"
+        f"distributions are worth the loss, use the option {hint('despite_loss', True)}"
     )
 
 

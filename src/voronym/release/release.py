@@ -133,7 +133,7 @@ class Release(ReleaseFigures):
             or kept.private.relation != private.neighbours
         ):
             raise GuaranteeError(
-                f"{private} is asked for, but the table was not made that way. Nothing was released"
+                f"{private} is required, but the table was not made that way. Nothing was released"
             )
         self.findings = (*self.findings, private.kept())
 
@@ -214,7 +214,7 @@ class Release(ReleaseFigures):
             Whether to run the attacks that take seconds, unless they were run: an internal report shows them.
         """
         if self._dossier is None and self.folder is not None:
-            raise InputError("the figures of a report were not asked for: vr.anonymize(..., report=True)")
+            raise InputError("the figures of a report were not prepared: call vr.anonymize(..., report=True)")
         if self._dossier is None:
             from voronym.dossier import dossier  # a layer above: only when asked for
 

@@ -173,8 +173,8 @@ class Recipe(ReleaseChoices):
         if twice:
             raise InputError(
                 f"{twice[0]} is no option of a method, but a choice of every run: give it separately, as "
-                f"{ReleaseChoices.declared()[twice[0]].flag}, {twice[0]}=... in Python, or an entry of its "
-                "own in a recipe"
+                f"{ReleaseChoices.declared()[twice[0]].flag}, {twice[0]}=... in Python, or a separate "
+                f"entry in a recipe"
             )
         shared = {name: value for name, value in self.given.items() if name in known.names()}
         return known.of(self.method, own | shared)

@@ -96,8 +96,8 @@ class Request:
         twice = [name for name in self.asked if name not in (*RunChoices.names(), *plan)]
         if recipe is not None and twice:
             raise InputError(
-                "a recipe states what the columns are and how the release is made: give it alone, without "
-                f"{', '.join(twice)}, or write into the recipe what should be otherwise"
+                "a recipe describes the columns and the release: use it without "
+                f"{', '.join(twice)}, or change these in the recipe"
                 + (" (keep_groups = true above the first table)" if "keep_groups" in twice else "")
             )
 

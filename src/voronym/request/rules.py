@@ -334,8 +334,8 @@ def check_parts(choices: ReleaseChoices, *, database: bool = False) -> None:
     """Refuse choices that a run over many parts cannot follow."""
     if choices.policy is not None and database:
         raise InputError(
-            "a policy counts the cells of files, and a query has none: write what it yields to Parquet files "
-            "first, and name these"
+            "a policy counts the cells of files, not of queries: write the result of the query to Parquet "
+            "files first, and name these"
         )
 
 

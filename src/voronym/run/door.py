@@ -140,7 +140,7 @@ def anonymize(
         data = read(data, **{**({} if recipe is None else fitting(recipe.reading, data)), **(reading or {})})
     elif reading:
         raise InputError(
-            "reading says how to read a file, and the table is none: give the path, or use voronym.read"
+            "reading is for files, and the table is in memory: give the path, or use voronym.read"
         )
     added: tuple[Added, ...] = ()
     if recipe is None and request.release.policy is not None:
@@ -242,7 +242,7 @@ def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any
         )
     if is_frame(data):
         if how["reading"]:
-            raise InputError("reading says how to read a file, and the table is none: give the path")
+            raise InputError("reading is for files, and the table is in memory: give the path")
         engine = engine_of_frame(data)
         if engine is not None and "engine" not in request.asked and how["recipe"] is None:
             request = replace(request, release=replace(request.release, engine=engine))

@@ -97,14 +97,15 @@ class Limit(ColumnStep):
         if people < least:
             raise GuaranteeError(
                 f"step '{self}': only {people} people are {self.beyond} the limit of {name!r}, and their "
-                f"mean would tell about each of them. Take a limit with {least} or more, or leave out "
+                f"mean would reveal their values. Take a limit with {least} or more, or leave out "
                 "publish=mean"
             )
         most = np.sort(beyond)
         if most[:-2].sum() < DOMINANCE * most[-1]:
             raise GuaranteeError(
                 f"step '{self}': one of the {people} people {self.beyond} the limit of {name!r} is so far "
-                f"beyond the others that their mean would tell that value, to within {percent(DOMINANCE)} of "
+                f"beyond the others that their mean would reveal that value, to within "
+                f"{percent(DOMINANCE)} of "
                 "how far it is. Take a limit that more people are beyond, or leave out publish=mean"
             )
 

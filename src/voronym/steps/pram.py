@@ -103,8 +103,8 @@ class Pram(ColumnStep):
             ) from None
         if (result < 0.0).any() or (np.abs(result.sum(axis=1) - 1.0) > 1e-6).any():
             raise InputError(
-                f"step '{self}': chances are 0 or more, and those of every value that {name!r} has add up "
-                "to 1 over the values that it has"
+                f"step '{self}': chances must be 0 or more, and for every value of {name!r} they must add up "
+                "to 1 over the values of the column"
             )
         return np.asarray(result / result.sum(axis=1, keepdims=True))
 

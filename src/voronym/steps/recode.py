@@ -52,7 +52,7 @@ class Recode(ColumnStep):
         if sum([self.level is not None, bool(self.values), bool(self.cuts)]) != 1:
             raise InputError(f"step '{self}' needs one of: {WAYS}")
         if self.level is None and self.hierarchy:
-            raise InputError(f"step '{self}': say which level of the hierarchy with level=LEVEL")
+            raise InputError(f"step '{self}': name the level of the hierarchy: level=LEVEL")
         if bool(self.values) != (self.to is not None):
             lacking = "to=NAME says what the values become" if self.values else "values=A,B says which values"
             raise InputError(f"step '{self}' lacks a word: {lacking}")
@@ -84,8 +84,7 @@ class Recode(ColumnStep):
         lacking = [value for value in self.values if value not in levels]
         if len(lacking) == len(self.values):
             raise InputError(
-                f"step '{self}': column {name!r} has none of these values; write them as they stand in the "
-                "table"
+                f"step '{self}': column {name!r} has none of these values; write them exactly as in the table"
             )
         return [str(self.to) if level in self.values else level for level in levels]
 

@@ -40,7 +40,7 @@ class Suppress(ColumnStep):
     def check(self) -> None:
         """Refuse values together with a rule."""
         if bool(self.values) + (self.rare is not None) + (self.risk is not None) > 1:
-            raise InputError(f"step '{self}': name the values, or give rare, or risk: only one of them")
+            raise InputError(f"step '{self}': give exactly one of: values, rare, risk")
         if self.weights is not None and self.risk is None:
             raise InputError(f"step '{self}': weights are for risk, such as risk=0.1")
 
@@ -76,8 +76,8 @@ class Suppress(ColumnStep):
         strange = [value for value in self.values if value not in levels]
         if len(self.columns) == 1 and len(strange) == len(self.values):
             raise InputError(
-                f"step '{self}': column {name!r} has none of the {len(self.values)} values; write them as "
-                "they stand in the table"
+                f"step '{self}': column {name!r} has none of the {len(self.values)} values; write them "
+                f"exactly as in the table"
             )
         chosen = np.array([level in self.values for level in levels] + [False])
         return np.asarray((codes >= 0) & chosen[codes])

@@ -18,7 +18,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
     """Read a Parquet file."""
     start, end = _ends(path, 4)
     if start != b"PAR1":
-        raise ReadError(f"{path.name!r} is not a Parquet file, whatever its suffix says")
+        raise ReadError(f"{path.name!r} is not a Parquet file, although its suffix says so")
     if end != b"PAR1":
         raise ReadError(
             f"{path.name!r} is a Parquet file without its end: it is truncated; copy or write it again"

@@ -114,7 +114,7 @@ class Schema:
                 raise SchemaError(f"the {what} column {name!r} must be an identifier of the table")
         if self.pseudonyms and not self.units:
             raise SchemaError(
-                "pseudonyms stand for people or households: name their column, too, as person or household"
+                "pseudonyms need a column of people or households: name it as person or household"
             )
 
     @property

@@ -31,7 +31,7 @@ def read_database(path: Path, query: str | None) -> pl.DataFrame:
         return _sqlite(path, query)
     if start[8:12] == b"DUCK":
         return _duckdb(path, query)
-    raise ReadError(f"{path.name!r} is neither an SQLite nor a DuckDB database, whatever its suffix says")
+    raise ReadError(f"{path.name!r} is neither an SQLite nor a DuckDB database, although its suffix says so")
 
 
 def tables_of(path: Path) -> list[str]:

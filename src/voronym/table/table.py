@@ -93,7 +93,7 @@ class Table(Columns):
         if isinstance(data, Table) and schema in (None, data.schema):
             return data if only is None else data.select(only)
         if schema is None:
-            raise SchemaError("a table needs a schema: say which columns are keys; see Schema.build")
+            raise SchemaError("a table needs a schema: name the keys; see Schema.build")
         return cls._made(data if isinstance(data, Columns) else Columns(load(data)), schema, only)
 
     @classmethod

@@ -103,7 +103,7 @@ class Bench:
     def frame(self) -> pl.DataFrame:
         """The table as read."""
         if self._frame is None:
-            raise InputError("no table was read yet")
+            raise InputError("no table is open: open one first")
         return self._frame
 
     def open(

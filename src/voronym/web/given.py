@@ -49,7 +49,7 @@ async def upload(request: Request) -> Response:
     what = request.query_params.get("what", "")
     try:
         if what not in purposes(table.settings, table.given):
-            raise InputError("say what the file is")
+            raise InputError("choose the purpose of the file")
         path = _place(table.given, request.query_params.get("name", ""))
         if what == "policy":
             if path.suffix != ".toml":

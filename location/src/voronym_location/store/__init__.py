@@ -105,7 +105,7 @@ class Store:
         """Refuse to write if the database file was moved or deleted, because the data would be lost."""
         if self.file is not None and self._identity is not None and _identity(self.file) != self._identity:
             raise Unavailable(
-                "the database file is no longer where it was: nothing was changed. Put it back, or start the "
+                "the database file was moved or deleted: nothing was changed. Put it back, or start the "
                 "service again"
             )
 

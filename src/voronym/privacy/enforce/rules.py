@@ -134,7 +134,8 @@ def refuse_impossible(judges: Sequence[Judge]) -> None:
             raise GuaranteeError(
                 f"{judge_name(judge)} cannot be met: with all {n} records in one cell, column "
                 f"{judge.levels.column!r} ({judge.levels.size} different values) comes to "
-                f"{float(result[0]):g}, and {judge.required:g} is asked. Ask for less, or leave it out"
+                f"{float(result[0]):g}, and {judge.required:g} is required. Require less, or leave the "
+                f"model out"
             )
 
 

@@ -327,7 +327,7 @@ class Engine:
         counts = np.bincount(labels, minlength=len(c)).astype(np.int64)
         if (counts < low).any() or (counts > high).any():
             raise GuaranteeError(
-                "the sizes asked for were not met: this is a fault of voronym, please report it"
+                "the prescribed sizes were not met: this is a fault of voronym, please report it"
             )
         slack = np.maximum(high * c, low * c) - counts * c
         cost = self.distances(solved)

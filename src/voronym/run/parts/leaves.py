@@ -186,7 +186,7 @@ def publish(
     except GuaranteeError as error:
         raise GuaranteeError(
             f"a leaf of {table.n:,} neighbouring records cannot keep the promise ({error}). Larger leaves "
-            f"are more like the whole table: raise {hint('leaf')}, or ask for less"
+            f"resemble the whole table more: raise {hint('leaf')}, or ask for less"
         ) from None
     made: pl.DataFrame = masked.frame.to_native()
     send(job, number, made, packed)

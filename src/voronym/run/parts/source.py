@@ -104,7 +104,7 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
             here = _named(item)
         except OSError as error:  # without its path, which may be somebody's name
             what = error.strerror or type(error).__name__
-            raise ReadError(f"parts of {str(item)!r} cannot be looked at: {what}") from None
+            raise ReadError(f"parts of {str(item)!r} cannot be read: {what}") from None
         if not here:
             raise ReadError(f"there are no files at {str(item)!r}; name a folder, a pattern or a file")
         result += here
@@ -118,7 +118,7 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
             "parts; name a pattern such as 'people/*.parquet'"
         )
     if len(files) > 1 and any(is_database(file) for file in files):
-        raise ReadError("a database is a data set of its own: name one file, and a query")
+        raise ReadError("a database cannot be combined with other files: name one file and a query")
     packs = {is_parquet(file) for file in files}
     if len(packs) > 1:
         raise ReadError("there are Parquet and text files; name a pattern for one kind, such as '*.parquet'")
