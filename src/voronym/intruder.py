@@ -30,7 +30,7 @@ FIRST = ("membership", "reconstruction")
 """Attacks whose results are in every internal report."""
 SECONDS = 4.0
 """About how many seconds each of them may take."""
-_FEW = 100  # people attacked there
+_QUICK_TARGETS = 100  # people attacked there
 
 
 def attack(
@@ -141,7 +141,7 @@ def expose(release: Release, progress: ProgressCallback | None = None) -> None:
     lacking = [name for name in FIRST if name not in {outcome.attack for outcome in made}]
     if not lacking or release._evidence is None or release.recipe.private is not None:
         return
-    beside = {"targets": _FEW, "brief": SECONDS}
+    beside = {"targets": _QUICK_TARGETS, "brief": SECONDS}
     exposure = assault(_ours(release, None, False, None, beside), lacking, Context(seed=0, progress=progress))
     release.exposure = exposure.having(release.exposure)
 

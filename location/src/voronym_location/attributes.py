@@ -22,7 +22,7 @@ __all__ = ["Attribute", "Attributes"]
 KINDS = ("numeric", "ordinal", "nominal")
 TAKEN = ("address", "latitude", "longitude", "email")
 """Columns of a directory, which no attribute may use as its name."""
-MOST = 64
+MOST_VALUES = 64
 """Most values of a list: each is a coordinate."""
 FRACTION = 24
 """Most characters of a number that is not whole: a sign, 17 digits, a point, an exponent."""
@@ -81,7 +81,7 @@ class Attribute:
         if kind == "numeric" and (made.low is None or made.high is None or not made.low < made.high):
             raise _wrong(name, "needs 'low' and 'high', the least and the greatest number")
         if kind != "numeric" and not made.values:
-            raise _wrong(name, f"needs 'values', a list of 2 to {MOST} different texts")
+            raise _wrong(name, f"needs 'values', a list of 2 to {MOST_VALUES} different texts")
         if not (made.step > 0.0 and made.importance > 0.0):
             raise _wrong(name, "needs a 'step' and an 'importance' above 0")
         return made
@@ -183,9 +183,9 @@ def _values(name: str, given: object) -> tuple[str, ...]:
     texts = tuple(given) if isinstance(given, list | tuple) else (None,)
     if texts and (
         not all(isinstance(text, str) and text.strip() == text != "" for text in texts)
-        or not 2 <= len(set(texts)) == len(texts) <= MOST
+        or not 2 <= len(set(texts)) == len(texts) <= MOST_VALUES
     ):
-        raise _wrong(name, f"needs 'values', a list of 2 to {MOST} different texts")
+        raise _wrong(name, f"needs 'values', a list of 2 to {MOST_VALUES} different texts")
     return texts
 
 

@@ -35,7 +35,7 @@ AGAIN = 4
 """Largest number of previews per period; from more, an operator could see who came and went."""
 TIGHT = 2
 """A group with fewer than this many addresses above k counts as tight."""
-MOST = 3000
+MOST_PLACES = 3000
 """Largest number of places that are drawn."""
 CHANGED = (
     "the settings of epochs or of attributes changed since the draft was made: discard the draft and look at "
@@ -72,7 +72,7 @@ def make_preview(
             "figures": made.figures.to_dict() | extra,
             "standing": {"top": made.standing.top, "designed": made.standing.designed,
                          "rms": made.standing.rms},
-            "places": places[:MOST],
+            "places": places[:MOST_PLACES],
             "tight": sum(place[2] for place in places),
             "settings": _settings(settings),
         }  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 from voronym.errors import VoronymError
 from voronym_location.globe import Place, metres
 
-MOST = 8192
+MOST_BYTES = 8192
 """Largest size of a statement, in bytes."""
 
 
@@ -111,7 +111,7 @@ def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             size = self.headers.get("content-length", "")
-            if self.path != "/nearest" or not size.isdecimal() or int(size) > MOST:
+            if self.path != "/nearest" or not size.isdecimal() or int(size) > MOST_BYTES:
                 self._say(404 if self.path != "/nearest" else 413, {"error": "POST a statement to /nearest"})
                 return
             try:

@@ -19,7 +19,7 @@ _REACH = 512  # records of the order that are looked through for the one farthes
 _SHRINK = 0.8  # the order is made again when this share of it is left
 _ROUNDS = 20_000  # of one walk, so that wishes are heard
 _TRIES = 1.0, 1 / 3, 4.0, 1 / 9, 16.0  # how many candidates, by plans in a row without a group
-_FEW = 8  # rounds of a walk below which the order no longer foretells who comes next
+_SHORT_WALK = 8  # rounds of a walk below which the order no longer foretells who comes next
 
 
 def partition(X: NDArray[np.float64], k: int, ctx: Any) -> NDArray[np.int64]:
@@ -133,7 +133,7 @@ class _Walk:
         if self.idle == len(_TRIES):
             raise Unsuitable("too many records are equal, or equally far, for the lists on the GPU")
         self.left = left
-        stale = why == 2 or made < _FEW or left < _SHRINK * points.m or used >= self.slots
+        stale = why == 2 or made < _SHORT_WALK or left < _SHRINK * points.m or used >= self.slots
         if left >= 2 * self.k and stale:
             self.order()
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from voronym._cuda.device import blocks, cupy, filled
 
 LIST, ROOM, BATCH, TILE = 64, 1024, 8192, 256  # as in near.cu; queries of a batch
-ENOUGH = 256  # candidates that a threshold lets pass, more or less
+CANDIDATES = 256  # candidates that a threshold lets pass, more or less
 
 
 class Points:
@@ -92,7 +92,7 @@ class Points:
             self.far = cp.empty(BATCH * ROOM, cp.int32)
         number, both = np.int32(count), np.int32(far is not None)
         step = max(1, min(self.m // 4096, 32))
-        want = int(np.clip(round(ENOUGH * wider / step), 1, 200))
+        want = int(np.clip(round(CANDIDATES * wider / step), 1, 200))
         stride = np.int32(BATCH)
         self._queries(
             blocks(count, 128),

@@ -20,7 +20,7 @@ LARGEST = 512
 _WARPS = 4  # of a block, as in pairs.cu
 _LAUNCH = 0.25  # seconds of one launch, so that wishes are heard
 _ANNEALED = 0.96  # share of the time with heat
-_MOST = 60_000  # rounds of one launch: their number has 16 bits
+_MOST_ROUNDS = 60_000  # rounds of one launch: their number has 16 bits
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class _Search:
                 done = min(1.0, (perf_counter() - began) / budget)
             end = min(_ANNEALED, done + step)
             while done < end and not ctx.over:
-                rounds = max(1, min(length, _MOST))
+                rounds = max(1, min(length, _MOST_ROUNDS))
                 ahead = end if timed else min(end, done + rounds / plan.rounds)
                 heats = [plan.hot * unit * (plan.cold / plan.hot) ** share for share in (done, ahead)]
                 seconds = self.sweep(rounds, heats[0], heats[0] if timed else heats[1], scale, plan.steps)
@@ -246,7 +246,7 @@ class _Search:
         if not timed or step <= 1.0 / 40:  # if it takes long, the last neighbours are good enough
             self.cost()
             self.neighbours()
-        self.sweep(min(_MOST, 200), 0.0, 0.0, 1.0, 8)
+        self.sweep(min(_MOST_ROUNDS, 200), 0.0, 0.0, 1.0, 8)
 
     def labels(self) -> Ints:
         """Return the cell of each record."""

@@ -16,7 +16,7 @@ from voronym.core.context import Context
 from voronym.core.percent import percent
 from voronym.core.sentence import Sentence
 from voronym.evaluate.attacks import nearest_released
-from voronym.evaluate.disclosed import FEW, NARROW, Disclosed, certain
+from voronym.evaluate.disclosed import LABEL_LIKE, NARROW, Disclosed, certain
 from voronym.evaluate.pair import codes, common, numbers
 from voronym.table.units import first_of_each
 
@@ -42,7 +42,7 @@ class Secret:
             before = pl.concat([*common(before, others[name].alias(name))[:2]])
             before, after, _ = common(before, after)
         x, y = numbers(before), numbers(after)
-        if x is not None and y is not None and len(np.unique(y[~np.isnan(y)])) > FEW:
+        if x is not None and y is not None and len(np.unique(y[~np.isnan(y)])) > LABEL_LIKE:
             return cls(name, x[:n], y, NARROW * float(np.nanstd(x[:n])), x[n:])
         a, b, _, _ = codes(before, after)
         labels, published = a.astype(np.float64), b.astype(np.float64)

@@ -25,7 +25,7 @@ from voronym.evaluate.pair import numbers
 
 LEAST = 20
 """Smallest number of people to learn from."""
-MOST = 10_000
+MOST_LEARNED = 10_000
 _RIDGE = 1e-3
 _TELLS = 0.05  # a column that explains less than this of what masking hid is not named
 _SPREAD = 1e-3  # of a standard deviation: residuals below it are no better known
@@ -48,7 +48,7 @@ def columns(scene: Scene, ctx: Context) -> Found:
             f"it takes {2 * LEAST}"
         )
     order = ctx.rng.permutation(known)
-    half = order[: min(len(order) // 2, MOST)]
+    half = order[: min(len(order) // 2, MOST_LEARNED)]
     targets = np.sort(order[len(order) // 2 :][: scene.targets])
     result, predicted = KeyPrediction.learn(scene, X, Y, half)
     own = scene.links[targets]

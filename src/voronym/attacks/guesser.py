@@ -17,7 +17,7 @@ from voronym.errors import MissingExtraError, SchemaError, hint
 from voronym.evaluate.pair import common
 
 TREES = 24
-MOST = 10_000
+MOST_LEARNED = 10_000
 """Largest number of released records to learn from."""
 _FOLDS = 2
 
@@ -127,10 +127,10 @@ def forest(
 
 def _some(rng: np.random.Generator, m: int, needed: Ints) -> Ints:
     """Return the rows to learn from: the needed rows, and random others up to the limit."""
-    if m <= MOST:
+    if m <= MOST_LEARNED:
         return np.arange(m)
     others = np.setdiff1d(np.arange(m), needed)
-    drawn = rng.choice(others, max(0, min(len(others), MOST - len(needed))), replace=False)
+    drawn = rng.choice(others, max(0, min(len(others), MOST_LEARNED - len(needed))), replace=False)
     return np.sort(np.concatenate([needed, drawn]))
 
 

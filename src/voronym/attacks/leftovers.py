@@ -24,7 +24,7 @@ from voronym.core.sentence import Sentence
 from voronym.evaluate.pair import numbers
 
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff._+-]{3,}")
-_MOST = 200_000_000
+_MOST_BYTES = 200_000_000
 Flags = NDArray[np.bool_]
 
 
@@ -77,13 +77,13 @@ def leftovers(scene: Scene, ctx: Context) -> Found:
 
 def unpacked(path: Path) -> list[bytes]:
     """Return the bytes of a file and of everything packed in it."""
-    raw = path.read_bytes()[:_MOST]
+    raw = path.read_bytes()[:_MOST_BYTES]
     out = [raw]
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
-            out += [archive.read(name)[:_MOST] for name in archive.namelist()]
+            out += [archive.read(name)[:_MOST_BYTES] for name in archive.namelist()]
     elif raw[:2] == b"\x1f\x8b":
-        out.append(gzip.GzipFile(fileobj=BytesIO(raw)).read(_MOST))
+        out.append(gzip.GzipFile(fileobj=BytesIO(raw)).read(_MOST_BYTES))
     elif raw[:4] == b"PAR1":
         out += _parquet(path)
     return out

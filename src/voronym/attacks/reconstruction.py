@@ -30,9 +30,9 @@ PEOPLE = 12
 """Number of people per column whose cells are reconstructed, in addition to the people at its ends."""
 VALUES = 12
 """Number of values tried in a cell: the true one, and random others of the column."""
-MOST, BRIEF = 5_000, 150
-"""Largest number of records of a rerun; BRIEF applies if time is short."""
-_FEW = 5  # people, and values, where time is short
+MOST_RECORDS, BRIEF_RECORDS = 5_000, 150
+"""Largest number of records of a rerun; BRIEF_RECORDS applies if time is short."""
+_BRIEF_CELLS = 5  # people, and values, where time is short
 
 
 @attack(
@@ -123,7 +123,7 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
 
 def _sample(scene: Scene, table: Table, ctx: Context) -> Table:
     """Return a table that releases can be made of again and again: whole people, drawn by lot."""
-    most = MOST if scene.brief is None else BRIEF
+    most = MOST_RECORDS if scene.brief is None else BRIEF_RECORDS
     if table.n <= most:
         return table
     units = table.units
@@ -226,7 +226,7 @@ def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
     there = np.flatnonzero(column.is_not_null().to_numpy())
     if scene.own is not None and len(scene.own) == len(column):  # else a sample, of whom all are published
         there = there[scene.own[there] >= 0]
-    many, tries = (PEOPLE, VALUES) if scene.brief is None else (_FEW, _FEW)
+    many, tries = (PEOPLE, VALUES) if scene.brief is None else (_BRIEF_CELLS, _BRIEF_CELLS)
     drawn = ctx.rng.permutation(there)[:many]
     ends = [] if scene.schema[name].kind == "nominal" else [column.arg_min(), column.arg_max()]
     place = {value: at for at, value in enumerate(values)}

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from voronym.channel.base import Ints
 from voronym.channel.gaussian import GaussianChannel, GaussianSource
-from voronym.channel.margin import MOST, Allowance, most_correlated
+from voronym.channel.margin import LARGEST_WITHIN, Allowance, most_correlated
 from voronym.core import later
 
 ndtr = later.called("scipy.special", "ndtr")
@@ -95,7 +95,7 @@ class NoisyCounts:
         measure : {"risk", "total-variation", "delta"}
             The limited quantity.
         """
-        most = MOST[measure]
+        most = LARGEST_WITHIN[measure]
         return self.allowance.passes(lambda swaps: most(self.counts, matrix, swaps), limit, rng)
 
     def _fitted(self, counts: Array, steps: int) -> Array:

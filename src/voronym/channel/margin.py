@@ -39,8 +39,8 @@ LARGE = 10_000
 """Number of records above which a third test and a finer choice are worth their share of the budget."""
 
 Ladder = tuple[tuple[float, float], ...]
-FEW: Ladder = ((0.08, 0.3), (0.3, 0.05), (0.85, 0.0))
-MANY: Ladder = ((0.08, 0.3), (0.2, 0.1), (0.35, 0.0), (0.5, 0.0), (0.65, 0.0), (0.8, 0.0), (0.92, 0.0))
+SHORT_LADDER: Ladder = ((0.08, 0.3), (0.3, 0.05), (0.85, 0.0))
+LONG_LADDER: Ladder = ((0.08, 0.3), (0.2, 0.1), (0.35, 0.0), (0.5, 0.0), (0.65, 0.0), (0.8, 0.0), (0.92, 0.0))
 """The part of a limit that a rule may aim at, and the share of its draws that ignore the keys.
 
 Two tests find the largest passing part of three, and three tests that of seven. Draws that ignore the keys
@@ -80,7 +80,7 @@ class Allowance:
     @classmethod
     def of(cls, mu: float, records: int, rules: int = 1) -> Allowance:
         """Divide the budget for one of several rules with tested limits."""
-        ladder = FEW if records < LARGE else MANY
+        ladder = SHORT_LADDER if records < LARGE else LONG_LADDER
         tests = len(ladder).bit_length()
         error = (1.0 - SURE) / (tests * rules)
         return cls(mu * _DESIGN**0.5, mu * ((1.0 - _DESIGN) / tests) ** 0.5, float(-ndtri(error)), ladder)
@@ -140,7 +140,7 @@ def most_disclosed(counts: Array, matrix: Array, swaps: float) -> float:
     return float(max(up.max(), down.max()))
 
 
-MOST = {"risk": most_risk, "total-variation": most_varied, "delta": most_disclosed}
+LARGEST_WITHIN = {"risk": most_risk, "total-variation": most_varied, "delta": most_disclosed}
 
 
 def most_correlated(between: Array, left: Array, right: Array, radius: float) -> float:

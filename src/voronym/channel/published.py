@@ -12,13 +12,13 @@ from voronym.channel.figures import PublishedMatrix
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEW = 10
+RARE_RECORDS = 10
 """A letter with fewer records shares its row of a matrix with other rare letters."""
 _PARTS = 1_000_000  # published probabilities are whole millionths, and rows add up exactly
 
 
 def published_matrix(
-    matrix: Array, codes: Ints, drawn: Ints, names: Sequence[Sequence[object]], *, few: int = FEW
+    matrix: Array, codes: Ints, drawn: Ints, names: Sequence[Sequence[object]], *, few: int = RARE_RECORDS
 ) -> PublishedMatrix | None:
     """Return a publishable transition matrix, in which rare letters share one row and column.
 

@@ -18,7 +18,7 @@ from voronym.core.validate import checked
 from voronym.errors import InputError
 
 DISTANCES = ("total-variation", "ordered", "kl")
-_FEW = 1e-9  # share of the records below which a letter is not published
+_NEGLIGIBLE = 1e-9  # share of the records below which a letter is not published
 _ROOM = 1e-12
 
 
@@ -225,7 +225,7 @@ def cleared(channel: WorstCaseChannel) -> WorstCaseChannel:
 def _within(a: Alphabet, J: Array, measure: str, limit: float) -> Array:
     """Return a rule within the limit for every letter, with as little of the overall law as possible."""
     J = np.maximum(J, 0.0)
-    J[:, J.sum(axis=0) < _FEW] = 0.0
+    J[:, J.sum(axis=0) < _NEGLIGIBLE] = 0.0
     J[J.sum(axis=1) <= 0.0] += J.sum(axis=0)  # a letter without transitions left: it reveals nothing
     J = feasible(a, J)
     flat = np.outer(a.p, J.sum(axis=0))

@@ -7,8 +7,7 @@ part of the work; its progress is a share of the whole, so the displayed progres
 Two kinds of work treat a request to finish differently. A *search* has a result at any time: it checks
 `Context.over` between two pieces and returns its best. Work that *must be complete* has no result before its
 end: `Context.pieces` and `Context.map` then raise `Unfinished`. A deadline alone never raises: such work
-continues, because a late answer is better than none. The clock is `voronym.core.clock`, which pauses while
-kernels are compiled.
+continues, because a late answer is better than none. The clock is `voronym.core.clock`.
 """
 
 from __future__ import annotations

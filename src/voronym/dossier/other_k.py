@@ -13,7 +13,7 @@ from voronym.problem import Problem
 from voronym.space.records import Records
 
 LADDER = (2, 3, 5, 7, 10, 15, 20, 30)
-MOST = 2_500
+MOST_RECORDS = 2_500
 """Number of records above which the loss is estimated on a sample."""
 _WORK = 60_000
 """Number of coordinates above which the sample has fewer records, because wide tables take longer."""
@@ -50,7 +50,7 @@ def other_k(records: Records, k: int, loss: float, ctx: Context) -> OtherK | Non
     """
     n = len(records)
     width = 1 if records.points is None else max(1, records.points.shape[1])
-    most = min(MOST, max(_LEAST, _WORK // width))
+    most = min(MOST_RECORDS, max(_LEAST, _WORK // width))
     if n > most:
         rows = np.sort(np.random.default_rng(0).permutation(n)[:most])
         records = records.subset(rows)

@@ -19,7 +19,7 @@ from voronym.errors import InputError
 
 COUNT = 0.05
 """Share of the budget for the number of rows."""
-MOST = 100_000.0
+LARGEST_SCALE = 100_000.0
 """Largest scale of the noise on the count, in rows."""
 
 
@@ -34,7 +34,7 @@ def counted(n: int, budget: Budget) -> tuple[int, float]:
         Budget of the whole release.
     """
     share = COUNT * budget.share
-    if 1.0 / (share if budget.pure else np.sqrt(2.0 * share)) > MOST:
+    if 1.0 / (share if budget.pure else np.sqrt(2.0 * share)) > LARGEST_SCALE:
         raise InputError(
             "dp: with so small an ε the noise on the number of rows is above a hundred thousand rows: take a "
             "larger ε, or neighbours=replace, with which the number of rows is public"

@@ -33,7 +33,7 @@ from voronym.dp.noise import largest, noisy
 
 STRUCTURE, COUNTS = 0.2, 0.15
 """Shares of the budget for cuts, and for the counts of leaves."""
-ENOUGH = 40.0
+WORTH_DRAWING = 40.0
 """A drawn cut is better than the middle of the box if records times ε of the cut exceed this."""
 
 
@@ -132,7 +132,7 @@ def _drawn_levels(n: int, levels: int, budget: Budget) -> int:
     for many in range(1, levels + 1):
         part = STRUCTURE * budget.share / many
         epsilon = part if budget.pure else math.sqrt(8.0 * part)
-        if n / 2 ** (many - 1) * epsilon >= ENOUGH:
+        if n / 2 ** (many - 1) * epsilon >= WORTH_DRAWING:
             best = many
     return best
 

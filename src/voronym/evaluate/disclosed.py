@@ -33,7 +33,7 @@ Profile = tuple[tuple[int, int], ...]
 """For a group: pairs of a number of rows, and the number of its people with that many rows."""
 NARROW = 0.1
 """Share of a standard deviation: a number estimated this closely counts as known."""
-FEW = 20
+LABEL_LIKE = 20
 """Most different values of a number that is compared as a label."""
 FREQUENT = 100
 """Number of frequent values considered; people of a group hardly share rarer ones by chance."""
@@ -164,7 +164,7 @@ def certain(
 def width_of(column: pl.Series) -> float:
     """Return the distance within which values count as equal; 0 for labels and for few distinct numbers."""
     values = numbers(column)
-    if values is None or len(np.unique(values[~np.isnan(values)])) <= FEW:
+    if values is None or len(np.unique(values[~np.isnan(values)])) <= LABEL_LIKE:
         return 0.0
     return NARROW * float(np.nanstd(values))
 

@@ -26,7 +26,7 @@ from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
 
-_FEW = 8
+_LEAST_DISTINCT = 8
 """Ordered columns with fewer distinct values get no curve of normal data: they are far from normal."""
 
 
@@ -238,8 +238,8 @@ def _normal(fine: Levels, levels: Levels, X: NDArray[np.float64]) -> NormalCurve
     if not fine.ordered:
         return f"{name} has no order, so there is no curve of normal data"
     known = fine.codes < fine.size - fine.missing
-    if fine.size - fine.missing < _FEW:
-        return f"{name} has fewer than {_FEW} distinct values, so there is no curve of normal data"
+    if fine.size - fine.missing < _LEAST_DISTINCT:
+        return f"{name} has fewer than {_LEAST_DISTINCT} distinct values, so there is no curve of normal data"
     if not np.ptp(X[known], axis=0).any():
         return "the keys do not vary, so there is no curve of normal data"
     normal_curve = NormalCurve(X[known], fine.codes[known], levels.codes[known])

@@ -21,7 +21,7 @@ from voronym.generalize.tally import Tally
 from voronym.table.values import Values
 
 Ints = NDArray[np.int64]
-ENOUGH = 0.5
+SHARE_IN_LARGE_BINS = 0.5
 """Bins are wide enough if at least this share of the records is in bins of k or more."""
 
 
@@ -134,6 +134,6 @@ def atoms_of(
     for grid in candidates:
         bins, back, many = np.unique(grid.bins(values), return_inverse=True, return_counts=True)
         often = many if whose is None else Tally(back.reshape(-1), len(bins), whose[~missing]).counts
-        if many[often >= k].sum() >= ENOUGH * len(values):
+        if many[often >= k].sum() >= SHARE_IN_LARGE_BINS * len(values):
             break
     return joined(values, missing, grid, k, whose)

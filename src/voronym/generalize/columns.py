@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 OTHERS = "others"
 """The joint name of categories that are too rare to be published."""
-MOST = 62
+MOST_CATEGORIES = 62
 """Largest number of categories that a set distinguishes: the bits of a number."""
 OR = " or "
 
@@ -233,7 +233,7 @@ class Set(RangeColumn):
         rare, held = np.zeros(len(often), bool), tally.begin()
         for at in by_rarity:
             few = often[at] < k or 0 < held.count < k
-            if often[at] and (few or (often > 0).sum() - rare.sum() >= MOST):
+            if often[at] and (few or (often > 0).sum() - rare.sum() >= MOST_CATEGORIES):
                 rare[at] = True
                 held.add(int(at))
         kept = [at for at in range(len(often)) if often[at] and not rare[at]]

@@ -76,9 +76,7 @@ class Booking:
         self.everyone: Prints = self.rows
         """The person of every row of the table, those included that are not released."""
         self.people: Prints = self.rows
-        """Fingerprints of the grouped people, in the order of the records; those of the rows if each row is a
-        person.
-        """
+        """Fingerprints of the grouped people, in the order of the records."""
         self.round: Round | None = None
         self.entry: Entry | None = None
         self.standing: Standing | None = None

@@ -11,7 +11,7 @@ from voronym.errors import InputError, hint
 from voronym.history.ledger import Entry
 from voronym.history.people import Prints
 
-FEW = 0.05
+LEAST_KNOWN = 0.05
 """Share of a table's people, or of a smaller ledger's, that must be known."""
 
 
@@ -47,7 +47,7 @@ def recognise(
     absent = [entry.loose[~np.isin(entry.people, people)] for entry in entries if entry.loose is not None]
     respelled = int(np.isin(loose[first][~known], np.concatenate([none, *absent])).sum())
     made = Known(len(people), int(known.sum()), respelled)
-    if not strangers and made.known < FEW * min(made.people, len(ever)):
+    if not strangers and made.known < LEAST_KNOWN * min(made.people, len(ever)):
         alike = (
             f"; {respelled:,} of them are known under another spelling (letter case, dashes, zeros in front, "
             "invisible characters), so spell them as before"

@@ -24,7 +24,7 @@ from voronym.problem import Problem
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-FEW = 0.1
+JOINED_SHARE = 0.1
 """Share of the classes joined at a time if a sum over all of them is too large."""
 NEAR = 8
 """Number of classes, the cheapest first, that are tried as partners."""
@@ -143,7 +143,7 @@ def _refused(labels: Ints, many: int, judges: Sequence[Judge]) -> Ints:
             bad |= far > 0.0
     if bad.any() or not most.any():
         return np.flatnonzero(bad)
-    return np.sort(np.argsort(-most, kind="stable")[: max(1, int(FEW * many))])
+    return np.sort(np.argsort(-most, kind="stable")[: max(1, int(JOINED_SHARE * many))])
 
 
 def _partners(

@@ -19,7 +19,7 @@ from voronym.errors import InputError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-MOST = 30_000_000
+MOST_PATTERNS = 30_000_000
 """Largest number of pairs of a combination of keys and a class that fits it."""
 SAME = 1e-9
 """Costs with a smaller difference count as equal."""
@@ -108,10 +108,10 @@ class Choices:
                 kept += [mask | 1 << c] * int(enough.sum())
                 sample += some[first[enough]].tolist()
                 many, total = many + int(enough.sum()), total + len(mine)
-                if total > MOST:
+                if total > MOST_PATTERNS:
                     raise InputError(
-                        f"more than {MOST:,} patterns of gaps are possible: take fewer keys, or recode "
-                        "them to fewer values first"
+                        f"more than {MOST_PATTERNS:,} patterns of gaps are possible: take fewer keys, or "
+                        "recode them to fewer values first"
                     )
                 todo.append((mask | 1 << c, c + 1, mine, own))
         return cls._sorted(codes, counts, price, k, np.concatenate(rows), np.concatenate(classes),

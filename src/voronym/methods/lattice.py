@@ -38,7 +38,7 @@ from voronym.table.table import Table
 from voronym.table.units import Units
 
 Ints = NDArray[np.int64]
-MOST = 20_000_000
+MOST_RECODINGS = 20_000_000
 """Largest number of recodings."""
 
 
@@ -84,10 +84,10 @@ class Lattice:
         self.n = self.columns[0].codes.shape[1]
         self.shape = tuple(column.height + 1 for column in self.columns)
         many = float(np.prod(self.shape, dtype=np.float64))
-        if many > MOST:
+        if many > MOST_RECODINGS:
             raise InputError(
                 f"the hierarchies have {many:.1e} combinations of levels, "
-                f"more than {MOST:,}: take fewer keys, or hierarchies with fewer levels"
+                f"more than {MOST_RECODINGS:,}: take fewer keys, or hierarchies with fewer levels"
             )
         per = [w * column.penalty.sum(axis=1) for column, w in zip(self.columns, self.weights, strict=True)]
         scale = 100.0 / (self.n * float(self.weights.sum()))

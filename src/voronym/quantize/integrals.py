@@ -28,7 +28,7 @@ _POINTS = np.array([
 _WEIGHTS = np.array([9 / 40, *[(155 - _ROOT) / 1200] * 3, *[(155 + _ROOT) / 1200] * 3])
 """Radon's rule on a triangle: seven points inside, weights above 0, exact up to degree 5."""
 _EDGE, _EDGE_WEIGHTS = np.polynomial.legendre.leggauss(8)
-MOST = 1 << 21
+MOST_TRIANGLES = 1 << 21
 """Largest number of triangles in all."""
 
 
@@ -133,8 +133,10 @@ def _cell(
             return mass, moment, error
         # each halving divides the bound by 2 to the order: say at once where that takes too many
         turns = 1.0 if derivative is None else np.ceil(np.log2(error / tolerance) / derivative[0])
-        if len(triangles) * 4.0**turns > MOST:
-            raise GuaranteeError(f"an error of {tolerance:g} takes more than {MOST:,} triangles in a cell")
+        if len(triangles) * 4.0**turns > MOST_TRIANGLES:
+            raise GuaranteeError(
+                f"an error of {tolerance:g} takes more than {MOST_TRIANGLES:,} triangles in a cell"
+            )
         triangles = _halved(triangles)
         before, (mass, moment) = mass, _rule(triangles, density)
         if derivative is None and abs(mass - before) <= tolerance:

@@ -10,7 +10,7 @@ from voronym.release import Release
 from voronym.report.notebook import release_html
 from voronym.run.door import anonymize
 
-MOST = 50
+LARGEST_K = 50
 """The largest k on the slider."""
 PUBLISHED = {"their centre": None, "their median": "median", "ranges": "interval"}
 DIFFER = "p-sensitive=2"
@@ -66,7 +66,7 @@ class Chooser:
     def widget(self) -> Any:
         """Return the fields and their result as a widget."""
         widgets = _ipywidgets()
-        most = max(2, min(MOST, self.release.rows // 2))
+        most = max(2, min(LARGEST_K, self.release.rows // 2))
         k = widgets.IntSlider(
             value=self.choices.get("k") or 2, min=2, max=most, description="k", continuous_update=False
         )

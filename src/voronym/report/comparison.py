@@ -18,7 +18,7 @@ from voronym.report.squares import dots
 from voronym.report.tradeoff import lines, nats3
 from voronym.report.write import Table, share
 
-FEW = 8
+DISTINGUISHABLE = 8
 """Number of methods that lines and colours can still distinguish."""
 
 
@@ -76,7 +76,7 @@ def loss_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
             write=_percent,
             across=WIDE,
         )
-    elif len(own) <= FEW:
+    elif len(own) <= DISTINGUISHABLE:
         title = "Information loss against k"
         drawn = chart(
             [Series(method, [(float(row.k), row.loss) for row in kept]) for method, kept in own.items()],
@@ -112,11 +112,11 @@ def map_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
     title = "Risk against loss"
     best = _unbeaten(rows)
     own = _by_method(rows)
-    if len(own) > FEW:
+    if len(own) > DISTINGUISHABLE:
         own = {name: kept for name, kept in own.items() if any(row in best for row in kept)}
         rest = [row for row in rows if row.method not in own]
-        shown = [(name, kept) for name, kept in list(own.items())[:FEW]]
-        rest += [row for name, kept in list(own.items())[FEW:] for row in kept]
+        shown = [(name, kept) for name, kept in list(own.items())[:DISTINGUISHABLE]]
+        rest += [row for name, kept in list(own.items())[DISTINGUISHABLE:] for row in kept]
         shown += [(f"{len({row.method for row in rest})} others", rest)] if rest else []
     else:
         shown = list(own.items())

@@ -129,22 +129,22 @@ class DistanceMap:
     misfit: float = 0.0
 
     @classmethod
-    def fit(cls, found: Spread, *, reference: str | ArrayLike = "normal") -> DistanceMap:
+    def fit(cls, spread: Spread, *, reference: str | ArrayLike = "normal") -> DistanceMap:
         """Match the quantiles of a column's distances with those of the reference.
 
         Parameters
         ----------
-        found : Spread
+        spread : Spread
             The column's distances.
         reference : {"normal", "uniform"} or array
             Distances between two standard normal numbers, between two uniform ones on [0, 1], or a sample of
             Euclidean distances of your own.
         """
-        positive = found.distances > 0.0
-        distances, upper = found.distances[positive], found.cumulative[positive]
+        positive = spread.distances > 0.0
+        distances, upper = spread.distances[positive], spread.cumulative[positive]
         if not len(distances):
-            return cls(np.zeros(1), np.zeros(1), found.error())
-        ties = 0.0 if positive[0] else found.cumulative[0]  # share of pairs at distance 0
+            return cls(np.zeros(1), np.zeros(1), spread.error())
+        ties = 0.0 if positive[0] else spread.cumulative[0]  # share of pairs at distance 0
         lower = np.concatenate([[ties], upper[:-1]])
         if len(distances) > KNOTS:  # of even rank, the ends included
             at = np.unique(np.searchsorted(upper, np.linspace(upper[0], 1.0, KNOTS)).clip(0, len(upper) - 1))
@@ -158,7 +158,7 @@ class DistanceMap:
         return cls(
             np.concatenate([[0.0], distances[keep]]),
             np.concatenate([[0.0], heights[keep]]),
-            found.error(),
+            spread.error(),
             misfit,
         )
 

@@ -16,7 +16,7 @@ from voronym.steps.base import ColumnStep, Made, step
 from voronym.table.limits import shared_limit
 from voronym.table.table import Table
 
-MOST = 0.5
+LARGEST_SHARE = 0.5
 """If a limit affects more than this share of the records, a percentile was probably meant."""
 DOMINANCE = 0.1
 """How far from a person's excess over the limit, as a share of it, the others' estimates have to be: the p %
@@ -134,7 +134,10 @@ class Limit(ColumnStep):
 
     def warns(self, before: Table, after: Table) -> str | None:
         """Warn if a share was probably meant as a percentile: 99% of the records are nearly all."""
-        if not (isinstance(self.limit, str) and self.limit.endswith("%")) or _share(self.limit) <= MOST:
+        if (
+            not (isinstance(self.limit, str) and self.limit.endswith("%"))
+            or _share(self.limit) <= LARGEST_SHARE
+        ):
             return None
         rest = f"{100 - 100 * _share(self.limit):g}%"
         return (

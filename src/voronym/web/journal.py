@@ -11,7 +11,7 @@ from voronym.request.wording import DECLARED
 from voronym.web.settings import Settings
 
 LETTERS = "ABC"
-MOST = 200
+MOST_ENTRIES = 200
 """Largest number of remembered changes; the oldest go first."""
 
 
@@ -69,7 +69,7 @@ class Journal:
         else:
             text = words or difference(before.settings, settings)
             self.entries.append(Entry(settings, text, source))
-        del self.entries[1 : max(1, len(self.entries) - MOST)]
+        del self.entries[1 : max(1, len(self.entries) - MOST_ENTRIES)]
         self.place = len(self.entries) - 1
         self.version += 1
 

@@ -51,7 +51,7 @@ def routes(desk: Desk) -> APIRouter:
                 act(desk.token(request))
             except (BadRequest, Busy, TooMany, GuaranteeError) as error:
                 return _page(desk, request, wrong=sentence(error), status=getattr(error, "status", 409))
-            return _page(desk, request, said=done)
+            return _page(desk, request, message=done)
 
     add("preview", service.preview_epoch, "This is the next epoch as it would be with the people of now.")
     add("publish", service.publish_preview, "The epoch is in force.")
@@ -61,14 +61,14 @@ def routes(desk: Desk) -> APIRouter:
     return router
 
 
-def _page(desk: Desk, request: Request, *, said: str = "", wrong: str = "", status: int = 200) -> Response:
+def _page(desk: Desk, request: Request, *, message: str = "", wrong: str = "", status: int = 200) -> Response:
     token = desk.token(request)
     result = desk.service.operator_figures(token)
     state = desk.service.desk_state(token)
     acts = [{"at": desk.time(act["at"]), "action": act["action"]} for act in state["acts"]]
     return desk.page(
         request, "operator.html", here="operator", status=status, account=desk.service.whoami(token),
-        said=said, wrong=wrong, paused=state["paused"], acts=acts, schedule=_schedule(desk, result, state),
+        said=message, wrong=wrong, paused=state["paused"], acts=acts, schedule=_schedule(desk, result, state),
         preview=_preview(desk, token, result, state["preview"]), **_figures_view(desk, result),
     )  # fmt: skip
 

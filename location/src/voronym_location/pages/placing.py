@@ -62,7 +62,7 @@ def routes(desk: Desk) -> APIRouter:
             if wanted == "find":
                 result = coordinates(text) or service.find_address(token, text)
                 outcome = "The pin is there. Is it your house? Move it if it is not."
-                return _page(desk, request, outline, View(*result, NEAR), text=text, said=outcome)
+                return _page(desk, request, outline, View(*result, NEAR), text=text, message=outcome)
         except BadRequest as error:
             close = service.suggest_addresses(token, text) if wanted == "find" else []
             return _page(
@@ -134,7 +134,7 @@ def _page(
     *,
     chosen: bool = True,
     text: str = "",
-    said: str = "",
+    message: str = "",
     wrong: str = "",
     close: Sequence[str] = (),
     facts: Mapping[str, Any] | None = None,
@@ -171,6 +171,6 @@ def _page(
         steps=STEPS.items(),
         example=f"Station Road 12, or {outline.middle[0]:.4f}, {outline.middle[1]:.4f}",
         text=text,
-        said=said,
+        said=message,
         wrong=wrong,
     )

@@ -18,7 +18,7 @@ from voronym.problem import Problem
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-FEW = 0.3
+REPAIRABLE = 0.3
 """Up to this share of failing cells, exchanges can repair them."""
 
 STEP = 1.15
@@ -222,9 +222,9 @@ def starts(problem: Problem, asked: Requirements, ctx: Context) -> list[Ints]:
         labels = stratified(X, order, size)
         cells = int(labels.max()) + 1
         failing = len(asked.failing(labels)) / cells
-        if failing == 0.0 or (failing <= FEW and not few):
+        if failing == 0.0 or (failing <= REPAIRABLE and not few):
             result.append(labels)
-        few = few or failing <= FEW
+        few = few or failing <= REPAIRABLE
         if cells == 1 or (good and failing == 0.0):
             return result
         good = good or failing == 0.0

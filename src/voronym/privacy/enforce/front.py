@@ -18,7 +18,7 @@ from voronym.privacy.enforce.rules import Requirements, refuse_impossible
 from voronym.privacy.enforce.swap import swap
 from voronym.problem import Problem
 
-FEW = 0.3
+REPAIRABLE = 0.3
 """Share of failing cells up to which exchanges are tried in any table."""
 
 SMALL = 5_000
@@ -127,7 +127,7 @@ def choose(part: Partition, asked: Requirements) -> tuple[str, ...]:
 
     Where most cells fail, exchanges take longer and, on the tables that we measured, lose more.
     """
-    few = len(asked.failing(part.labels)) <= FEW * part.n_cells
+    few = len(asked.failing(part.labels)) <= REPAIRABLE * part.n_cells
     return ("swap", "confidential-first") if few or part.n <= SMALL else ("confidential-first",)
 
 

@@ -21,7 +21,7 @@ DONORS = 12
 KINDS = 16
 """Most kinds of a column with many levels for donors."""
 
-ENOUGH = 5e-3
+LEAST_GAIN = 5e-3
 """A pass that gains less than this share of the cost ends the search."""
 
 Ints = NDArray[np.int64]
@@ -88,7 +88,7 @@ class Search:
             if self._pass(near, terms) == 0 or self.ctx.over:
                 break
             after = self._price(weight)
-            if before - after < ENOUGH * abs(before):
+            if before - after < LEAST_GAIN * abs(before):
                 break
             before = after
             if turn % 3 == 2 and not donors:

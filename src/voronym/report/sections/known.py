@@ -20,14 +20,14 @@ from voronym.report.write import Table, names, plural, share
 from voronym.request.command import anonymize_words, compare_words, words_of
 from voronym.request.recipe import Recipe
 
-MOST = 3
-_MANY = 0.01
+MOST_PROPOSALS = 3
+_MANY_CERTAIN = 0.01
 """Share of people whose value is certain above which the report proposes a stronger model."""
 _LOSSY = 20.0
 """Percent of the variance lost above which the report questions a key."""
-_FAR = 20.0
+_FAR_FROM_OPTIMUM = 20.0
 """Percent above the optimum from which the report proposes a longer search."""
-_FOUND = 0.05
+_MANY_LINKED = 0.05
 """Share of people linked by an attack above which the report warns about a release without groups."""
 
 
@@ -72,7 +72,7 @@ def intruder(d: Dossier, public: Public) -> Data:
 def following(d: Dossier, _: object) -> Data | None:
     """Return up to three sentences, each with its command."""
     steps = (step(d) for step in (_attacked, _vary, _tied, _group, _search, _keys, _remember))
-    result = list(islice((step for step in steps if step is not None), MOST))
+    result = list(islice((step for step in steps if step is not None), MOST_PROPOSALS))
     return {"steps": result} if result else None
 
 
@@ -108,7 +108,7 @@ def _attacked(d: Dossier) -> Advice | None:
 def _vary(d: Dossier) -> Advice | None:
     """Propose variety if many people's value is certain."""
     worst = _worst(d)
-    if d.public.story != "groups" or worst is None or worst.share < _MANY:
+    if d.public.story != "groups" or worst is None or worst.share < _MANY_CERTAIN:
         return None
     return (
         Sentence(
@@ -141,7 +141,7 @@ def _tied(d: Dossier) -> Advice | None:
 def _group(d: Dossier) -> Advice | None:
     """Propose groups if a method without them leaves many people linkable."""
     linked = None if d.inside is None else d.inside.linkage
-    if d.public.story == "groups" or linked is None or linked.value < _FOUND:
+    if d.public.story == "groups" or linked is None or linked.value < _MANY_LINKED:
         return None
     sentence = Sentence(
         "An attack with the original keys finds {share} of the people. If that is too many, make groups:",
@@ -153,7 +153,7 @@ def _group(d: Dossier) -> Advice | None:
 def _search(d: Dossier) -> Advice | None:
     """Propose a longer search if the loss may be far from the optimum."""
     gap, loss = d.public.gap, d.public.group_loss
-    if gap is None or loss is None or gap < _FAR or loss < 0.1:
+    if gap is None or loss is None or gap < _FAR_FROM_OPTIMUM or loss < 0.1:
         return None
     return (
         Sentence(

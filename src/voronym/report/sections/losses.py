@@ -126,7 +126,7 @@ def costs(_: Dossier, given: tuple[Cost, ...]) -> Data | None:
 
 
 @section("told", "What the keys tell", needs=("inside.told",), place=60, special=True)
-def told(_: Dossier, result: Told) -> Data:
+def revealed(_: Dossier, result: Told) -> Data:
     """Show the information of the keys against the loss: unmasked, published, and the limits."""
     now, loss = result.now, result.loss
     top = 1.1 * max(result.unchanged.plug_in, now.plug_in, now.high) or 1.0

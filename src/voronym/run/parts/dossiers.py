@@ -12,7 +12,7 @@ import narwhals as nw
 from voronym.core.context import Context
 from voronym.dossier.parts import Dossier, Inside, Loss
 from voronym.dossier.public import GROUPS, public_recipe, public_words, story_of
-from voronym.evaluate.disclosed import FEW, Disclosed, Profile, by_chance, in_order, people_by_chance
+from voronym.evaluate.disclosed import LABEL_LIKE, Disclosed, Profile, by_chance, in_order, people_by_chance
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.release import Release
@@ -174,7 +174,9 @@ def _disclosed(
     out = []
     for name in lead.job.recipe.schema.confidential:
         counts, numeric = new[name]["names"], after.frame[name].dtype.is_numeric()
-        if counts is None or ((numeric or after.frame[name].dtype.is_temporal()) and len(counts) > FEW):
+        if counts is None or (
+            (numeric or after.frame[name].dtype.is_temporal()) and len(counts) > LABEL_LIKE
+        ):
             continue
         groups, people, known = (
             sum(answer["alone"][name][i] for answer in answers if answer["rows"])

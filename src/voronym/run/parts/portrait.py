@@ -24,7 +24,7 @@ from voronym.table.table import Table
 
 BESIDE = 50_000
 """Largest sample of the release, and of the original data."""
-MOST = 10_000
+MOST_DISTINCT = 10_000
 """Largest number of distinct confidential values per file for which certain values are counted."""
 RELEASED, ORIGINAL = 0, 1
 
@@ -107,7 +107,7 @@ def bars(job: Job, which: tuple[int, int]) -> dict[str, dict[str, Any]]:
             beyond = bool(len(known)) and bool(known.min() < limits[0] or known.max() > limits[-1])
             out[name][who] = (np.array(counts_in(known, limits)), beyond)
     for name in schema.confidential:
-        out[name] = {"names": _names(table, name, MOST)}
+        out[name] = {"names": _names(table, name, MOST_DISTINCT)}
     return out
 
 

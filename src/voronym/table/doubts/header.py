@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voronym.table.schema import Schema
 
 _DATES = (spelling.DATE, spelling.MOMENT, spelling.YEAR_FIRST, spelling.YEAR_LAST)
-_MOST, _SEVERAL = 0.5, 2
+_MAJORITY, _SEVERAL = 0.5, 2
 _MANY = 200
 """Largest number of columns to look at."""
 
@@ -44,7 +44,7 @@ def first_line_is_data(table: Columns) -> int:
     if not any(re.match(r"[\d+.-]", name) for name in names):  # the cheap question first
         return 0
     fitting = sum(fits_below(name, table[name]) for name in names)
-    return fitting if fitting >= _SEVERAL and fitting > _MOST * len(names) else 0
+    return fitting if fitting >= _SEVERAL and fitting > _MAJORITY * len(names) else 0
 
 
 @TABLE_DOUBTS.register("header")

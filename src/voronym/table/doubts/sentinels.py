@@ -15,7 +15,7 @@ _TAILS = [int("9" * width + last) for width in range(1, 7) for last in "678"]
 SENTINELS = frozenset([*_NINES, *_TAILS, *(-value for value in (*_NINES, *_TAILS)), -1, -7, -8, -9])
 _FEWEST = 10
 _REPEATED = 2
-_MOST = 0.25
+_LARGEST_SHARE = 0.25
 """Largest share of the records with a code that may mean "missing"."""
 
 
@@ -97,7 +97,7 @@ def last_codes(seen: Seen) -> tuple[str, ...]:
     if not jumps:
         return ()
     often = np.isin(seen.values.numbers, last).mean()
-    return tuple(map(str, last)) if often <= _MOST else ()
+    return tuple(map(str, last)) if often <= _LARGEST_SHARE else ()
 
 
 def declared(name: str, codes: Sequence[str]) -> str:

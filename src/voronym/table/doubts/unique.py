@@ -11,7 +11,7 @@ from voronym.table.kinds import looks_like_text
 
 NEAR_UNIQUE = 0.9
 """A column is near-unique if more than this share of its observed values is distinct."""
-FEW = 10
+LEAST_OBSERVED = 10
 """Smallest number of observed values with enough evidence."""
 _AMOUNT = re.compile(r"^[€$£]?\s?-?\d{1,3}([.,'’ ]\d{3})*([.,]\d+)?\s?([€$£%]|EUR|USD|CHF)?$")
 
@@ -27,7 +27,7 @@ def near_unique(seen: Seen) -> Iterator[Doubt]:
         yield Doubt("near-unique", seen.name, text, public=True)
         return
     distinct, observed = len(values.levels), values.observed
-    if observed < FEW or distinct < NEAR_UNIQUE * observed:
+    if observed < LEAST_OBSERVED or distinct < NEAR_UNIQUE * observed:
         return
     rows = f"{observed} rows" if observed == len(values) else f"{observed} rows with a value"
     if kept:

@@ -22,7 +22,7 @@ from voronym.table.values import Columns, Values
 if TYPE_CHECKING:
     from voronym.table.summaries import NumberSummary
 
-_MOST = 1e152  # widest range of a key: users will square its published values
+_WIDEST = 1e152  # widest range of a key: users will square its published values
 
 
 class Numeric:
@@ -39,7 +39,7 @@ class Numeric:
         self.high: Any = values.max().item() if len(values) else 0
         self.mean, self.std = 0.0, 0.0
         span = float(self.high) - float(self.low)
-        if span > _MOST:
+        if span > _WIDEST:
             raise SchemaError(f"the values of key {column.name!r} are too large to square; change its unit")
         # Offsets are counted in a power of two near the range, which changes no digit of them, so that
         # squares of very small ones are not lost.
