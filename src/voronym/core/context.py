@@ -49,8 +49,7 @@ class Context:
         Called with a `Progress` now and then, from the thread that does the work. It may raise `FinishEarly`
         to finish early, or any other exception, which passes through.
     threads : int, optional
-        Number of blocks worked on in parallel; by default the number of processors, at most 8. Results do not
-        depend on it.
+        Number of parallel blocks; by default that of processors, at most 8. Results do not depend on it.
     device : {"cpu", "cuda"}
         The device for kernels with a GPU version (see `voronym._cuda`).
     started : float, optional
@@ -275,8 +274,7 @@ class Context:
     def ranges(self, work: Callable[[int, int], object], stop: int, *, budget: int, start: int = 0) -> None:
         """Call ``work(start, stop)`` for consecutive ranges up to ``stop``.
 
-        For work that must be complete, item by item. The lengths of the ranges adapt, so that each
-        takes a short time.
+        For work that must be complete, item by item; the lengths adapt, so that each takes a short time.
         """
         at = start
 
