@@ -211,7 +211,7 @@ def _rank(name: str) -> int:
 
 
 def _choose(methods: Sequence[str] | None, problems: list[Problem]) -> tuple[list[str], dict[str, str]]:
-    """Return the methods to run, and those left out (for some k or all) with the reason."""
+    """Return the methods to run, and the omitted ones (for some k or all) with the reason."""
     if methods is not None:
         return [METHODS[name].name for name in methods], {}
     names, skipped = [], {}
@@ -293,7 +293,7 @@ def _mask(
 
 
 def _with_limits(rows: list[Row], plane: Plane | None) -> tuple[Plane | None, list[Row]]:
-    """Add the limits at the loss of each row; the rows themselves count as reached."""
+    """Add the limits at the loss of each row; the rows themselves count as reached rules."""
     if plane is None:
         return None, rows
     points = [(row.loss / 100, row.information.plug_in) for row in rows if row.information is not None]

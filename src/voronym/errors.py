@@ -119,7 +119,7 @@ class InputError(VoronymError, ValueError):
 
 
 class SchemaError(InputError):
-    """Columns, roles and kinds do not fit the table."""
+    """Raised if columns, roles and kinds do not fit the table."""
 
 
 class ReadError(VoronymError):
@@ -143,4 +143,4 @@ class Cancelled(VoronymError):  # noqa: N818 - a wish that was granted
 
 
 class Unfinished(VoronymError):  # noqa: N818 - a wish that could not be granted
-    """A request to finish came before there was a result."""
+    """Raised if a request to finish comes before there is a result."""

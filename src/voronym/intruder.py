@@ -29,7 +29,7 @@ from voronym.table.table import Table
 FIRST = ("membership", "reconstruction")
 """Attacks whose results are in every internal report."""
 SECONDS = 4.0
-"""About how many seconds each of them may take."""
+"""Approximate seconds for each of them."""
 _QUICK_TARGETS = 100  # people attacked there
 
 
@@ -147,7 +147,7 @@ def expose(release: Release, progress: ProgressCallback | None = None) -> None:
 
 
 def rerun_of(recipe: Recipe) -> Rerun:
-    """Return the tool with a recipe, for attacks that rerun it: row i belongs to person i."""
+    """Return a function that repeats a recipe, for attacks that rerun it: row i belongs to person i."""
     bare = replace(recipe, policy=None, facts=None)  # which is judged once
 
     def rerun(table: Table) -> nw.DataFrame[Any]:

@@ -128,7 +128,7 @@ class Coordinates(Keys):
 
     @staticmethod
     def known(table: Table) -> Coordinates | None:
-        """Return the coordinates of a table if they were made before."""
+        """Return the cached coordinates of a table; None without them."""
         return _MADE.get(table)
 
     @classmethod

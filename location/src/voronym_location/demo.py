@@ -38,7 +38,7 @@ class Way:
     """The quality of the provider's answers for one kind of place."""
 
     right: float
-    """Share of the people who get the pharmacy nearest to their home as the answer."""
+    """Share of people whose answer is the pharmacy nearest to their home."""
     further: float
     """Mean extra metres that people walk because they get another answer."""
 

@@ -23,7 +23,7 @@ def read_preview(connection: Connection, k: int) -> dict[str, Any] | None:
 
 
 def shown(preview: dict[str, Any], k: int) -> dict[str, Any]:
-    """Return a preview with counts to the next k; groups are many people each, and are counted."""
+    """Return a preview with counts rounded to multiples of k; numbers of groups are exact."""
     return {
         "at": preview["at"],
         "figures": softened(preview["figures"], k),

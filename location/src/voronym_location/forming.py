@@ -27,7 +27,7 @@ PLACE = 10.0
 
 
 def young_limit(k: int) -> int:
-    """Return how many addresses of young people count in a group: a third of k, rounded down.
+    """Return the largest number of young people's addresses that count in a group: k / 3, rounded down.
 
     Examples
     --------

@@ -116,7 +116,7 @@ def renew(crowd: Crowd, weak: Ints, ctx: Context) -> tuple[Ints, Ints]:
 
 
 class Search:
-    """The areas taken so far."""
+    """The state of the search: the areas taken so far."""
 
     def __init__(self, field: Field, crowd: Crowd, ctx: Context) -> None:
         self.field, self.k, self.ctx = field, crowd.settings.k + crowd.settings.headroom, ctx

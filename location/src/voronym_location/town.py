@@ -76,7 +76,7 @@ class Town:
 
 
 def _ashore(places: Floats, lake: Floats, reach: Floats, rng: np.random.Generator) -> Floats:
-    """Move homes out of the lake, straight away from its centre, to a little beyond its shore."""
+    """Move homes out of the lake, away from its centre, to just beyond its shore."""
     apart = (places - lake) / reach
     far = np.sqrt(np.square(apart).sum(axis=1))
     beyond = 1.02 + 0.2 * rng.random(len(places))

@@ -182,7 +182,7 @@ class Mark:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Mark:
-        """Read a mark again."""
+        """Build a mark from its dictionary."""
         published = plain["published"]
         if plain.get("spread") and plain.get("within") == plain["spread"]:
             # one deviation was the tolerance for a while: more than enough to call anything the same

@@ -53,7 +53,7 @@ class Line:
     full: Mark | None
     quick: Mark | None
     stale: bool = False
-    """Whether other code than today's made the figure that counts."""
+    """Whether the relevant figure was made by older code."""
 
     @property
     def mark(self) -> Mark:
@@ -111,7 +111,7 @@ def lines_kept(entry: Paper) -> dict[str, list[Line]]:
 
 
 def by_kind(lines: Iterable[Line]) -> dict[tuple[str, str], int]:
-    """Count the verdicts of each kind."""
+    """Count the verdicts by kind."""
     return dict(Counter((line.mark.kind, line.mark.verdict) for line in lines))
 
 

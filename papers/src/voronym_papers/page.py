@@ -137,7 +137,7 @@ def _seconds(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept], *, full: b
 
 
 def _made(kept: Mapping[tuple[str, bool], Kept]) -> str:
-    """Describe how the kept runs were made."""
+    """Return a sentence about the versions behind the kept runs; "" without any."""
     versions = {", ".join(f"{name} {item}" for name, item in run.versions.items()) for run in kept.values()}
     return f"Runs that were kept: {'; '.join(sorted(versions))}." if versions else ""
 

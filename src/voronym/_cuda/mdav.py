@@ -11,7 +11,7 @@ from voronym._cuda.device import Unsuitable, blocks, check_memory, cupy, filled,
 from voronym._cuda.near import BATCH, LIST, TILE, Points
 
 LARGEST = 32
-"""Largest k: one warp takes a group."""
+"""Largest k, because one warp handles a group."""
 WIDEST = 256
 """Most columns: each has a thread that keeps its sum."""
 _PARTNERS = 3  # of the farthest from a record, those for which lists are made before they are asked for
@@ -116,7 +116,7 @@ class _Walk:
                 points.lists(self.queue, self.at, asked, self.k, self.near, self.far, wider=_TRIES[self.idle])
 
     def go(self) -> None:
-        """Walk as far as the lists reach; sort again when that is due."""
+        """Walk as far as the lists reach; sort again if needed."""
         points = self.points
         self._walk(
             (1,),

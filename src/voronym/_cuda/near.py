@@ -47,7 +47,7 @@ class Points:
 
     @staticmethod
     def bytes(n: int, d: int, *, columns: bool) -> int:
-        """Return the memory it takes, the points themselves and sorting included."""
+        """Return the memory needed, including the points and sorting."""
         return n * (d * (12 + 8 * columns) + 45) + BATCH * (8 * ROOM + 4 * d + 40)
 
     def arrange(self, mean: NDArray[np.float64], left: int) -> None:

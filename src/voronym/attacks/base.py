@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from voronym.core.context import Context
 
 Cost = Literal["instant", "seconds", "minutes", "reruns"]
-"""The cost of an attack on 100,000 records; "reruns" makes the release again and again."""
+"""The cost of an attack on 100,000 records; "reruns" makes the release many times."""
 
 KNOWLEDGE = (
     "nothing but the published file",
@@ -85,7 +85,7 @@ class Outcome(Plain):
 
     @property
     def claims(self) -> bool:
-        """Whether the release certainly gives something away: the interval is above 0."""
+        """Whether the attack certainly succeeds beyond its control: the interval is above 0."""
         return self.interval[0] > 0.0
 
     @property

@@ -154,7 +154,7 @@ class Ladder(Plain):
 
     @classmethod
     def of(cls, exposure: Exposure, keys: Sequence[str] = ()) -> Ladder:
-        """Build the ladder of the attacks that were made.
+        """Build the ladder from the attacks that were run.
 
         Parameters
         ----------

@@ -281,7 +281,7 @@ def _strangers(scene: Scene, ctx: Context) -> Trials:
 
 
 def _halves(scene: Scene, ctx: Context) -> Trials:
-    """Halve the people of the table, again and again, and make a release of each half."""
+    """Halve the people of the table several times, and make a release of each half."""
     table, rerun = scene.table, scene.rerun
     assert table is not None  # noqa: S101 - looked at before
     assert rerun is not None  # noqa: S101
@@ -326,7 +326,7 @@ def _pairs(scene: Scene) -> int:
 
 
 def _units(scene: Scene, n: int) -> Ints:
-    """Return the unit of each row: a household, or a person, goes in or out as a whole."""
+    """Return the unit of each row; a household or a person is included as a whole."""
     units = None if scene.table is None else scene.table.units
     if units is None:
         return np.arange(n)
@@ -345,11 +345,11 @@ def _compared(scores: Floats, inside: Bools) -> Floats:
 
 
 def _signals(scene: Scene, ctx: Context) -> dict[str, Floats]:
-    """Return how near the release comes to each person: by keys, and by all published columns.
+    """Return the nearness of the release to each person: by keys, and by all published columns.
 
-    Another column than the keys that is not the same adds 1 ("equal"); as a number it adds the difference in
-    standard deviations, up to 1 ("near"); or the columns go first, and keys decide among rows that agree in
-    as many of them ("values").
+    A different value in another column adds 1 ("equal"); a number adds its difference in standard
+    deviations, up to 1 ("near"). With "values", agreement in these columns comes first, and keys decide
+    among rows that agree in equally many.
     """
     X, Y = scene.points
     beside: list[tuple[Floats, Floats, float]] = []

@@ -122,7 +122,7 @@ def reconstruction(scene: Scene, ctx: Context) -> Found:
 
 
 def _sample(scene: Scene, table: Table, ctx: Context) -> Table:
-    """Return a table that releases can be made of again and again: whole people, drawn by lot."""
+    """Return a random sample of whole people that is small enough for many releases."""
     most = MOST_RECORDS if scene.brief is None else BRIEF_RECORDS
     if table.n <= most:
         return table
@@ -172,7 +172,7 @@ def _of_column(fitss: list[Fits]) -> dict[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A cell, its value, the other values to try, and how often each occurs."""
+    """A cell, its value, the other values to try, and the frequency of each."""
 
     name: str
     row: int
@@ -181,7 +181,7 @@ class Cell:
     weight: float
     tried: Floats
     rest: float
-    """How often all other values of the column occur together."""
+    """Total frequency of all other values of the column."""
     domain: int
     drawn: bool
     """Whether the person was drawn at random, and not taken because of an extreme value."""
@@ -201,7 +201,7 @@ class Fits:
 
     @property
     def share(self) -> float:
-        """The share of the other values that fit."""
+        """Share of the tried other values that fit."""
         return float(len(self.fit) / len(self.cell.others))
 
     @property

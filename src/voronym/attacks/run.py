@@ -48,7 +48,7 @@ class Exposure(Plain):
         raise KeyError(f"{name} was not made: {self.skipped.get(name, 'it was not asked for')}")
 
     def having(self, earlier: Exposure | None) -> Exposure:
-        """Return this together with the outcomes of earlier attacks that were not made again."""
+        """Return these outcomes together with earlier ones of other attacks."""
         made = {outcome.attack for outcome in self.outcomes}
         kept = (
             ()
@@ -171,14 +171,14 @@ def _wrapped(text: str, room: int, first: str, rest: str | None = None) -> list[
 
 
 _BY_PLACE = ("row-order",)
-"""Attacks that look at the order of the rows."""
+"""Attacks that use the order of the rows."""
 _SHARES = {"instant": 1.0, "seconds": 8.0, "minutes": 30.0, "reruns": 60.0}
 
 
 def assault(
     scene: Scene, names: Sequence[str] | None = None, ctx: Context | None = None, *, seed: int = 0
 ) -> Exposure:
-    """Make the attacks that can be made.
+    """Run all attacks that are possible.
 
     Parameters
     ----------

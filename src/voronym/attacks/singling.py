@@ -130,7 +130,7 @@ def _describe(
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A column of all tables as numbers, whether their order means something, and its middle."""
+    """A column of all tables as numbers, whether it is ordered, and its middle."""
 
     before: Floats
     after: Floats
@@ -170,7 +170,7 @@ class _Column:
 
 
 def _fits(made: list[_Column], columns: list[Floats], chosen: Ints, values: list[float]) -> int:
-    """Return how many rows fit a description."""
+    """Return the number of rows that fit a description."""
     return _together([made[j].fits(columns[j], value) for j, value in zip(chosen, values, strict=True)])
 
 

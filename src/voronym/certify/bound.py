@@ -77,7 +77,7 @@ class Bound:
     partition: Partition | None = None
 
     def gap(self, sse: float) -> float:
-        """Return how far a partition's SSE is above the bound at most, in percent: 100 (sse - bound) / bound.
+        """Return an upper limit on a partition's SSE above the bound, in percent: 100 (sse - bound) / bound.
 
         0 if both are 0; infinite if only the bound is 0.
         """

@@ -25,7 +25,7 @@ POOL = 3000
 """Number of groups in the first integer problem over the whole table."""
 
 CUTS, AT_ONCE = 150, 400
-"""Most cuts added at a time; the second for a proof of a few seconds, with few rounds."""
+"""Largest number of cuts per round; the second is for a proof of a few seconds, with few rounds."""
 
 
 PROOF = 0.75

@@ -71,7 +71,7 @@ class Costs:
 
     @classmethod
     def plain(cls, X: Floats, ctx: Context) -> Costs:
-        """Return the costs of means alone."""
+        """Return the costs of means only."""
         return cls(
             distances(X, ctx), np.zeros((0, len(X)), np.int64), np.zeros(0), X.shape[1], total_squares(X)
         )

@@ -61,7 +61,7 @@ class Master:
         return len(new)
 
     def rows(self, group: Integers) -> Integers:
-        """Return the rows that a group is in: its records, and the cuts that it has two records of."""
+        """Return the rows of a group: its records, and the cuts of which it has at least two records."""
         met: dict[int, int] = {}
         for i in group.tolist():
             for cut in self._of_record.get(i, ()):

@@ -13,7 +13,7 @@ SOLVED, WIDER = 0.003, 2.0
 """
 
 BUDGET = 1000
-"""Nodes for an anchor at first: a search that ends at its limit finds groups, but proves hardly anything."""
+"""Nodes per anchor at first; a search that ends at this limit finds groups, but proves little."""
 
 CONVERGED = 1e-6
 """Relative gap between the restricted problem and the bound that counts as solved."""

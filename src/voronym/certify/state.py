@@ -23,8 +23,9 @@ DRIFTED = 0.05
 """Scaled SSE per record below which the scale, chosen for 1, is too small for the solver's tolerances."""
 
 NEARLY = 0.95
-"""Other prices become the new start only if they reach this share of the best bound: prices that a search at
-its limits has worn down rise slowly."""
+"""Other prices become the new start only if they reach this share of the best bound, because prices from an
+interrupted search rise slowly.
+"""
 
 CLOSED = 1e-9
 """Relative gap below which a partition counts as optimal: only rounding is left."""

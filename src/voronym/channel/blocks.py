@@ -25,9 +25,9 @@ _STACK = 1 << 22  # numbers that are multiplied at a time
 
 
 def narrow(A: Array) -> tuple[Array, Array]:
-    """Return U and C with ``A = U C`` if A has few dimensions, as smooth laws on fine grids do.
+    """Return U and C with ``A = U C`` if A has few dimensions, as smooth laws on fine grids have.
 
-    U has orthonormal columns. Otherwise U is empty and C is A, which stands for no factor.
+    U has orthonormal columns. Otherwise U is empty and C is A, which means no factor.
 
     Examples
     --------

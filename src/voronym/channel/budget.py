@@ -38,7 +38,7 @@ ndtr = later.called("scipy.special", "ndtr")
 Array = NDArray[np.float64]
 
 BUDGET = 0.5
-"""The μ of a release: an intruder tells two neighbours apart with probability 0.6 at most."""
+"""The μ of a release: an intruder tells two neighbours apart with a probability of at most 0.6."""
 
 _SWAP = 2.0  # two people exchange their values: four counts change by one
 _SURE = 0.999  # a correlation beyond which noise is all there is to it
@@ -168,11 +168,11 @@ class NoisyCovariances:
 
     @property
     def source(self) -> GaussianSource:
-        """The covariances that a rule is made for."""
+        """The covariances for which a rule is made."""
         return self._with(self.between)
 
     def keeps(self, channel: GaussianChannel, limit: float, rng: np.random.Generator) -> bool:
-        """Test whether noise keeps a limit on the risk of normal data; as often as is paid for."""
+        """Test whether noise keeps a limit on the risk of normal data; the budget limits the tests."""
         Q, v = self.margins.axes
         R, w = _directions(self.margins)
         left, right = (R / np.sqrt(w)).T, Q / np.sqrt(v)

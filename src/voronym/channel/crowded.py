@@ -16,7 +16,7 @@ from voronym.errors import GuaranteeError, InputError
 Array = NDArray[np.float64]
 
 INWARD = 1e-4
-"""How far a point is moved towards independence before a cut: there every slope is finite."""
+"""Distance that a point moves towards independence before a cut, so that every slope is finite."""
 
 
 @checked

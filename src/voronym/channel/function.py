@@ -274,7 +274,7 @@ class _Solve:
 
 
 def toward(J: Array, safe: Array, measure: Callable[[Array], float], limit: float) -> Array:
-    """Mix in just enough of a safe rule to bring a convex measure down to its limit."""
+    """Mix in just enough of a safe rule that a convex measure meets its limit."""
     for _ in range(60):
         now = measure(J)
         if now <= limit:

@@ -56,7 +56,7 @@ class Revealed:
     estimate: Estimate
     looks: int
     confidence: float = _SURE
-    """Coverage of the interval, all looks together."""
+    """Joint coverage of the intervals of all views."""
 
     @property
     def excess(self) -> float:

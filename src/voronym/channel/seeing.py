@@ -1,4 +1,4 @@
-"""Distortions that depend on w, and rules that may look at it: their letters are pairs of w and x."""
+"""Distortions that depend on w, and rules that see w: their letters are pairs of w and x."""
 
 from __future__ import annotations
 

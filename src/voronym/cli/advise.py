@@ -13,7 +13,7 @@ from voronym.errors import InputError
 from voronym.request.choices import ColumnChoices, ReleaseChoices
 
 TAKEN = (*ColumnChoices.names(), "k", "models", "policy", "facts", "steps", "weights", "strata", "seed")
-"""Choices of `voronym anonymize` that this verb takes, too."""
+"""Choices of `voronym anonymize` that this verb also takes."""
 
 
 @verb(

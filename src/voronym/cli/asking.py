@@ -139,7 +139,7 @@ def place(source: str, given: Path | None) -> Path:
 def show_command(
     source: str, output: Path, typed: Mapping[str, Any], columns: Sequence[str], **rest: Any
 ) -> None:
-    """Print the command that does the same without questions."""
+    """Print the equivalent command without questions."""
     from voronym.request.command import words_of
 
     words = ["voronym", "anonymize", source, "-o", str(output), *words_of(choices_of(typed, columns))]

@@ -15,7 +15,7 @@ from voronym.request.choices import ColumnChoices, ReleaseChoices
 
 TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "household", "sampling_fraction",
          "population", "policy", "facts")  # fmt: skip
-"""Choices of `voronym anonymize` that this verb takes, too."""
+"""Choices of `voronym anonymize` that this verb also takes."""
 SUFFIXES = (".html", ".json", ".txt")
 
 

@@ -95,7 +95,7 @@ def _run(app: typer.Typer) -> None:
 
 
 def _outcome(error: BaseException) -> tuple[str, int, str, str]:
-    """Return how to report an exception: the sentence, the exit code, the word before it and its style."""
+    """Return the report of an exception: the sentence, the exit code, the word before it and its style."""
     if isinstance(error, (signals.Stopped, KeyboardInterrupt)):
         code = STOPPED if isinstance(error, KeyboardInterrupt) else int(error.code or STOPPED)
         return "nothing was written", code, "stopped", "yellow"
@@ -184,7 +184,7 @@ def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[s
 
 
 def _meant(names: Sequence[str], flags: Sequence[str]) -> str:
-    """Return a question if a name looks like a flag."""
+    """Return "; did you mean FLAG instead of NAME?" if a name resembles a flag; otherwise ""."""
     for name in map(flag, names):
         near = get_close_matches(name, flags, 1, 0.8)
         if near and near[0] != name:
@@ -209,7 +209,7 @@ def option_value(name: str, texts: Sequence[str], shape: Shape | None, columns: 
 
 
 def width() -> int:
-    """Return how wide the terminal is; without a terminal, as wide as lines should be at most."""
+    """Return the width of the terminal in characters; without a terminal, the largest width of a line."""
     return shutil.get_terminal_size((100, 24)).columns
 
 

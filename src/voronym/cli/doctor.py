@@ -123,7 +123,7 @@ def _caches() -> dict[str, Any]:
 
 
 def _extras() -> dict[str, dict[str, str | None]]:
-    """Return the packages of each extra, and the versions of those installed."""
+    """Return the packages of each extra, and their installed versions."""
     out: dict[str, dict[str, str | None]] = {}
     for name, extra in _required():
         if extra and extra not in _FOR_US and name != "voronym":

@@ -165,7 +165,7 @@ def _write_records(
 
 TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "household", "models", "weights",
          "sampling_fraction", "population", "hierarchies")  # fmt: skip
-"""Choices of `voronym anonymize` that this verb takes, too."""
+"""Choices of `voronym anonymize` that this verb also takes."""
 
 
 def _columns(given: dict[str, Any]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def metres(
 def far(
     X: NDArray[np.float64], quantizer: Quantizer | LevelQuantizer, labels: NDArray[np.int64]
 ) -> dict[str, float]:
-    """Return how far points are from their centroids: in metres for places, otherwise the mean cost."""
+    """Return the distance of points from their centroids: in metres for places, otherwise the mean cost."""
     import numpy as np
 
     if quantizer.space.name == "sphere":
@@ -154,7 +154,7 @@ def write_map(
 
 
 def count(number: int, word: str) -> str:
-    """Return a number of things in words.
+    """Return a number with its noun, in the singular or plural.
 
     Examples
     --------

@@ -30,9 +30,10 @@ def load(path: Path | None) -> Recipe | None:
 
 
 def reading(recipe: Recipe | None, source: str, result: dict[str, Any], **query: Any) -> dict[str, Any]:
-    """Return how to read a table that may be a release: as in the recipe of the original, or as requested.
+    """Return the reading options of a table that may be a release: from the recipe, or as requested.
 
-    A release has neither lines above its header nor the sheet of its original: without them it has the keys.
+    A release has neither lines above its header nor the sheet of its original. If the keys are found
+    without these options, they are dropped.
     """
     from voronym.table.read import fitting, read
 

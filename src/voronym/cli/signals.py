@@ -109,15 +109,15 @@ def reopen() -> None:
 
 
 def take_best(wanted: bool = True) -> None:
-    """Make the first Ctrl-C ask for the best so far."""
+    """Let the first Ctrl-C request the best release so far."""
     _now.best = wanted
 
 
 def wish_to_finish() -> None:
-    """Ask for the best so far."""
+    """Request the best release so far."""
     _now.finish = True
 
 
 def finishing() -> bool:
-    """Whether the user asked for the best so far."""
+    """Whether the user requested the best release so far."""
     return _now.finish

@@ -190,7 +190,7 @@ class Context:
 
     @property
     def over(self) -> bool:
-        """Whether a search should return its best: time is up, or the user asked to finish or cancel."""
+        """Whether a search should return its best: time is over, or the user asked to finish or cancel."""
         if self._late or (self.deadline is not None and now() >= self.deadline):
             return True
         whole = self._whole

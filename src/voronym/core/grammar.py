@@ -81,7 +81,7 @@ def names(word: str, known: Collection[str] = ()) -> tuple[str, ...]:
 
 
 def name_of(text: str) -> str:
-    """Return the text before the first ``=``.
+    """Return the text before the first ``=``: the name.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def comma_parts(text: str) -> list[str]:
 
 
 def in_quotes(value: str) -> bool:
-    """Whether a whole value stands in quotes."""
+    """Whether a whole value is quoted."""
     return _QUOTED.fullmatch(value) is not None
 
 

@@ -88,7 +88,7 @@ class Programme:
         self.solver.addRow(-INFINITY, high, len(columns), columns.astype(np.int32), np.ones(len(columns)))
 
     def make_integer(self, start: Floats) -> None:
-        """Ask for whole values of all columns, and give values to start from."""
+        """Require whole values of all columns, and set the starting values."""
         import highspy
 
         count = len(start)

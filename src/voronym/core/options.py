@@ -42,7 +42,7 @@ class Options:
     """
 
     def __post_init__(self) -> None:
-        """Check every value, and make NumPy's numbers plain."""
+        """Check every value, and convert NumPy's numbers to plain ones."""
         for option in fields(self):
             check = option.metadata.get("check")
             value = getattr(self, option.name)
@@ -209,7 +209,7 @@ def entry_of(noun: str, *more: str) -> Check:
 
 
 def whole(least: int) -> Check:
-    """Return a check for whole numbers."""
+    """Return a check that accepts whole numbers."""
 
     def check(name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
@@ -241,7 +241,7 @@ share: Check = number(0.0, 1.0)
 
 
 def few(name: str, value: Any) -> float:
-    """Check for a share of the records below a half, as a number or a text such as ``1%``."""
+    """Check a share of the records below a half, as a number or a text such as ``1%``."""
     given = value[:-1] if isinstance(value, str) and value.endswith("%") else value
     try:
         share = -1.0 if isinstance(given, bool) else float(given) / (1.0 if given is value else 100.0)

@@ -58,7 +58,7 @@ class Removable(Protocol):
     noun: str
 
     def remove(self, name: str) -> None:
-        """Take an entry out."""
+        """Remove an entry."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def points() -> tuple[EntryPoint, ...]:
 
 
 def open_registries() -> None:
-    """Let registries ask plug-ins from now on: every room is imported, so plug-ins may import any of them."""
+    """Let registries load plug-ins from now on: all rooms are imported, so plug-ins may import any."""
     _state.open = True
 
 

@@ -13,7 +13,7 @@ import sys
 
 
 def leave(number: int = signal.SIGINT, _: object = None) -> None:
-    """End the process before any work has begun."""
+    """End the process before any work begins."""
     os.write(2, b"stopped: nothing was written\n")
     os._exit(128 + number)
 

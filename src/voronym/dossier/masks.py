@@ -158,7 +158,7 @@ class Stirred:
 
 @dataclass(frozen=True)
 class Epsilon:
-    """How alike the records of a cluster are: how the limit was chosen, and its value in each key."""
+    """The similarity of a cluster's records: the choice of the limit, and its value in each key."""
 
     share: float
     tried: tuple[tuple[str, float, int, int, float, bool], ...]

@@ -156,7 +156,7 @@ class Public:
 
     @property
     def centred(self) -> tuple[str, ...]:
-        """The keys that publish the centre of a group: no range, and no value of their own."""
+        """The keys that publish the centre of a group, instead of a range or their own value."""
         return tuple(column.name for column in self.columns if column.fate.endswith(CENTRE))
 
     @property
@@ -295,11 +295,11 @@ class Inside:
     regressions: tuple[Regression, ...] = ()
     """Weighted regressions of other columns on the numeric keys, if records have weights."""
     strata: tuple[Stratum, ...] = ()
-    """The parts of the table that groups do not cross, if there are any."""
+    """The parts of the table that groups do not mix; empty without strata."""
     effects: tuple[Effect, ...] = ()
     """The change of each step on columns, and its benefit."""
     changes: tuple[KeyChange, ...] = ()
-    """For each key, how many records kept their value and how far the others moved."""
+    """For each key, the number of unchanged records and the distances of the others."""
     exposed: tuple[Exposed, Exposed] | None = None
     """Records that few others share all keys with, of the original and of the release."""
     plane: GroupMap | ShiftMap | None = None
@@ -321,7 +321,7 @@ class Inside:
     ledger: bool = False
     """Whether the release was checked against a ledger."""
     membership: float | None = None
-    """Number of members a test finds at 1 % false alarms, if the release is differentially private."""
+    """Share of members that a test finds at 1 % false alarms; None without differential privacy."""
     checklist: Checklist | None = None
     """The verdict on each demand of the policy; None without a policy."""
 

@@ -102,7 +102,7 @@ def fates_of(release: Release) -> dict[str, str]:
 
 
 def columns_of(schema: Schema, published_as: Mapping[str, str], recipe: Recipe) -> tuple[Column, ...]:
-    """Return role, kind and fate of each column."""
+    """Return the role, the kind and the treatment of each column."""
     usual = {"key": CENTRE, "identifier": "dropped"}
     done: dict[str, list[str]] = {}
     for step in recipe.column_steps:

@@ -34,7 +34,7 @@ class Budget:
 
     @property
     def pure(self) -> bool:
-        """Whether there is no δ."""
+        """Whether the budget is a pure ε, without δ."""
         return self.delta == 0.0
 
     @property

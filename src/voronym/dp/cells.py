@@ -153,7 +153,7 @@ class BoundedRecords:
         return asked.of(self)
 
     def together(self) -> BoundedRecords:
-        """Return the records themselves."""
+        """Return these records."""
         return self
 
     def resized(self, rows: int, salt: int) -> Population:

@@ -58,7 +58,7 @@ class Range:
         return " < ".join(self.levels) if self.levels else f"{self.shown[0]} to {self.shown[1]}"
 
     def encode(self, table: Table) -> tuple[Floats, int]:
-        """Return the places of all values in the range, and how many were outside and are at its ends now."""
+        """Return the positions of all values in the range, and the number of values clipped to its ends."""
         if self.levels:
             values = _places(table, self.name, self.levels).astype(np.float64)
         else:
@@ -120,7 +120,7 @@ class Domain:
         return ", ".join(few)
 
     def encode(self, table: Table) -> tuple[Ints, int]:
-        """Return the places of all values in the domain."""
+        """Return the position of each value in the domain."""
         return _places(table, self.name, self.values), 0
 
     def decode(self, table: Table, places: Ints) -> nw.Series[Any]:

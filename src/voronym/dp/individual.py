@@ -149,7 +149,7 @@ def individual(records: Population, k: int, budget: Budget) -> Cells:
 def ranked_sums(records: Population, groups: int) -> tuple[Ints, Ints]:
     """Return the sums of the groups by rank of each ordered column, in steps, and the sizes of groups.
 
-    How many records are at each step says it all: the values of the records of each rank.
+    The number of records at each step determines the values of each rank.
     """
     size = records.n // groups
     sizes = np.full(groups, size, np.int64)

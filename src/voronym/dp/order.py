@@ -34,9 +34,9 @@ def total_order(records: BoundedRecords) -> Ints:
 
 
 def by_rank(order: Ints, k: int) -> Ints:
-    """Return the group of each record: k after k in an order, the last with all that are left.
+    """Return the group of each record: k at a time in an order, and all remaining ones in the last.
 
-    Sizes depend on the number of records alone.
+    Sizes depend only on the number of records.
     """
     groups = max(len(order) // k, 1)
     of = np.empty(len(order), np.int64)

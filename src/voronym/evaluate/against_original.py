@@ -79,7 +79,7 @@ def compare_with_original(
 
 
 def _affordable(targets: int, classes: int, width: int) -> int:
-    """Return how many targets to attack: beyond about ten dimensions a k-d tree visits every point."""
+    """Return the number of targets to attack; above about ten dimensions a k-d tree visits every point."""
     if width <= 10:
         return targets
     return int(min(targets, max(1000, _WORK // (classes * width))))

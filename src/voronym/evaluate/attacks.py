@@ -219,7 +219,7 @@ def _search(points: NDArray[np.float64], X: NDArray[np.float64]) -> tuple[_Searc
 
 
 def _seconds(search: _Search, X: NDArray[np.float64]) -> float:
-    """Return how long a search takes."""
+    """Return the seconds that a search takes."""
     begun = time.perf_counter()
     search(X)
     return time.perf_counter() - begun

@@ -127,7 +127,7 @@ def risk_by_record(
 
 @dataclass(frozen=True)
 class Proposal:
-    """A recoding that would make fewer records unique.
+    """A recoding that makes fewer records unique.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Frontier:
         return 0.0 if curve is None else max(0.0, curve.at(share))
 
     def reached(self, share: float) -> float:
-        """Return the least that known rules reveal, in nats; some are random and do not keep k."""
+        """Return the least known information, in nats; some of these rules are random and do not keep k."""
         curve = self.plane.curve("reached")
         return self.plane.upper(share) if curve is None else curve.at(share)
 
@@ -88,7 +88,7 @@ class Frontier:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, without anybody's values."""
+        """Return plain data, without values of any person."""
         point = None if self.point is None else vars(self.point) | {"excess": self.point.excess}
         return self.plane.to_dict() | {"rows": self.rows(), "release": point}
 

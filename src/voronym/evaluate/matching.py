@@ -88,7 +88,7 @@ class Matcher:
         return len(self.classes.sizes) * (len(self.own) + int(self.X.shape[1]) + 1)
 
     def affordable(self, targets: int) -> int:
-        """Return how many targets to attack."""
+        """Return the number of targets to attack."""
         return int(min(targets, max(500, WORK // self.work)))
 
     def fitting(self, rows: Ints) -> list[Ints]:

@@ -62,7 +62,7 @@ class Pair:
     sets: Mapping[str, ValueSets] = field(default_factory=dict)
     """Columns that are published as ranges, codes with stars and the like: the values of each text."""
     coded: dict[str, Codes] = field(default_factory=dict)
-    """Codes of columns that were looked at before."""
+    """Codes of columns, computed before."""
 
     @property
     def published(self) -> pl.DataFrame:

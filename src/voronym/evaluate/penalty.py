@@ -250,7 +250,7 @@ def _intervals(
 
 
 def _below(after: pl.Series, often: Ints, values: list[Any], tree: Hierarchy) -> _Shown:
-    """Look up categories in their hierarchy."""
+    """Return the covers of categories, by their hierarchy."""
     texts = after.unique().to_list()
     place = {text: at for at, text in enumerate(texts)}
     held, leaves = np.zeros(len(texts)), np.zeros(len(texts))

@@ -214,7 +214,7 @@ def class_information(levels: Levels, labels: Ints) -> Estimate:
 
 
 def letters(plane: Plane) -> int:
-    """Return how many cells the randomised rules of ``reached`` work on; 0 if no rule is randomised."""
+    """Return the number of cells for the randomised rules of ``reached``; 0 without such rules."""
     curve = plane.curve("reached")
     return curve.function.letters if curve is not None and isinstance(curve.function, Reached) else 0
 

@@ -100,7 +100,7 @@ class Booking:
 
     @property
     def sentence(self) -> str:
-        """Describe how many people are known."""
+        """A sentence about the number of known people."""
         if not self.entries:
             return f"This is the first release in the ledger: none of its {self.many:,} people is known yet."
         return f"{self.known:,} of {self.many:,} people are known to the ledger."
@@ -115,7 +115,7 @@ class Booking:
         self.redrawn |= redrawn(recipe)
 
     def read_truths(self, frame: Frame) -> None:
-        """Record everybody's values in columns that are drawn at random, before any step."""
+        """Store the true values of columns that are drawn at random, before any step."""
         for name in sorted(self.redrawn & set(frame.columns)):
             self.truths.setdefault(DRAWN + name, hashed(frame[name].to_list(), self.ledger.key))
 
@@ -135,7 +135,7 @@ class Booking:
             self.values[name] = words if tail is None else np.where(tail, np.uint64(0), words)
 
     def watch(self, step: Any, before: Table, after: Table) -> Table:
-        """Watch a step: a figure over people that an earlier release has, too, is not computed again."""
+        """Register a step; reuse a figure over people if an earlier release has it."""
         if step.averages:
             raw = {name: hashed(before.frame[name].to_list(), self.ledger.key) for name in step.columns}
             self.cells.raw |= {BEFORE + name: words for name, words in raw.items()}
@@ -150,7 +150,7 @@ class Booking:
         return np.any(seen >= 0, axis=0), np.any(seen == LEFT_OUT, axis=0)
 
     def leave(self, stays: Ints) -> None:
-        """Keep some rows; remember the others as left out."""
+        """Keep some rows, and store the others as left out."""
         here = self.rows[stays]
         left = np.unique(np.delete(self.rows, stays))
         if several := int(np.isin(left, here).sum()):

@@ -59,7 +59,7 @@ class Cell:
 
     @property
     def about(self) -> dict[str, Any]:
-        """The ledger's memory apart from people."""
+        """The stored facts of the figure, without people."""
         return {"step": self.step, "column": self.column, "value": self.value}
 
 
@@ -181,7 +181,7 @@ class Cells:
         return True
 
     def _standing(self, old: list[Cell], cell: Cell) -> Cell:
-        """Return the figure that is published again."""
+        """Return the earlier figure, to be published again."""
         same = [item for item in old if item.step == cell.step]
         if not same:
             raise GuaranteeError(
@@ -202,7 +202,7 @@ class Cells:
 def _beyond(
     table: Table, name: str, tail: NDArray[np.bool_], rows: Prints, people: Prints
 ) -> NDArray[np.float64]:
-    """Return how far each person of a tail is from its inner end, over all their rows."""
+    """Return the distance of each person of a tail from its inner end, over all their rows."""
     values = numbers.read(table, name)[0][tail]
     inner = values.min() if values.mean() >= np.median(numbers.read(table, name)[0]) else values.max()
     far = np.bincount(np.searchsorted(people, rows[tail]), np.abs(values - inner), len(people))

@@ -63,7 +63,7 @@ class Roster:
 
 
 def roster_of(made: Made, entries: Sequence[Entry], number: int) -> Roster:
-    """Return everybody of a release; new groups get numbers from ``number`` on."""
+    """Return all people of a release; new groups get numbers from ``number``."""
     following, late = made.following, made.late
     if following is None:
         numbers = number + made.part.labels
@@ -87,7 +87,7 @@ def roster_of(made: Made, entries: Sequence[Entry], number: int) -> Roster:
 
 
 def _waited(entries: Sequence[Entry], people: Prints) -> Ints:
-    """Return for how many releases people have waited."""
+    """Return the number of releases for which people have waited."""
     last = entries[-1] if entries else None
     if last is None:
         return np.zeros(len(people), np.int64)

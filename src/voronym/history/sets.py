@@ -143,7 +143,7 @@ def _households(mine: Ints, other: Ints, lived: Ints, spans: Ints, many: int) ->
 
 
 def _whole(name: str, given: ArrayLike) -> Ints:
-    """Return whole numbers; raise if some are not."""
+    """Return whole numbers; raise if a value is not whole."""
     result = np.asarray(given)
     if result.dtype.kind == "f" and not np.isfinite(result).all():
         raise InputError(f"{name} has numbers that are not finite")

@@ -59,7 +59,7 @@ class Coded:
 
     @cached_property
     def choices(self) -> tuple[Choices, Ints]:
-        """The classes there can be, and the combination of each record."""
+        """The possible classes, and the combination of each record."""
         rows, which, counts = combinations(self.codes)
         return Choices.find(rows, counts, self.price, self.k, Context()), which
 
@@ -78,7 +78,7 @@ class Coded:
         return least(choices, ctx)[1][which] + TIE * lots.random(self.n)
 
     def chosen(self, many: int, ctx: Context, may: Bools) -> tuple[Ints, float, float, float]:
-        """Return the records to leave out, and the cost of gaps of all, of the others, and its bound."""
+        """Return the records to leave out, the cost of all gaps, that of the others, and its bound."""
         many = min(many, int(may.sum()))
         near = self.prices(ctx.part(0.0, 0.1))
         proven = max(0.0, float(np.sort(near - TIE)[: self.n - many].sum()))

@@ -29,7 +29,7 @@ JOINED_SHARE = 0.1
 NEAR = 8
 """Number of classes, the cheapest first, that are tried as partners."""
 SLOW = 1e-4
-"""Seconds per record that methods other than merging may take: with less time left they do not start."""
+"""Seconds per record that methods other than merging may take; with less time left they do not start."""
 LEVELS = 64
 """Most values of a key that exchanges distinguish: a column of numbers each."""
 

@@ -127,7 +127,7 @@ def _fits(c: Choices) -> kernels.Fits:
 
 
 def _crew(c: Choices, which: Ints, homes: Ints | None) -> kernels.Crew:
-    """Publish everybody as cheaply as can be, in classes that may be too small."""
+    """Return everybody in their cheapest class, even if some classes are too small."""
     n, m, classes = len(which), len(c.counts), len(c.kept)
     home = np.arange(n) if homes is None else np.unique(homes, return_inverse=True)[1].reshape(-1)
     at = c.of[c.start[:-1]][which]
@@ -162,6 +162,6 @@ def _crew(c: Choices, which: Ints, homes: Ints | None) -> kernels.Crew:
 
 
 def _distinct(labels: Ints, codes: Ints, many: int) -> Ints:
-    """Return how many different codes each label has."""
+    """Return the number of distinct codes of each label."""
     pairs = np.unique(labels * (int(codes.max()) + 1) + codes)
     return np.bincount(pairs // (int(codes.max()) + 1), minlength=many)

@@ -99,7 +99,7 @@ class Crowd:
         return household_demands(self.table.units, k)
 
     def only(self, rows: Ints) -> Crowd:
-        """Return some of the records, to get the demands on groups of them."""
+        """Return the crowd with some of its records, for the demands on their groups."""
         return Crowd(self.table.rows(rows), self.keys)
 
     def rows_of(self, records: Ints) -> Ints:

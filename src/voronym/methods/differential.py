@@ -91,7 +91,7 @@ def rows_of(table: Table, model: DifferentialPrivacy) -> int:
 
 
 def units_over(table: Table, rows: int) -> int:
-    """Return how many units have more rows than are allowed."""
+    """Return the number of units with more rows than allowed."""
     assert table.units is not None  # noqa: S101 - for the type checker
     codes = table.units.household if unit_of(table) == "household" else table.units.person
     return int((np.bincount(np.asarray(codes)) > rows).sum())
@@ -294,7 +294,7 @@ def public_bounds(table: Table, model: DifferentialPrivacy, options: Differentia
 
 
 def encode(table: Table, bounds: list[Bounds]) -> tuple[BoundedRecords, list[int]]:
-    """Return the records in their public bounds, and how many values of each column were outside."""
+    """Return the records within public bounds, and the number of values outside them, by column."""
     made = [bound.encode(table) for bound in bounds]
     ordered = [values for item, (values, _) in zip(bounds, made, strict=True) if isinstance(item, Range)]
     nominal = [values for entry, (values, _) in zip(bounds, made, strict=True) if isinstance(entry, Domain)]

@@ -43,7 +43,7 @@ class LatticeFigures(Figures):
 
 @dataclass(frozen=True)
 class Suppressed:
-    """Values that were made missing."""
+    """The blanked values of local suppression."""
 
     suppressed: Mapping[str, int]
     """Number of blanked values, by key."""
@@ -121,7 +121,7 @@ class BlockFigures:
     groups: int | None
     loss: float | None
     gaps: int
-    """Values that were made missing."""
+    """Number of blanked values in this block."""
 
 
 @dataclass(frozen=True)

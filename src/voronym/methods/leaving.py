@@ -162,7 +162,7 @@ def leave_out(
 def _chosen(
     problem: Problem | Coded, many: int, ctx: Context, may: Bools
 ) -> tuple[Ints, float, float, float]:
-    """Return the records to leave out, and the cost of groups of all, of the others, and its bound."""
+    """Return the records to leave out, the cost of all groups, that of the others, and its bound."""
     if isinstance(problem, Coded):
         return problem.chosen(many, ctx, may)
     X, k = problem.points, problem.k

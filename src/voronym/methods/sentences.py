@@ -15,7 +15,7 @@ from voronym.table.table import Table
 
 
 def within(strata: Sequence[str], parts: Sequence[Stratum]) -> tuple[str, ...]:
-    """State that groups do not cross strata."""
+    """Return a sentence that groups do not mix strata."""
     if not parts:
         return ()
     return (

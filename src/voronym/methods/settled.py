@@ -115,7 +115,7 @@ def _joined(rest: Ints, near: Ints, equal: Ints) -> Ints:
 
 
 def _beside(k: int, rest: Ints, near: Ints, equal: Ints, sizes: Ints) -> Ints:
-    """Add to the records as few of the nearest class as make k, if k of the class remain."""
+    """Add the fewest records of the nearest class that make k, if k of the class remain."""
     labels = _joined(rest, near, equal)
     members = np.argsort(equal, kind="stable")
     start = np.concatenate([[0], np.cumsum(sizes)])

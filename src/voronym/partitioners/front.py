@@ -18,7 +18,7 @@ from voronym.space import Space
 
 
 class OneGroupWarning(UserWarning):
-    """There are fewer than 2k records, so all of them become the same published record."""
+    """Warns that fewer than 2k records become a single published record."""
 
 
 @checked

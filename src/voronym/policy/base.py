@@ -30,7 +30,7 @@ SPOKEN: dict[str, str] = {
 
 
 def text(name: str, value: Any) -> str:
-    """Check for a text with something in it."""
+    """Check for a text that is not blank."""
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{name} must be a text, not {value!r}")
     return value.strip()
@@ -80,7 +80,7 @@ class Item(Plain):
     line: int = 0
 
     def __post_init__(self) -> None:
-        """Word the hints of all sentences."""
+        """Replace the hints in all sentences by words."""
         for name in ("figure", "evidence", "decide", "change"):
             object.__setattr__(self, name, worded(getattr(self, name)))
 
@@ -115,7 +115,7 @@ class Demand(Options):
     section: ClassVar[str] = ""
     name: ClassVar[str] = ""
     needed: ClassVar[tuple[str, ...]] = ()
-    """Entries that have to be there."""
+    """Required entries of a file."""
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ class Demand(Options):
         return tuple(name for name in super().names() if name != "line")
 
     def check(self) -> None:
-        """Refuse entries that do not go together."""
+        """Refuse entries that exclude each other."""
 
     def about(self) -> tuple[Any, ...]:
         """Return the subject of the demand; two demands on one subject repeat or contradict each other."""

@@ -86,7 +86,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Held:
-    """A distinct cell of a column, and how many rows have it."""
+    """A distinct cell of a column, and its number of rows."""
 
     cell: Cell
     rows: int

@@ -100,7 +100,7 @@ class Absent(ColumnDemand):
     """Demand that columns of a kind are removed, and that no other column contains such cells."""
 
     def judge(self, case: Case) -> Item:
-        """Look for such columns, and for such cells in all others."""
+        """Search for such columns, and for such cells in all other columns."""
         if self.column:
             mine = [case.seen[self.column]] if self.column in case.seen else []
         else:

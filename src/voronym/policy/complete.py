@@ -49,7 +49,7 @@ class Completed:
     added: tuple[Added, ...]
 
     def command(self, source: str, output: str = "release.csv") -> str:
-        """Return the command that asks for the same, word by word."""
+        """Return the equivalent command, word by word."""
         return shlex.join(["voronym", "anonymize", source, "-o", output, *words_of(self.request.given)])
 
 
@@ -158,7 +158,7 @@ class Draft:
             self.add("kinds", f"{name}={kind}", reason, why)
 
     def model(self, text: str, why: Demand) -> None:
-        """Ask for a model."""
+        """Require a model."""
         self.models.append(text)
         self.add("models", text, why.says, why)
 
@@ -202,7 +202,7 @@ class Draft:
         return Completed(made, tuple(self.added))
 
     def _k(self) -> int | None:
-        """Return the k that all demands ask for together."""
+        """Return the user's k, or the k that all demands need (at least the default); None without one."""
         release = self.request.release
         known = METHODS[release.method].keeps_k if release.method in METHODS else True
         if not self._least:

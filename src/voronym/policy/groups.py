@@ -62,7 +62,7 @@ class K(Demand):
         )
 
     def complete(self, draft: Draft) -> None:
-        """Ask for that k."""
+        """Require this k."""
         draft.need_k(self.least, self)
 
 
@@ -116,7 +116,7 @@ class GroupRisk(Demand):
         )
 
     def complete(self, draft: Draft) -> None:
-        """Ask for the k that bounds the risk."""
+        """Require the k that bounds the risk."""
         least = math.ceil(1.0 / self.most - 1e-9)
         if self.figure == "max" and self.intruder == "prosecutor":
             draft.need_k(least, self)
@@ -189,7 +189,7 @@ class Sample(Demand):
     most: float = option(0.1, "the largest share of the population", check=_chance)
 
     def judge(self, case: Case) -> Item:
-        """Compare the sampling fraction, if it is known."""
+        """Compare the sampling fraction with the limit, if it is known."""
         share = case.sampling_fraction
         if share is None:
             return self.item(

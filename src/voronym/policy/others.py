@@ -80,7 +80,7 @@ class InformationLoss(Demand):
     most: float = option(100.0, "percent of the keys' variance", check=number(0.0))
 
     def judge(self, case: Case) -> Item:
-        """Compare the loss, if it is known."""
+        """Compare the loss with the limit, if it is known."""
         loss = case.loss
         if loss is None:
             return self.item(
@@ -169,7 +169,7 @@ class WithLedger(Demand):
 @demand("process", "public-report")
 @dataclass(frozen=True)
 class PublicReport(Demand):
-    """Readers get a report about how the release was made."""
+    """Demand a public report about the making of the release."""
 
     def judge(self, case: Case) -> Item:
         """Leave the demand to a person: the report is a separate file."""

@@ -110,7 +110,7 @@ WHAT: dict[str, tuple[str, str]] = {
              r"commentaire|observaciones?|narrative|history)($|_)"),
     "code": ("other numbers and codes that one person has", r"(?!)"),
 }  # fmt: skip
-"""Kinds of information by the word that a policy uses: in plain words, and how columns are called."""
+"""Contents of columns by the policy's word: a description, and usual names of columns."""
 
 _STRAYS = {
     "email": re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]{2,}"),

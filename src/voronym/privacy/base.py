@@ -229,7 +229,7 @@ DEFAULTS: Mapping[str, object] = {
     "group_size": None, "merging": False, "unasked": True, "strength": 9,
     "judges": _none, "row_judges": _none, "of_sizes": _unsized,
 }  # fmt: skip
-"""Defaults of a model that does not declare otherwise."""
+"""Defaults for attributes that a model does not declare."""
 
 
 def register(name: str) -> Callable[[M], M]:

@@ -33,7 +33,7 @@ class Runs:
     level: Ints
     count: Ints
     sizes: Ints
-    """Records of each cell, shape (n_cells,)."""
+    """Number of records of each cell, shape (n_cells,)."""
 
     @cached_property
     def start(self) -> Ints:
@@ -152,7 +152,7 @@ class Judge:
 
     @property
     def total(self) -> Ints:
-        """Records of each level in the whole table, shape (m,)."""
+        """Number of records of each level in the whole table, shape (m,)."""
         return self.levels.counts
 
     def subset(self, records: Ints) -> Judge:

@@ -62,7 +62,7 @@ def equal(runs: Runs, levels: Levels) -> Floats:
 
 
 def hierarchical(runs: Runs, levels: Levels, ancestors: NDArray[np.int64]) -> Floats:
-    """Earth mover's distance with levels as far apart as their lowest common ancestor is high.
+    """Return the earth mover's distance with levels as far apart as their lowest common ancestor is high.
 
     ``ancestors`` has a row per height 0..H-1 of the taxonomy (row 0 the levels themselves) and gives the node
     above each level. The distance of two leaves is height / H, the root being at height H. In a tree the
@@ -90,7 +90,7 @@ def hierarchical(runs: Runs, levels: Levels, ancestors: NDArray[np.int64]) -> Fl
 
 
 def kullback_leibler(runs: Runs, levels: Levels) -> Floats:
-    """Relative entropy of p to q in nats, sum_i p_i ln(p_i / q_i); from 0 to ln(n / cell size).
+    """Return the relative entropy of p to q in nats, sum_i p_i ln(p_i / q_i); 0 to ln(n / cell size).
 
     It is at least twice the square of the total variation (Pinsker). Its average over the classes is the
     mutual information.

@@ -95,7 +95,7 @@ class KMap(TextModel):
 
     @property
     def merging(self) -> bool:  # type: ignore[override]
-        """Whether groups are merged until it holds: a file of people is searched by values, not by means."""
+        """Whether groups are merged until it holds; False with a population file, searched by values."""
         return self.population is None
 
     def judges(self, table: Table) -> tuple[Judge, ...]:

@@ -25,7 +25,7 @@ KINDS = ("distinct", "entropy", "recursive")
 
 
 def effective(runs: Runs, levels: Levels) -> Floats:
-    """Return exp(H) of each cell: how many equally frequent values have its entropy; infinite if empty."""
+    """Return exp(H) of each cell: the number of equally frequent values with its entropy; inf if empty."""
     del levels
     if not len(runs.cell):
         return np.full(len(runs.sizes), np.inf)

@@ -91,7 +91,7 @@ class Levels:
         return np.concatenate([np.zeros(1, self.below.dtype), np.cumsum(self.below)])
 
     def subset(self, records: Ints) -> Levels:
-        """Return some of the records, with the counts of all of them."""
+        """Return some of the records, still with the counts of all."""
         return replace(self, codes=self.codes[records], total=self.counts)
 
     def binned(self, bins: int) -> Levels:

@@ -71,5 +71,5 @@ def in_order(plan: Plan, n: int) -> tuple[Integers, Integers, Integers, Floats]:
 
 
 def carried(task: Task, i: Integers, q: Integers, share: Floats) -> Floats:
-    """Return the load of each place by a plan."""
+    """Return the load of each place in a plan."""
     return np.asarray(np.bincount(q, task.loads[i] * share, len(task.C)), np.float64)

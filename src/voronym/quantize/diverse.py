@@ -30,10 +30,10 @@ def levels_of(problem: Problem) -> Ints:
 
 
 def least_sizes(codes: Ints, k: int, share: float) -> tuple[int, Ints]:
-    """Return the number of cells, and how many records of each level a cell has at least.
+    """Return the number of cells, and the smallest number of records of each level per cell.
 
-    A cell gets ``floor(share n_c / m)`` records of level c. Where these are fewer than k, common levels
-    give more. There are as many cells m as leave at least k records in each.
+    A cell gets ``floor(share n_c / m)`` records of level c. If these are fewer than k, common levels give
+    more. The number of cells m is the largest that leaves at least k records in each.
 
     Examples
     --------

@@ -25,7 +25,7 @@ docs/decisions/quantizers.md has the data they are from.
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of `pcl`, as described there."""
+    """The settings of `pcl`; see there."""
 
     costs: str = "transport"
     speed: float = 1.8

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 def credits_of(
     space: Mixed, original: Ints, masked: Ints, rows: Ints, *, ctx: Context | None = None
 ) -> NDArray[np.float64]:
-    """Return the credit of an attack on each row: 1/f if its own is among the f nearest, else 0.
+    """Return the credit of an attack on each row: 1/f if its own record is among the f nearest, else 0.
 
     A request to finish ends the attack after some of the rows.
     """

@@ -65,7 +65,7 @@ def share_explained(item: Ints, other: Ints) -> float:
 
 
 def explained(keys: Sequence[Field], others: Sequence[Field]) -> Floats:
-    """Return how much each key explains of the other columns, on average, 0 to 1."""
+    """Return the mean share of other columns that each key explains, from 0 to 1."""
     every = [coarse(key) for key in (*keys, *others)]
     return np.array(
         [

@@ -27,7 +27,7 @@ class ColumnFigures:
     unchanged: int
     """Number of records that keep their own value."""
     total_variation: float
-    """How far the distribution moved."""
+    """Total variation between the distributions before and after."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class DivergenceFigures:
     largest: float
     mean: float
     before_repair: float
-    """The largest before permutations were drawn again."""
+    """The largest divergence before permutations were drawn again."""
     repaired: int
-    """Clusters that were beyond the bound at first."""
+    """Number of clusters that first exceeded the bound."""
     put_back: int
     """Number of clusters left unchanged, because no permutation kept the bound."""
 

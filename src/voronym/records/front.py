@@ -160,7 +160,7 @@ def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
 
 
 def stirred(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
-    """Mask a table; a request to finish is possible once only the attack on it is left."""
+    """Mask a table; a request to finish is obeyed only during the final attack."""
     check_size(options.m, table.n)
     plan = _Plan.of(table, options)
     space = Mixed.fit(plan.keys, weights=options.importance, reference=options.reference, rng=ctx.rng)
@@ -239,7 +239,7 @@ class _Plan:
 
     @classmethod
     def of(cls, table: Table, options: RecordsOptions) -> _Plan:
-        """Make a plan from the request."""
+        """Make a plan from the options."""
         flattened = _with_partners(options.flatten, table.schema, "flatten")
         asked = [name for name in table.keys if name not in flattened]
         if options.shuffle != "keys":

@@ -204,7 +204,7 @@ class Stages:
 
 
 def _moved(field: Field, codes: Ints) -> tuple[str, int, float]:
-    """Return the metric of a column, how many values stayed, and how far its distribution moved."""
+    """Return the metric of a column, the number of unchanged values, and the change of its distribution."""
     return field.metric, int((codes == field.codes).sum()), total_variation(field.codes, codes, field.levels)
 
 

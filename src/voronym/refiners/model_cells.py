@@ -26,7 +26,7 @@ compared.
 JUMPS = 0.3
 """Share of the turns in which a cell may be dissolved or opened; sizes matter more if values repeat."""
 WIDER = 2
-"""Factor for the number of near cells without coordinates, because centroids say less there."""
+"""Factor on the number of near cells in spaces without coordinates, in which centroids are less reliable."""
 KICKS = 1.0 / 600
 """Perturbations of the local search at the end, per record and per earlier visit of a cell."""
 
@@ -54,7 +54,7 @@ class Block:
             states.refresh_all(self.model, self.cells, first, min(room, first + 64))
 
     def look(self, width: int, seed: int, ctx: Context) -> bool:
-        """Find the near cells of each cell; return whether there was time for it."""
+        """Find the near cells of each cell; return whether the time sufficed."""
         # Among distinct centroids: in a table of categories the nearest ones would all be the same.
         near = self.records.like(self.records.stand_ins(self.model, self.cells)[: self.taken]).neighbours(
             WIDER * width, ctx

@@ -1,4 +1,4 @@
-"""The table of a release and the figures about it: its risks, its loss, how near that is to the least."""
+"""The table of a release, and its figures: risks, loss, and distance from the optimum."""
 
 from __future__ import annotations
 
@@ -69,8 +69,9 @@ class ReleaseFigures:
     effects: tuple[Effect, ...]
     """The change by each step on columns, and its benefit; for the data holder."""
     changes: tuple[KeyChange, ...]
-    """For each key, how many records kept their value and how far the others moved; for the data holder. Over
-    several leaves of many files, of keys that no step changed."""
+    """For each key, the number of unchanged records and the distances of the others; for the data holder.
+    Over several leaves of many files, only for keys that no step changed.
+    """
     exposure: Exposure | None
     """The success of intruders in the attacks that were run; for the data holder."""
     _table: Table | None

@@ -30,7 +30,9 @@ from voronym.report.svg import (
 from voronym.report.svg import width as text_width
 
 WIDE = 380.0
-"""Units across: text stays readable on a phone, and a wide page shows several drawings in a row."""
+"""Width of a drawing in units: text stays readable on a phone, and a wide page shows several drawings in a
+row.
+"""
 NARROW = 300.0
 Shape = Literal["linear", "log", "root"]
 Pairs = Sequence[tuple[float, float]]

@@ -20,7 +20,7 @@ MOST_LETTERS = 60
 
 
 def count(value: float) -> str:
-    """Write a whole number with thousands separated."""
+    """Format a whole number with thousands separators."""
     return f"{value:,.0f}"
 
 

@@ -71,7 +71,7 @@ class About:
         publisher: str | None,
         date: str | None,
     ) -> About:
-        """Gather it; a public page does not name the file of the originals, and no page its folder."""
+        """Collect the facts; a public page does not name the original file, and no page names its folder."""
         source = None if isinstance(given, Dossier) or audience == "public" else given.source
         data = "" if source is None else source.file
         return cls(

@@ -141,7 +141,7 @@ def interval(rate: Rate) -> str:
 
 
 def measured(rate: Rate) -> str:
-    """Describe how many records a rate was measured on."""
+    """Return words for the number of records behind a rate."""
     if rate.exact:
         return f"{term('all')} {plural(rate.n, 'record')}"
     return f"{cell(rate.n)} {term('of')} {plural(rate.population, 'record')}"

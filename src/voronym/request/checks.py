@@ -13,7 +13,7 @@ from voronym.core.registry import registry_of
 from voronym.errors import InputError
 
 EVERY = "*"
-"""Stands for all other keys."""
+"""The key that stands for all other columns."""
 
 
 def texts(example: str) -> Callable[[str, Any], tuple[str, ...]]:

@@ -167,7 +167,7 @@ class Recipe(ReleaseChoices):
 
     @cached_property
     def method_options(self) -> Options:
-        """The options of the method, checked; choices of every run are taken from there."""
+        """The checked options of the method, completed by choices of the run."""
         known, own = METHODS[self.method].options, dict(self.options or {})
         twice = [name for name in own if name in ReleaseChoices.names()]
         if twice:
@@ -191,7 +191,7 @@ class Recipe(ReleaseChoices):
 
     @property
     def judged_whole(self) -> bool:
-        """Whether a model looks at the table as a whole, and not group by group."""
+        """Whether a model judges the table as a whole instead of group by group."""
         return any(model.needs == "whole" for model in self.required)
 
     def __repr__(self) -> str:

@@ -53,7 +53,7 @@ def _perturbs(recipe: Recipe) -> bool:
 
 
 def _alone(recipe: Recipe, name: str, way: str) -> bool:
-    """Whether a row can publish a key in that way without a group: a number, or a key of given width."""
+    """Whether a key can be published in that way without a group: a number, or a key of given width."""
     bounds, private = (recipe.bounds or {}).get(name), recipe.private is not None
     if way == "interval":
         numbers = recipe.schema[name].kind == "numeric" if name in recipe.schema else False
@@ -77,7 +77,7 @@ def _regroups(name: str) -> bool:
 
 
 def _obeyed(recipe: Recipe) -> bool:
-    """Whether groups have to obey more than k: a model, or k households counted in groups of records."""
+    """Whether groups must obey more than k: a model, or k households in groups of records."""
     models = any(model.required is not None and model.merging for model in recipe.required[1:])
     return models or (bool(recipe.schema.household) and any(METHODS[name].groups for name in recipe.methods))
 

@@ -341,12 +341,12 @@ def _truth(recipe: Recipe, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:
-    """Return the steps that are done before groups are made, or after."""
+    """Return the steps that are applied before grouping, or after."""
     return [column_step for column_step in recipe.column_steps if column_step.when == when]
 
 
 def with_trees(recipe: Recipe) -> Recipe:
-    """Return the recipe with the hierarchies and bounds that groups use: as the steps before left them."""
+    """Return the recipe with the hierarchies and bounds for grouping, as changed by the steps before it."""
     trees: dict[str, Any] = dict(recipe.hierarchies or {})
     for step in _steps(recipe, "before"):
         left = step.left_of(trees)

@@ -92,7 +92,7 @@ class Codes(Records):
         return made
 
     def proposals(self, k: int) -> int:
-        """Return how many proposals take some hundredths of a second, estimated from the sizes."""
+        """Return the number of proposals that take some hundredths of a second, estimated from the sizes."""
         columns = self.columns
         levels_in_all = int(columns.levels[columns.at >= 0].sum())
         return int(np.clip(1e7 / (100 + 2 * levels_in_all + 20 * columns.wide * (2 * k) ** 2), 50, 50_000))

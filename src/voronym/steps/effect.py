@@ -48,7 +48,7 @@ class Exposed:
 
 
 def class_sizes(table: Table, columns: Sequence[str]) -> NDArray[np.int64]:
-    """Return with how many records, people or households each record shares its values, itself included."""
+    """Return the number of records, people or households with each record's values, including itself."""
     if not table.n or not columns:
         return np.full(table.n, table.n, np.int64)
     same = tuple(columns) == tuple(table.keys)
@@ -125,7 +125,7 @@ class Effect:
         return f"{cost}; {', '.join(parts)}"
 
     def _truth(self, unique: int) -> str:
-        """Describe how many of the unique records have only true values, if not all."""
+        """Return words for the number of unique records with only true values; "" if all have."""
         return "" if self.true == unique else f" ({self.true:,} of them with all values true)"
 
     def to_dict(self) -> dict[str, object]:

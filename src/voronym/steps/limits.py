@@ -19,13 +19,13 @@ from voronym.table.table import Table
 LARGEST_SHARE = 0.5
 """If a limit affects more than this share of the records, a percentile was probably meant."""
 DOMINANCE = 0.1
-"""How far from a person's excess over the limit, as a share of it, the others' estimates have to be: the p %
-rule of statistics offices for sums of turnovers, with p = 10.
+"""The p % rule of statistics offices for sums of turnovers, with p = 10: others' estimates of a person's
+excess over the limit must be off by at least this share of it.
 """
 
 
 def _beyond(table: Table, out: NDArray[np.bool_], far: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far each person in a tail is beyond its limit, over all their rows."""
+    """Return the excess of each person in a tail over its limit, summed over their rows."""
     if table.persons is None:
         return far[out]
     _, who = np.unique(table.persons[out], return_inverse=True)

@@ -137,7 +137,7 @@ class Recode(ColumnStep):
 
     @property
     def cuts_lines(self) -> bool:
-        """Whether it makes ranges."""
+        """Whether it makes ranges of numbers or dates."""
         return bool(self.cuts)
 
     def becomes(self, values: Sequence[str]) -> list[str]:
@@ -156,7 +156,7 @@ class Recode(ColumnStep):
         return made
 
     def informed(self, trees: Mapping[str, Any]) -> Recode:
-        """Return the step with the hierarchy of the recipe, if it takes a level without a file."""
+        """Return the step with the hierarchy of the recipe, if it names a level without a file."""
         if self.level is None or self.hierarchy is not None:
             return self
         if not set(self.columns) <= set(trees):

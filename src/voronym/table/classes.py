@@ -94,7 +94,7 @@ def _first_by_hash(columns: Sequence[pl.Series]) -> NDArray[np.int64] | None:
 
 
 def first_by_hash(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the first row with the hash of each row. Whether the rows are equal remains to be seen."""
+    """Return the first row with the same hash as each row; equality is not checked."""
     order = np.argsort(hashes, kind="stable")
     new = np.ones(len(hashes), bool)
     new[1:] = hashes[order[1:]] != hashes[order[:-1]]
@@ -104,7 +104,7 @@ def first_by_hash(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def classes_of_first(first: NDArray[np.integer[Any]]) -> Classes:
-    """Return classes, each named by its first row; in ascending order that is the order of appearance."""
+    """Return classes, each named by its first row; ascending names are in order of appearance."""
     labels = (np.cumsum(first == np.arange(len(first))) - 1)[first]
     return Classes(labels, np.bincount(labels))
 

@@ -116,7 +116,7 @@ class NumberSummary:
 
     @classmethod
     def of(cls, values: Values, column: Column) -> NumberSummary:
-        """Look at the numbers of a column."""
+        """Summarise the numbers of a column."""
         result = values.numbers
         _refuse_infinite(result, column)
         native: pl.Series = values.series.to_native()
@@ -187,7 +187,7 @@ class PlaceSummary:
 
     @classmethod
     def of(cls, lat: Values, lon: Values) -> PlaceSummary:
-        """Look at two columns of degrees."""
+        """Summarise two columns of degrees."""
         probe = Location.__new__(Location)
         mask = lat.missing | lon.missing
         angles = probe._angles(lat, lon, mask)

@@ -67,7 +67,7 @@ class Table(Columns):
         super().__init__(frame, known)
         self.schema = schema
         self.source = source
-        """The file that the table was read from: its dialect, and texts that values do not give back."""
+        """The file of the table: its dialect, and texts that values cannot restore."""
         self.units = units
         """People or households behind the rows, if rows are not people."""
         self.totals = totals

@@ -44,7 +44,7 @@ class Totals:
         return replace(self, stratum=stratum) if self.strata else self
 
     def counts(self, name: str) -> Ints:
-        """Return the number of records with each level of a column; the last is missing, if it occurs."""
+        """Return the number of records with each level of a column; missing last, if it occurs."""
         known = self.levels[name]
         if self.stratum is not None:
             counted = self.strata[self.stratum][name]

@@ -104,7 +104,7 @@ def fresh_names(codes: Ints, bare: Ints | None = None) -> list[str | None]:
 
 
 def _closed(codes: Ints, before: int) -> Ints:
-    """Return the same units, renumbered from 0, if there are fewer rows than before."""
+    """Return the units, renumbered from 0 after rows were removed."""
     if len(codes) == before:
         return codes
     return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)

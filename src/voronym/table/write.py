@@ -302,7 +302,7 @@ LONGEST = 255
 
 
 def refuse_long(target: Path) -> None:
-    """Refuse a name that no file can have."""
+    """Refuse a name that is too long for a file."""
     if len(os.fsencode(target.name)) > LONGEST:
         raise WriteError(f"the name {target.name[:20] + '…'!r} is too long for a file; choose a shorter one")
 

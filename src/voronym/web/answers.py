@@ -107,7 +107,7 @@ async def missing(request: Request, _: Exception) -> HTMLResponse:
 
 
 async def defect(_: Request, error: Exception) -> HTMLResponse:
-    """Answer that an internal error occurred; show only type and place, as its text might quote a cell."""
+    """Answer that an internal error occurred; show only its type and place, not its text."""
     if os.environ.get("VORONYM_DEBUG"):
         traceback.print_exception(error)
     where = traceback.extract_tb(error.__traceback__)[-1]

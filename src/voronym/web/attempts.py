@@ -80,7 +80,7 @@ class Sketch:
     task: list[int] = field(default_factory=list)
     work: asyncio.Task[None] | None = None
     everything: bool = False
-    """Whether a large table is tried as a whole."""
+    """Whether a large table is previewed as a whole instead of a sample."""
     done: float = 0.0
     started: float = field(default_factory=monotonic)
     news: int = 0

@@ -352,7 +352,7 @@ def _warm_up() -> None:
 
 
 def _each_wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any]) -> dict[str, str]:
-    """Return the errors of a choice, by the field that shows it; of several steps, of each."""
+    """Return the errors of a choice by its field; for several steps, one for each."""
     if name == "steps" and isinstance(value, (list, tuple)) and len(value) > 1:
         wrong = [sentence for step in value if (sentence := _wrong(table, name, [step], beside))]
         if wrong:

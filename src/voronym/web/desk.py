@@ -91,7 +91,7 @@ class Table:
         return chosen.command(self.label, reading, name, None if book is None else book.label)
 
     async def open(self, reading: dict[str, Any]) -> None:
-        """Read the table, or read it again in another way; its choices begin again."""
+        """Read the table, or read it again with other options; all choices are reset."""
         if any(not run.over for run in self.runs):
             raise InputError(
                 "a run of this table is at work or waits, and uses the table as it was read before: wait "

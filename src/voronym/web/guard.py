@@ -55,7 +55,7 @@ class Guard:
         return f"http://127.0.0.1:{self.port}/?token={self._token}"
 
     def lock(self) -> None:
-        """Lock everybody out; a fresh address is needed."""
+        """Lock out all browsers; a new address is needed."""
         self._visitors.clear()
         self._renew()
 

@@ -44,7 +44,7 @@ class Journal:
         self.entries = [Entry(settings, words)]
         self.place = 0
         self.pins: dict[str, Entry] = {}
-        """Alternatives to come back to: A, B and C."""
+        """Pinned alternatives A, B and C."""
         self.version = 0
         """Number of changes so far; a window that shows a smaller number is out of date."""
 
@@ -96,7 +96,7 @@ class Journal:
         return letter
 
     def tried(self, settings: Settings, effect: dict[str, Any]) -> None:
-        """Remember the result of choices, wherever they were made."""
+        """Store the result of choices, at any entry with these choices."""
         for entry in (*self.entries, *self.pins.values()):
             if entry.settings == settings:
                 entry.effect = effect

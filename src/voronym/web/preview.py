@@ -288,7 +288,7 @@ def groups(release: Release, original: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _coarser(column: pl.Series, name: str) -> str:
-    """Return a step that makes a column coarser: round to about half a deviation, or drop rare values."""
+    """Return a step that makes a column coarser: round to half a deviation, or suppress rare values."""
     if not column.dtype.is_numeric():
         return f"suppress {quoted(name)} rare=5"
     half = 0.5 * float(np.nanstd(column.cast(pl.Float64).to_numpy()))

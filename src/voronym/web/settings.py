@@ -103,7 +103,7 @@ class Settings:
         release: str = "release.csv",
         ledger: str | None = None,
     ) -> str:
-        """Return the command line that does the same.
+        """Return the equivalent command line.
 
         Examples
         --------
@@ -123,7 +123,7 @@ def _listed(value: Any) -> Any:
 
 
 def choices_in(text: bytes | str, name: str, there: Collection[str] = ()) -> tuple[Settings, dict[str, Any]]:
-    """Return the choices of a recipe that was given as text, and how its table is read."""
+    """Return the choices of a recipe given as text, and its reading options."""
     try:
         plain = text.decode() if isinstance(text, bytes) else text
         made = Recipe.from_dict(json.loads(plain)) if name.endswith(".json") else Recipe.from_toml(plain)

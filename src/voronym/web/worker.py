@@ -82,7 +82,7 @@ class Worker:
             self.say({"id": number, **answer})
 
     def compiling(self, going_on: bool) -> None:
-        """Tell all tasks that kernels are being compiled."""
+        """Notify all tasks that kernels are being compiled."""
         with contextlib.suppress(OSError, ValueError):
             self.say({"compiling": going_on})
 

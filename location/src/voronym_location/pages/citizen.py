@@ -114,7 +114,7 @@ def _seen(desk: Desk, token: str) -> dict[str, Any]:
 
 
 def write_metres(far: float) -> str:
-    r"""Format a distance as people say it.
+    r"""Format a distance in metres or kilometres, rounded.
 
     Examples
     --------

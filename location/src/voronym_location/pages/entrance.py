@@ -90,7 +90,7 @@ def _accounts(router: APIRouter, desk: Desk) -> None:
 
 
 def _hours(seconds: float) -> str:
-    """Write how often epochs are made.
+    """Return words for the interval between epochs.
 
     Examples
     --------

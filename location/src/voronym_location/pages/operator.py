@@ -74,7 +74,7 @@ def _page(desk: Desk, request: Request, *, message: str = "", wrong: str = "", s
 
 
 def _schedule(desk: Desk, result: Mapping[str, Any], state: Mapping[str, Any]) -> str:
-    """Describe when the next scheduled epoch comes."""
+    """Return a sentence about the time of the next epoch."""
     period = desk.service.settings.period
     if not period:
         return "Epochs are made by hand here: there is no schedule."

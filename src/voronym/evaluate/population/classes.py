@@ -321,7 +321,7 @@ def _snb(
 def _resampled(
     estimate: Callable[[Floats], float | None], sizes: Sizes, value: float, *, many: int = 40
 ) -> tuple[float, float]:
-    """Return a 95 % interval: the estimate with counts of classes redrawn, each from a Poisson law."""
+    """Return a 95 % interval from estimates with redrawn counts of classes, each from a Poisson law."""
     rng = np.random.default_rng(0)
     drawn = [estimate(rng.poisson(sizes.count).astype(np.float64)) for _ in range(many)]
     result = np.array([item for item in drawn if item is not None])

@@ -83,7 +83,7 @@ class Sample:
 
 
 def assess(sample: Sample, threshold: float, ctx: Context) -> PopulationRisk:
-    """Measure the risk of a sample in its population, by everything that is known about the population."""
+    """Measure the risk of a sample in its population, with all available information."""
     n = len(sample.frame)
     several, sample = sample.persons is not None, sample.once
     ctx.tell(0.1, whole=True)

@@ -16,7 +16,8 @@ NEAR = 10
 """Number of nearest groups to which a record may move."""
 
 DONORS = 12
-"""Nearest records of a kind that a refused group lacks, from groups with more than their share."""
+"""Number of nearest records with a value that a refused group lacks, from groups with more than their share.
+"""
 
 KINDS = 16
 """Most kinds of a column with many levels for donors."""
@@ -160,7 +161,7 @@ def _coarse(codes: Ints) -> Ints:
 
 
 def _watch(cells: groups.Cells, asked: Requirements) -> kernels.Watch:
-    """Return the rules' state before groups are judged."""
+    """Return the state of the rules before groups are judged."""
     n, m, rules, profiles = asked.n, len(cells.sizes), len(asked.judges), int(asked.profile.max()) + 1
     ordered = np.zeros((len(asked.codes), len(cells.members)), np.int64)
     place = (cells.start[cells.labels] + cells.slot)[np.argsort(cells.labels, kind="stable")]

@@ -80,7 +80,7 @@ class Assignment:
 
 
 class Bounds(NamedTuple):
-    """The least and the greatest size of each cell."""
+    """The smallest and the largest size of each cell."""
 
     low: Integers
     high: Integers

@@ -145,7 +145,7 @@ class Merge:
             self.members = order  # ascending within a unit, as the sort is stable
 
     def reorder(self, order: Integers) -> None:
-        """Put the units into another order."""
+        """Reorder the units."""
         if self.whole:
             self.members = order
         else:

@@ -117,7 +117,7 @@ def _models(before: PopulationFigures) -> Table | None:
 
 
 def _keys(in_population: InPopulation) -> dict[str, object]:
-    """Return how much each key singles people out."""
+    """Return the contribution of each key to singling people out."""
     rows = [(column.key, share(column.score), column.unique_without) for column in in_population.columns]
     drawn = bars(
         [item.key for item in in_population.columns],

@@ -160,7 +160,7 @@ def _cut(
 
 
 def _shared(many: int, below: float) -> int:
-    """Return how many of the leaves go below, by the actual counts, as ties may make them uneven."""
+    """Return the number of leaves below a cut, by the actual counts, which ties may make uneven."""
     return min(max(round(many * below), 1), many - 1)
 
 

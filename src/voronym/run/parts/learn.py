@@ -219,7 +219,7 @@ def arrays_of(counts: Mapping[str, LevelCounts], judged: Mapping[str, LevelCount
 
 @stage("spread")
 def spread(job: Job, number: int) -> Ints:
-    """Send the rows of a piece to the leaves of the first cut; return how many each got."""
+    """Send the rows of a piece to the leaves of the first cut; return the number for each leaf."""
     coding: Coding = job.coding
     cuts: Cuts = job.recall("cuts")[0]
     piece = read_piece(job, number)

@@ -41,7 +41,7 @@ GROUP = "voronym: group"
 
 
 def travels(recipe: Recipe) -> bool:
-    """Whether groups go on from leaf to leaf: of rows that count alike, by a search in coordinates."""
+    """Whether groups move between leaves: for rows of equal weight, with a search in coordinates."""
     plain = recipe.space == "euclidean" and recipe.weights is None and not recipe.strata
     return plain and recipe.method in SEARCHES and recipe.schema.person is None
 
@@ -81,7 +81,7 @@ def squares(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @stage("score")
 def score(job: Job, number: int) -> dict[Stratum, Any]:
-    """Return the highest prices of the records of a leaf, by stratum: their distances from all others."""
+    """Return the highest prices (distances from other records) of a leaf's records, by stratum."""
     recipe = job.recipe
     packed, _ = leaf_rows(job, 0, number)
     table = job.coding.table(packed, None)
@@ -176,7 +176,7 @@ class Shape:
 def publish(
     job: Job, number: int, packed: pl.DataFrame, X: NDArray[np.float64], groups: Groups | None, ctx: Context
 ) -> dict[str, Any]:
-    """Mask the records of a leaf as a table in memory is masked, and send the rows to files at random."""
+    """Mask the records of a leaf like a table in memory, and send the rows to random files."""
     recipe, coding = job.choices, job.coding
     table = coding.table(packed, job.totals)
     coordinates = Coordinates.given(table, X)

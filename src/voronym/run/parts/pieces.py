@@ -185,7 +185,7 @@ class Piece:
 
 @stage("meet")
 def meet(job: Job, number: int) -> Ints:
-    """Send the rows of a part to buckets by their person; return how many each got."""
+    """Send the rows of a part to buckets by their person; return the number for each bucket."""
     frame = _raw(job, job.dataset.parts[number])
     buckets = int(job.recall("pieces"))
     unit = frame[PERSON if PERSON in frame.columns else HOME]

@@ -35,7 +35,7 @@ from voronym.table.table import Table
 PROBE = 20_000
 """Records of the leaf on which the time is measured."""
 COORDINATE = 36
-"""Bytes that a coordinate of a record of the sample takes while it is cut, with all copies."""
+"""Bytes per coordinate of a sampled record while it is cut, including all copies."""
 CODE = 4
 """Bytes of a category, or of a group's number, in the work folder."""
 
@@ -223,7 +223,7 @@ def crew_of_size(memory: int | str, leaf: int) -> int:
 
 
 def _bytes(frame: pl.DataFrame, recipe: Recipe, rounds: int) -> tuple[float, float]:
-    """Return the bytes per row that go through the work folder in all, and the most at a time."""
+    """Return the total bytes per row that pass through the work folder, and the largest number at a time."""
     schema = recipe.schema
     kept = [name for name in frame.columns if schema[name].role != "identifier"]
     codes = [name for name in schema.keys if schema[name].kind in ("nominal", "ordinal")]

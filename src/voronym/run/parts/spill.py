@@ -87,7 +87,7 @@ def spill(path: Path, frame: pl.DataFrame, to: Ints, destinations: int) -> Ints:
 
 
 def gather(paths: Sequence[Path], first: int, last: int) -> list[pl.DataFrame]:
-    """Read the rows for destinations ``first`` to ``last - 1``, a frame for each file and destination."""
+    """Read the rows for destinations ``first`` to ``last - 1``; one frame per file and destination."""
     pa = arrow()
     out: list[pl.DataFrame] = []
     for path in paths:

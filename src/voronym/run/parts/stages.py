@@ -56,7 +56,7 @@ class Stages:
         self._looked, self._there = -2.0, 0
 
     def expect(self, rounds: int) -> None:
-        """Take note of how many rounds there will be, for the share that is done."""
+        """Set the number of rounds, for the share of work done."""
         seldom = sum(WEIGHTS[name] for name in SELDOM)
         self._all = sum(WEIGHTS.values()) - seldom + (rounds - 1) * WEIGHTS["round"]
 

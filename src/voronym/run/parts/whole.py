@@ -40,7 +40,7 @@ ROW = "voronym: row"
 
 
 def needs_all(recipe: Recipe, *, ledger: bool) -> bool:
-    """Whether a recipe asks for something that must see all records at once."""
+    """Whether a recipe needs all records in one task."""
     method = METHODS[recipe.method]
     blind = (recipe.intruder == "method" or recipe.enforce == "blind") and bool(recipe.models)
     together = recipe.schema.pseudonyms and recipe.schema.household is not None
@@ -156,7 +156,7 @@ def _stayed(release: Release, rows: int) -> Ints:
 
 
 def _needed(recipe: Recipe, confidential: tuple[str, ...]) -> set[str]:
-    """Return the columns that masking looks at."""
+    """Return the columns that masking needs."""
     named = {name for model in recipe.required for name in (model.weights, model.column)}
     if recipe.private is not None and recipe.private.scope == "all":
         named |= set(recipe.schema.other)

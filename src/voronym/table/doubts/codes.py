@@ -26,7 +26,7 @@ _COUNTS = re.compile(
     r"child|children|kids|kinder|hijos|enfants|members?|persons?|people|rooms?|cars?|visits?|stays?|births?|"
     r"siblings?|jobs?|score|points?|rank|rating|level|stage|grade|dose|distance|height|weight|income|salary|price"
 )
-"""Names of numbers that count or measure something, however few values they have."""
+"""Names of columns that count or measure something, even with few values."""
 _FEWEST, _FEW = 3, 12
 """Fewest and most distinct whole numbers that may be codes; of two, a mean rounds to the more frequent one.
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _DATES = (spelling.DATE, spelling.MOMENT, spelling.YEAR_FIRST, spelling.YEAR_LAST)
 _MAJORITY, _SEVERAL = 0.5, 2
 _MANY = 200
-"""Largest number of columns to look at."""
+"""Largest number of columns to examine."""
 
 
 def fits_below(name: str, column: Values) -> bool:

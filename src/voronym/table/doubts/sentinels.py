@@ -101,5 +101,5 @@ def last_codes(seen: Seen) -> tuple[str, ...]:
 
 
 def declared(name: str, codes: Sequence[str]) -> str:
-    """Return missing codes of a column as words of a command; a name with a comma cannot stand there."""
+    """Return the missing codes of a column as ``NAME=CODE`` items; only codes if the name has a comma."""
     return ",".join(code if "," in name else f"{name}={code}" for code in codes)

@@ -207,7 +207,7 @@ class Nominal:
         return made
 
     def _fit(self, often: NDArray[np.int64]) -> None:
-        """Place the categories, given how many records have each."""
+        """Place the categories, given the number of records of each."""
         self.n_categories = count = len(often)
         self.alone = often == 1
         share = often / often.sum()

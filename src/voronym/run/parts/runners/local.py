@@ -27,7 +27,7 @@ PIECE = 0.1
 SOCKET = 75
 """Longest path of a temporary folder for a fork server: a socket name has at most 107 characters."""
 LIVES = 3
-"""How often workers may die before the run gives up."""
+"""Number of times workers may die before the run gives up."""
 STAGES = ("measuring", "portrait", "private", "whole", "writing")
 LOADED = [*(f"voronym.run.parts.{name}" for name in STAGES), "pyarrow.parquet", "scipy.spatial"]
 """Modules that tasks import, loaded once for all workers."""
