@@ -162,7 +162,7 @@ class ChannelOptions(Options):
         None, "the largest share of the keys' variance to lose, 0 to 1", check=number(0.0, 1.0)
     )
     max_risk: float | None = option(
-        None, "the most that the keys may tell about the confidential columns, in nats", check=number(0.0)
+        None, "the largest information of the keys about the confidential columns, in nats", check=number(0.0)
     )
     budget: float = option(
         BUDGET,

@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 def frontier(
     source: common.Source,
     confidential: Annotated[
-        str | None, typer.Option("--confidential", help="The column that the keys reveal. Required.")
+        str | None, typer.Option("--confidential", help="The confidential column. Required.")
     ] = None,
     release: Annotated[
         str | None,

@@ -47,9 +47,7 @@ def arx(
     data: Annotated[bool, typer.Option("--data", help="Write the table of the project, too.")] = False,
     groups: Annotated[
         bool,
-        typer.Option(
-            "--groups", help="Let each group publish ranges of its own, instead of one level for all."
-        ),
+        typer.Option("--groups", help="Let each group publish its own ranges, instead of one level for all."),
     ] = False,
     json: common.Json = False,
 ) -> None:

@@ -47,7 +47,7 @@ def measure(
         typer.Option(
             "--records-out",
             help="Write the risk of every record to this CSV file: class size, individual and household "
-            "risk, SUDA score. For the house, never for publication.",
+            "risk, SUDA score. For internal use, never for publication.",
         ),
     ] = None,
     overwrite: Annotated[

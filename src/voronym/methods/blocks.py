@@ -121,7 +121,7 @@ def check_blocks(blocks: Sequence[Block], keys: Sequence[str]) -> None:
 @release_method(
     NAME,
     guarantee="k records or more share all published keys, whatever the methods of the parts are",
-    cost="that of the methods of the parts, the later ones within each class of the earlier ones",
+    cost="the sum over the parts; later parts run within each class of earlier ones",
     reference="this project",
     timed=True,
 )

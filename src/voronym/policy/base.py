@@ -107,9 +107,9 @@ class Demand(Options):
         The decision about it left to a person.
     """
 
-    says: str = option("", "what is demanded, in words", check=text)
+    says: str = option("", "the demand, in words", check=text)
     source: str = option("", "the paragraph it comes from", check=text)
-    decide: str = option("", "what a person must decide about it", check=text)
+    decide: str = option("", "the decision left to a person", check=text)
     line: int = field(default=0, compare=False, kw_only=True)
 
     section: ClassVar[str] = ""

@@ -26,7 +26,7 @@ class Digits(ColumnDemand):
 
     digits: int = option(3, "the number of leading characters that may be published", check=whole(1))
     people: int | None = option(None, "more people than this must share these characters", check=whole(1))
-    facts: str = option("", "the name of the table that tells how many people live there", check=text)
+    facts: str = option("", "the name of the table with the number of people for each code", check=text)
     instead: str = option("000", "the text that replaces codes of too few people", check=text)
 
     def check(self) -> None:

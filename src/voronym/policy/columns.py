@@ -29,7 +29,7 @@ def _word(name: str, value: Any) -> str:
 class ColumnDemand(Demand):
     """A demand on columns with a content, or on a column by its name."""
 
-    holds: str = option("", "what the columns hold", check=_word)
+    holds: str = option("", "the content of the columns", check=_word)
     column: str = option("", "the name of a column, instead", check=text)
 
     def check(self) -> None:

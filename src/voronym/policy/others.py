@@ -200,7 +200,7 @@ class Signature(Demand):
 class Decision(Demand):
     """Demand a decision that only a person can take."""
 
-    question: str = option("", "what is to be decided", check=text)
+    question: str = option("", "the decision to take", check=text)
 
     def about(self) -> tuple[Any, ...]:
         """Return the subject of the demand."""

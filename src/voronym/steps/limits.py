@@ -57,7 +57,7 @@ class Limit(ColumnStep):
     limit: Any = option(None, "a number, a date, or the share of the records beyond it: 1%", check=_limit)
     publish: str = option(
         "limit",
-        "what is published beyond it: the limit, or the mean of all there",
+        "the published value beyond it: the limit, or the mean of all values there",
         check=one_of("limit", "mean"),
     )
 

@@ -43,8 +43,8 @@ class Recode(ColumnStep):
         check=whole(1),
     )
     hierarchy: str | None = option(None, "file of the hierarchy: value;level 1;level 2;... in a line")
-    values: tuple[str, ...] = list_option("values that become one")
-    to: str | None = option(None, "what those values become")
+    values: tuple[str, ...] = list_option("values to merge into one")
+    to: str | None = option(None, "the new value")
     cuts: tuple[str, ...] = list_option("where ranges of numbers or dates begin, in ascending order")
 
     def check(self) -> None:

@@ -60,7 +60,7 @@ def routes(desk: Desk) -> APIRouter:
             request,
             "problem.html",
             heading="All of it is deleted",
-            text="There is no account, no home and no point of yours here any more. Farewell.",
+            text="Your account, your home and your point were deleted. Farewell.",
             back="/",
             back_words="To the first page",
         )
