@@ -153,7 +153,7 @@ def compare_methods(
     if not problems:
         raise InputError("name at least one k to compare at")
     names, skipped = _choose(methods, problems)
-    if methods is None and table.confidential:  # what the keys tell is their own measure
+    if methods is None and table.confidential:  # these methods are compared by the information of the keys
         names += [name for name in METHODS if METHODS[name].makes == "table" and not METHODS[name].needs]
     names.sort(key=lambda name: not METHODS[name].groups)  # they are held against the groups
     if several and not all(METHODS[name].groups for name in names):
@@ -255,7 +255,7 @@ def _row(
     start = perf_counter()
     part = METHODS[name].partition(_goal(name, problem, crowd), grouping, options)
     seconds = perf_counter() - start
-    ctx.check()  # a search that was cut short is not what the method can do
+    ctx.check()  # an interrupted search does not show what the method can do
     published = problem.centroids(part)[part.labels]
     rate = record_linkage(problem.points, published, truth=np.arange(problem.n), ctx=measuring).rate
     return Row(

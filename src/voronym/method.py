@@ -119,7 +119,7 @@ class Method:
 
     def foresee(self, problem: Problem, ctx: Context, options: Options | None = None) -> float:
         """Estimate the seconds that the method will take, from the time for parts of the records."""
-        rng = np.random.default_rng(0)  # of its own: the result must not depend on whether somebody asked
+        rng = np.random.default_rng(0)  # a separate generator: the result must not depend on this call
         size = max(PROBED // 10, problem.n // 64)
         spent = []
         for part in (size, size, 2 * size):  # the first one compiles

@@ -128,7 +128,7 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
             account.c.published,
         )
         .select_from(member)
-        .join(home, home.c.person == member.c.person)  # who left since has none
+        .join(home, home.c.person == member.c.person)  # people who left since have none
         .join(account, account.c.id == member.c.person)
         .outerjoin(old, (old.c.epoch == before.epoch) & (old.c.person == member.c.person))
         .where(member.c.epoch == now)
@@ -142,7 +142,7 @@ def _drafted(connection: Connection, census: Census, kept: dict[str, Any]) -> tu
     at = np.searchsorted(census.people.person, person)  # both ascend, and only these people have a home
     latitude, longitude = census.people.latitude[at], census.people.longitude[at]
     was = np.where(columns[8].astype(bool), columns[7].astype(np.int64), -1)
-    for row in np.flatnonzero(~there):  # who moved since adds no building: their old home is gone
+    for row in np.flatnonzero(~there):  # people who moved since add no building: their old home was deleted
         beside = np.flatnonzero(there & (group == group[row]))
         if len(beside):
             latitude[row], longitude[row] = latitude[beside[0]], longitude[beside[0]]

@@ -19,7 +19,7 @@ _REACH = 512  # records of the order that are looked through for the one farthes
 _SHRINK = 0.8  # the order is made again when this share of it is left
 _ROUNDS = 20_000  # of one walk, so that wishes are heard
 _TRIES = 1.0, 1 / 3, 4.0, 1 / 9, 16.0  # how many candidates, by plans in a row without a group
-_SHORT_WALK = 8  # rounds of a walk below which the order no longer foretells who comes next
+_SHORT_WALK = 8  # after fewer rounds of a walk, the order is too old to predict the next records
 
 
 def partition(X: NDArray[np.float64], k: int, ctx: Any) -> NDArray[np.int64]:

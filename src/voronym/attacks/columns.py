@@ -27,7 +27,7 @@ LEAST = 20
 """Smallest number of people to learn from."""
 MOST_LEARNED = 10_000
 _RIDGE = 1e-3
-_TELLS = 0.05  # a column that explains less than this of what masking hid is not named
+_TELLS = 0.05  # a column that explains a smaller share of the masked part is not named
 _SPREAD = 1e-3  # of a standard deviation: residuals below it are no better known
 
 

@@ -79,7 +79,7 @@ def _ends(x: Floats, y: Floats, own: Ints) -> tuple[list[float], list[int]]:
     credit, people = [], []
     for rank, person in enumerate(order[: min(RANKS, len(ranked))]):
         if own[person] < 0 or (filled == filled[person]).sum() > 1:
-            continue  # who shares a value is not known to be at this place
+            continue  # people with equal values have no certain rank
         tied = np.flatnonzero(published == ranked[rank])
         credit.append(float(own[person] in tied) / len(tied))
         people.append(int(person))

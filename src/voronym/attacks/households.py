@@ -29,7 +29,7 @@ cdist = later.called("scipy.spatial.distance", "cdist")
 
 NEAREST = 40
 """Number of joined sets compared member by member: the nearest ones by centre and size."""
-_MISSING = 4.0  # what a member too many or too few adds to the distance, in squared standard deviations
+_MISSING = 4.0  # distance added by a member too many or too few, in squared standard deviations
 
 
 @attack(

@@ -250,7 +250,7 @@ def _limits(n: int, confidence: float) -> tuple[float, float]:
     return 1 - high, 1 - low
 
 
-# -- who is in and who is not ----------------------------------------------------------------------------
+# -- members and others ----------------------------------------------------------------------------------
 
 
 def _strangers(scene: Scene, ctx: Context) -> Trials:
@@ -272,7 +272,7 @@ def _strangers(scene: Scene, ctx: Context) -> Trials:
     seen = _signals(there, ctx)
     n = len(members) + len(picked)
     clusters = np.arange(n)
-    if scene.own is not None:  # who shares a group is recognised or missed together
+    if scene.own is not None:  # people of a group are recognised or missed together
         clusters[: len(members)] = n + scene.classes.labels[scene.own[members]]
     inside_ = np.arange(n) < len(members)
     return Trials(

@@ -224,7 +224,7 @@ def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
     if len(values) < 2:
         return []
     there = np.flatnonzero(column.is_not_null().to_numpy())
-    if scene.own is not None and len(scene.own) == len(column):  # else a sample, of whom all are published
+    if scene.own is not None and len(scene.own) == len(column):  # otherwise a sample, all of it published
         there = there[scene.own[there] >= 0]
     many, tries = (PEOPLE, VALUES) if scene.brief is None else (_BRIEF_CELLS, _BRIEF_CELLS)
     drawn = ctx.rng.permutation(there)[:many]

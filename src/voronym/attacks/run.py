@@ -44,7 +44,7 @@ class Exposure(Plain):
         for outcome in self.outcomes:
             if outcome.attack == name:
                 return outcome
-        ATTACKS[name]  # says which there are, where this is none
+        ATTACKS[name]  # raises with the known names if this is none
         raise KeyError(f"{name} was not made: {self.skipped.get(name, 'it was not asked for')}")
 
     def having(self, earlier: Exposure | None) -> Exposure:

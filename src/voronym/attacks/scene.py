@@ -200,7 +200,7 @@ class Scene:
         }
         return Scene(**{**vars_of(self), **moved})
 
-    # -- what attacks ask -----------------------------------------------------------------------------------
+    # -- inputs of attacks ---------------------------------------------------------------------------------
 
     def lacks(self, need: str) -> str | None:
         """Return a sentence about a missing input; None if it is there."""

@@ -43,7 +43,7 @@ BUDGET = 0.5
 _SWAP = 2.0  # two people exchange their values: four counts change by one
 _SURE = 0.999  # a correlation beyond which noise is all there is to it
 _REACH = 2.5  # standard deviations
-_FLOOR = 0.01  # of what independence would put there: a count is never 0, so that margins can be kept
+_FLOOR = 0.01  # share of the count under independence: no count is 0, so that margins can be kept
 
 
 def guess(mu: float) -> float:

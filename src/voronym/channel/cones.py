@@ -20,7 +20,7 @@ from voronym.core.context import Context
 _BACK = 0.995  # share of the way to the boundary
 _PATIENCE = 25  # steps without a better proof after which rounding is all that is left
 _AHEAD = 20.0  # where the proof lags behind the barrier by this factor, the barrier waits
-_NEAR = 2.0  # the same for a smooth limit, whose slope moves
+_NEAR = 2.0  # the same for a smooth limit, whose slope changes
 _GENTLE = 0.3  # least part of the barrier that stays after a step with a smooth limit
 _TINY = 1e-300
 

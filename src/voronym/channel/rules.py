@@ -285,7 +285,7 @@ def masks(
     share is for tests of a limit.
     """
     noise = Noise(coordinates, table)
-    made: list[Noise | Matrix] = [noise] if noise.varies else []  # constants tell nothing and stay
+    made: list[Noise | Matrix] = [noise] if noise.varies else []  # constants reveal nothing and stay
     names = tuple(block.name for block in coordinates.codec.blocks if block.kind == "nominal")
     if names:
         codes = np.column_stack([category_codes(table, name) for name in names])
@@ -325,7 +325,7 @@ def confidential_points(table: Table) -> Array:
         codes = category_codes(table, name)
         counts = np.bincount(codes)
         often = np.argsort(-counts, kind="stable")[1 : _LEVELS + 1]  # the first follows from them
-        # Noise would be all there is to a rare one; what keys tell about it is measured afterwards.
+        # A rare one would be mostly noise; the information of keys about it is measured afterwards.
         result = [level for level in often if counts[level] >= _RARE * len(codes)]
         columns.extend((codes == level).astype(np.float64) for level in result or often[:1])
     return np.column_stack(columns) if columns else np.zeros((table.n, 1))

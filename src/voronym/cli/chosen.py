@@ -53,7 +53,7 @@ def _unknown(name: str, method: str, known: Collection[str], flags: Sequence[str
     if able:
         return f"{sentence}. It is one of {' and of '.join(able)}"
     there = [*map(common.flag, known), *flags]
-    # the beginning of a word is nearer to it than letters tell: --drop to --drop-undeclared
+    # the beginning of a word counts as near to it: --drop to --drop-undeclared
     near = get_close_matches(wanted, there, 1, 0.75) or [
         item for item in there if item.startswith(f"{wanted}-")
     ]

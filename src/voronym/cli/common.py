@@ -128,7 +128,7 @@ def usage(error: Any) -> str:
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(sentence, err=True)
         return ""
-    typed = program(ctx) or "voronym"  # what stands wrongly behind an option comes without its command
+    typed = program(ctx) or "voronym"  # errors about the value of an option come without their command
     if option := getattr(error, "option_name", None) if "No such" in sentence else None:
         near = list(getattr(error, "possibilities", None) or ())[:1]
         sentence = f"there is no option {option}" + (f"; did you mean {near[0]}?" if near else "")

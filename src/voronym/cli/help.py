@@ -187,7 +187,7 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
             continue
         first = inspect.cleandoc(verbs[name].help or "").split("\n\n")[0]
         result[headings.get(name, "Verbs")].append((name, " ".join(first.split())))
-    result["Options"] = result.pop("Options")  # what has no purpose, such as --help, comes last
+    result["Options"] = result.pop("Options")  # options without a purpose, such as --help, come last
     return {name: rows for name, rows in result.items() if rows}
 
 

@@ -107,7 +107,7 @@ def measure(
         required = [] if written is None else [str(model) for model in written.required]
         models = list(dict.fromkeys([*required, *least, *given.pop("models", ())]))
         about = {name: given.pop(name, None) for name in ("weights", "sampling_fraction", "hierarchies")}
-        if written is not None:  # names in the release stand for what its steps and hierarchies say
+        if written is not None:  # values of the release are defined by its steps and hierarchies
             about["hierarchies"] = {**written.trees, **(about["hierarchies"] or {})} or None
         columns = recipes.columns(written, _columns(given), frame.columns)
         result = look(

@@ -50,7 +50,7 @@ def obeyed() -> Iterator[None]:
             if handler is not signal.SIG_IGN:
                 signal.signal(number, _answer)
                 before[number] = handler
-    except ValueError:  # not in the main thread: somebody else answers signals here
+    except ValueError:  # not in the main thread: other code handles signals here
         pass
     try:
         yield

@@ -18,7 +18,7 @@ from voronym.errors import InputError, WriteError
 fcntl: Any
 try:
     import fcntl
-except ImportError:  # a system without these locks: what a dead process left is left to people
+except ImportError:  # a system without these locks: people must remove leftovers of dead processes
     fcntl = None
 
 PREFIX = ".voronym-"

@@ -144,7 +144,7 @@ def _move_once(temporary: Path, target: Path) -> None:
     """Give a file its name if that is free."""
     taken = f"{target.name!r} exists already; choose another name, or allow overwriting"
     try:
-        os.link(temporary, target)  # fails when somebody made the file meanwhile
+        os.link(temporary, target)  # fails if another process made the file meanwhile
     except FileExistsError:
         raise WriteError(taken) from None
     except OSError:  # a file system without links: reserve the name, then move over the reservation

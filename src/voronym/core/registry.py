@@ -88,7 +88,7 @@ class Registry(Mapping[str, T], Generic[T]):
         try:
             if name in self:
                 return self._entries[name]
-        except TypeError:  # what cannot be hashed is no name
+        except TypeError:  # a value without a hash is no name
             pass
         if self.noun in plugin.NOUNS:
             plugin.warn()

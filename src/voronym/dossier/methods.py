@@ -23,7 +23,7 @@ from voronym.methods.figures import PrivateFigures
 from voronym.records.figures import ColumnFigures, KeyFigures, RecordsFigures
 from voronym.table.schema import Schema
 
-_CONDITION = 1e4  # solving magnifies errors by up to this; beyond it a correction says nothing
+_CONDITION = 1e4  # solving magnifies errors by up to this; above it a correction is useless
 
 _LIMITS = ("max_distortion", "max_risk", "max_t", "max_delta")
 

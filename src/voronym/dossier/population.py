@@ -153,7 +153,7 @@ def outlook(table: Table, recipe: Recipe, ctx: Context) -> Outlook | None:
         return None
     if drawn.weights is not None and drawn.weights not in table.columns:
         return None
-    if table.schema.person is not None and table.units is None:  # whose rows are whose is forgotten
+    if table.schema.person is not None and table.units is None:  # the rows are no longer assigned to people
         return None
     try:
         known = drawn.known(table, {})

@@ -147,7 +147,7 @@ def bounds_of(
     trees : mapping
         The values of declared hierarchies.
     """
-    strange = [name for name in given if name not in table.schema]  # those of dropped columns do no harm
+    strange = [name for name in given if name not in table.schema]  # bounds of dropped columns do no harm
     if strange:
         raise InputError(f"bounds names {', '.join(map(repr, strange))}, and the table has no such column")
     return [_of(table, table.schema[name], given.get(name), trees.get(name)) for name in columns]

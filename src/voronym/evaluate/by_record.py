@@ -199,7 +199,7 @@ def _recoded(columns: Columns, name: str) -> tuple[str, Ints] | None:
     rare = np.flatnonzero(counts < RARE * here.sum())
     if len(rare) < 2:
         return None
-    if counts[rare].sum() > MOSTLY * here.sum():  # one category for most records would tell nothing
+    if counts[rare].sum() > MOSTLY * here.sum():  # one category for most records would be useless
         return _cut(values, name)
     new = np.where(np.isin(values.codes, rare), rare[0], values.codes)
     names = listed([str(values.levels[at]) for at in rare.tolist()])

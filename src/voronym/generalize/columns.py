@@ -156,7 +156,7 @@ class Tree(RangeColumn):
             trails: dict[str, tuple[str, ...]] = {value: (value, ANY) for value in names}
         else:
             often = np.bincount(column.codes[column.codes >= 0], minlength=len(names))
-            tree.nodes(names, name, counts=often)  # refuses what the hierarchy lacks
+            tree.nodes(names, name, counts=often)  # refuses values that the hierarchy lacks
             trails = tree.paths
         height, root = (1, ANY) if tree is None else (tree.height, tree.root)
         leaves: dict[tuple[str, ...], int] = {}

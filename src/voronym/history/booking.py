@@ -123,7 +123,7 @@ class Booking:
         """Return the columns that would be published with the same values again, without random ones."""
         return [name for name in table.columns if name in table.schema and name not in self.drawn]
 
-    # -- what people have ------------------------------------------------------------------------------------
+    # -- values of people ------------------------------------------------------------------------------------
 
     def read_values(self, frame: Frame, names: Sequence[str]) -> None:
         """Record everybody's values in some columns, to detect changes between releases."""

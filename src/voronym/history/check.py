@@ -210,7 +210,7 @@ def between(ours: Sequence[Entry], theirs: Sequence[Entry]) -> Standing:
     rows = np.column_stack([histories(ours, both), histories(theirs, both)])
     sizes = np.full(len(both), len(both))
     last = np.where(rows[:, : len(ours)] >= 0, np.arange(len(ours)), -1).max(axis=1, initial=-1)
-    for at in range(len(ours)):  # the people who were in it last, among all who ever were
+    for at in range(len(ours)):  # people whose last release it is, among all who were ever in it
         inside, ends = rows[:, at] >= 0, last == at
         if ends.any():
             sizes[ends] = shared(np.column_stack([rows, rows[:, at]])[inside])[ends[inside]]

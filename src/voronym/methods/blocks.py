@@ -129,7 +129,7 @@ def blocks(
     table: Table, ctx: Context, options: Options, *, choices: ReleaseChoices, k: int, models: Sequence[Model]
 ) -> Grouped:
     """Mask blocks of keys, each by its own method, later ones within the classes of earlier ones."""
-    del options  # those of the parts stand with them
+    del options  # options of the parts are in their texts
     parsed = [Block.parse(text) for text in choices.blocks]
     check_blocks(parsed, table.keys)
     demands = demands_of(table, models)

@@ -135,7 +135,7 @@ def leave_out(
     may = np.ones(n, dtype=bool) if may is None else may
     out = np.zeros(n, dtype=bool) if out is None else out
     kept = ~out
-    # Who was left out of an earlier release stays out, be they more than the share: otherwise the difference
+    # People left out of an earlier release stay out, even above the share: otherwise the difference
     # of the two releases would be theirs.
     many = [
         max(int(out[rows].sum()), min(math.floor(share * len(rows) + 1e-9), len(rows) - problem.k))

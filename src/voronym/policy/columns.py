@@ -147,7 +147,7 @@ class Top(ColumnDemand):
         """Whether a cell shows a value above the limit."""
         if self.holds == "birth":
             first, last = years(cell)
-            oldest = case.year - self.most  # born before this year, somebody is older, or will be this year
+            oldest = case.year - self.most  # people born before this year are older, or will be this year
             if first is None:
                 return last is not None and last < oldest - 1
             return first < oldest

@@ -98,7 +98,7 @@ class Draft:
         self.steps, self.models = list(release.steps), list(release.models)
         self._touched = {name for step in self.steps for name in parse_step(step).columns}
 
-    # -- what demands ask ---------------------------------------------------------------------------------
+    # -- questions of demands------------------------------------------------------------------------------
 
     def people(self, name: str) -> Mapping[str, float]:
         """Return how many people live under each code of a table of the policy."""
@@ -132,7 +132,7 @@ class Draft:
             return "ordinal"
         return self.proposal.schema[name].kind
 
-    # -- what demands add ---------------------------------------------------------------------------------
+    # -- additions by demands------------------------------------------------------------------------------
 
     def drop(self, name: str, why: Demand, reason: str) -> None:
         """Drop a column; refuse if the user wants to keep it."""
@@ -288,7 +288,7 @@ def complete(request: Request, frame: Any, policy: Policy, facts: Facts) -> Comp
     rows = len(table) if counted is None else counted.rows
     seen = recognise(table, result) if counted is None else recognise_cells(counted.cells, rows, result)
     unknown = _unknown(request, table.columns)
-    if unknown:  # building the table says so, with all that there are
+    if unknown:  # building the table raises, with all columns
         return Completed(request, ())
     proposal = Schema.infer(frame if counted is None else counted.sample)
     draft = Draft(request, policy, facts, seen, proposal, rows)

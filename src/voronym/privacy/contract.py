@@ -80,7 +80,7 @@ def _check_table(model: Model, at: Callable[[float], Model] | None, table: pl.Da
     if at is not None and np.isfinite(result.value):
         try:
             exact = at(result.value).measure(records)
-        except InputError:  # the model has no such requirement: 1 different value, say
+        except InputError:  # the model has no such requirement, for example 1 distinct value
             return
         if exact.holds == exact.strict:
             raise AssertionError(f"{where}: a requirement of exactly {result.value:g} is judged wrongly")

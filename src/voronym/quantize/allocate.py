@@ -156,7 +156,7 @@ def _by_transport(task: Task, ctx: Context) -> Plan:
     result = transport(task.X[copies], task.C, sizes, space=task.space, ctx=ctx)
     pairs, count = np.unique(copies * m + result.labels, return_counts=True)
     i, q = pairs // m, pairs % m
-    free = np.flatnonzero(task.weights == 0)  # who weighs nothing goes where it is nearest
+    free = np.flatnonzero(task.weights == 0)  # points without weight go to the nearest place
     nearest = assign(task.X[free], task.C, np.zeros(m), task.space)
     share = np.concatenate([count / task.weights[i], np.ones(len(free))])
     return Plan(np.concatenate([i, free]), np.concatenate([q, nearest]), share, np.array(result.costs))

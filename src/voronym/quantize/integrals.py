@@ -131,7 +131,7 @@ def _cell(
         error = np.inf if derivative is None else _bound(triangles, *derivative)
         if error <= tolerance:
             return mass, moment, error
-        # each halving divides the bound by 2 to the order: say at once where that takes too many
+        # each halving divides the bound by 2 to the order: refuse at once if that takes too many
         turns = 1.0 if derivative is None else np.ceil(np.log2(error / tolerance) / derivative[0])
         if len(triangles) * 4.0**turns > MOST_TRIANGLES:
             raise GuaranteeError(

@@ -171,7 +171,7 @@ def stirred(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
         finer = split(space, blended.codes, blended.partition, options.m, ctx.part(0.6, 0.7))
         blended = replace(blended, partition=finer)
     middle = describe(space, blended.codes, blended.partition, before.epsilon)
-    # Flattened first: what is constant in a cluster ties no combination to a row.
+    # Flattened first: a constant in a cluster ties no combination to a row.
     codes = flatten(blended.codes, middle, plan.places(plan.flattened))
     mixed = plan.places(plan.shuffled)
     tied = [block for block in blocks(plan.keys, mixed) if len(block) > 1]
@@ -221,7 +221,7 @@ def _attacks(
                 f"{100 * rate.value:.0f} % of the people in their clusters, more than 1 in {options.m + 1}: "
                 "declare what follows from keys a key, or flatten or shuffle it, too",
             )
-    # This attack comes last: whoever wishes to finish then gets all but some of its targets.
+    # This attack comes last: a request to finish then skips only some of its targets.
     after = stages.shuffled.codes
     attacked = linkage(space, original, after, targets=options.targets, ctx=ctx.part(0.2, 1.0))
     return LinkageFigures(before, attacked, more), notes

@@ -199,7 +199,7 @@ class Recipe(ReleaseChoices):
         return f"Recipe({result}, {self.schema!r})"
 
     def __str__(self) -> str:
-        return tomli_w.dumps(self.to_dict())  # what no file can hold is shown by its name
+        return tomli_w.dumps(self.to_dict())  # values that no file can hold are shown by their names
 
     def _repr_html_(self) -> str:
         models = Markup(" ").join(chip(model, "green") for model in self.promises) or "none"

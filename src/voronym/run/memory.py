@@ -160,7 +160,7 @@ def make_release(
     made = table.like(masked.frame)
     coordinates, loss, losses = checks.lost(original, made)
     if table.units is not None or recipe.space != DEFAULT_SPACE:
-        losses = {}  # other costs were kept low than those of rows in coordinates
+        losses = {}  # the search minimised another cost than that of rows in coordinates
     doubts += checks.after(table, made, masked, losses, recipe)
     changes = key_changes(original.frame, masked.frame, original.schema, np.arange(table.n))
     exposed = [Exposed.of(item, table.keys, recipe.required_k) for item in (original, released)]

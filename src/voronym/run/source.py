@@ -35,7 +35,7 @@ def has_parts(data: Any) -> bool:
     try:
         path = Path(data)
         return path.is_dir() or (not path.exists() and any(sign in str(data) for sign in "*?["))
-    except OSError:  # too long a name, say, or a place that is closed: reading says so
+    except OSError:  # for example too long a name, or no access: reading raises the error
         return False
 
 

@@ -105,7 +105,7 @@ def _open(raw: bytes, name: str, reading: Reading) -> tuple[Dialect, str]:
         behind = f" after {reading.skip_rows} skipped lines" if reading.skip_rows else ""
         raise ReadError(f"{name!r} is empty{behind}")
     delimiter = reading.delimiter
-    if (match := _SEPARATOR.match(text)) is not None:  # how some programs tell a spreadsheet
+    if (match := _SEPARATOR.match(text)) is not None:  # a line for spreadsheets that some programs write
         text, delimiter = text[match.end() :], delimiter or match.group(1)
     delimiter = sniff(text) if delimiter is None else delimiter
     return replace(dialect, newline=newline, delimiter=delimiter), text

@@ -101,7 +101,7 @@ def _read(path: Path, suffix: str, encoding: str | None) -> tuple[pl.DataFrame, 
             )
     except (MissingExtraError, MemoryError, KeyboardInterrupt):
         raise
-    except (Exception, pl.exceptions.PanicException) as error:  # what a damaged file makes it stumble over
+    except (Exception, pl.exceptions.PanicException) as error:  # errors of the library on damaged files
         raise ReadError(
             f"{path.name!r} could not be read as {suffix} ({type(error).__name__}); it may be damaged, "
             "of another format, or in another encoding"

@@ -113,14 +113,14 @@ class Table(Columns):
     def _made(cls, given: Columns, schema: Schema, only: Sequence[str] | None) -> Table:
         kept = _kept(given, schema, only)
         labels = labels_of(given.frame)
-        if labels is not None:  # those of identifiers may be names
+        if labels is not None:  # labels of identifiers may be names
             labels = labels.only(kept)
         source = source_of(given.frame)
         part = Columns(given.frame.select(kept), given._values)
         made, source = conformed(part, schema, None if source is None else source.only(kept))
         attach(made.frame.to_native(), labels)  # selecting columns made another frame
         table = cls(made.frame, schema, labels, made._values, source)
-        if only is None:  # what identifiers give away is seen before they are gone
+        if only is None:  # doubts about identifiers are found before they are dropped
             table.units = Units.of(given, schema)
             table._early = about_table(given, schema)
         return table

@@ -201,7 +201,7 @@ class Bench:
         except VoronymError as error:
             return {"errors": errors | {"columns": str(error)}}
         sound: dict[str, Any] = {}
-        for name in ReleaseChoices.names() if not errors else ():  # what names files is not looked at
+        for name in ReleaseChoices.names() if not errors else ():  # choices that name files are not checked
             if name not in chosen.choices:
                 continue
             if wrong := _each_wrong(table, name, chosen.get(name), sound):
@@ -214,7 +214,7 @@ class Bench:
                 f"{listed}: this is about earlier releases, which a ledger knows: open one below"
             )
         private = any(str(model).partition("=")[0].strip() == "dp" for model in chosen.models)
-        named = chosen.policy is not None or private  # a policy says which k, and ε needs none
+        named = chosen.policy is not None or private  # a policy sets k, and ε needs none
         if not errors and chosen.k is None and METHODS[chosen.method].keeps_k and not named:
             errors["k"] = "k must be a whole number, 1 or more: say how many people are to look alike"
         names = ("allow_near_unique", "allow_loss", "allow_unit_columns", "k")
@@ -378,7 +378,7 @@ def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None
         choice: dict[str, Any] = {name: tuple(split_models(value)) if name == "models" else value}
         made = Recipe(table.schema, **{**(beside or {}), **choice})
         if name == "device":
-            choose(value)  # says why there is none
+            choose(value)  # raises with the reason if there is none
         asks = name == "k" or (name == "models" and value)
         if asks and (made.private is None or made.required_k > 1):  # ε needs no k
             check_k(made.required_k, table.n)

@@ -86,7 +86,7 @@ def check_unpacked(path: Path, limit: int) -> None:
         try:
             import zstandard
         except ImportError:
-            return  # the reader says which extra it needs
+            return  # the reader names the missing extra
         with path.open("rb") as file:
             _count(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True), path, limit)
     elif zipfile.is_zipfile(path):

@@ -136,7 +136,7 @@ async def _serve(
     idle: float,
 ) -> None:
     home = Path(tempfile.gettempdir())
-    sweep(home)  # what a server left that was killed by force
+    sweep(home)  # remains of a killed server
     folder, _handle = private_folder(home)
     desk = Desk(folder, limits, memory)
     try:

@@ -148,7 +148,7 @@ def main() -> None:
     with speaking("page"):
         for line in sys.stdin.buffer:
             worker.take(json.loads(line))
-    os._exit(0)  # nobody waits for the tasks that still run
+    os._exit(0)  # no client waits for the running tasks
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def _accounts(router: APIRouter, desk: Desk) -> None:
         email, wrong = form.get("email", ""), WRONG_CODE
         try:
             if service.verify(email, form.get("code", "").strip(), form.get("password", "")):
-                try:  # who reads the mail and chose the password need not type it again
+                try:  # the reader of the mail just chose the password: sign in at once
                     session = service.sign_in(email, form.get("password", ""))
                 except (Refused, TooMany):
                     session = None  # an operator shows a second factor, too

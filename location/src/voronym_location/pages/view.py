@@ -23,7 +23,7 @@ def fill(template: str, secret: str, **data: object) -> str:
 
 def static(name: str) -> tuple[bytes, str] | None:
     """Return a static file and its type; None for an unknown name."""
-    return _static(name) if name in OURS else None  # what others make up is not remembered
+    return _static(name) if name in OURS else None  # invented names are not cached
 
 
 @cache

@@ -159,7 +159,7 @@ class Store:
 def is_sound(file: Path) -> bool:
     """Return whether a file is a database of the service without damage."""
     try:
-        # Immutable: nothing is made beside it, and no log is looked for.
+        # Immutable: SQLite makes no files next to it, and looks for no log.
         name = f"{file.absolute().as_uri()}?immutable=1"
         with contextlib.closing(sqlite3.connect(name, uri=True)) as base:
             base.execute("select version_num from alembic_version").fetchone()

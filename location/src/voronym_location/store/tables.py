@@ -135,7 +135,7 @@ member = Table(
     "member", metadata,
     Column("epoch", BigInteger, primary_key=True, autoincrement=False),
     Column("person", BigInteger, primary_key=True, autoincrement=False),
-    Column("cohort", BigInteger, nullable=False),  # -1 for who waits
+    Column("cohort", BigInteger, nullable=False),  # -1 for people who wait
     Column("since", BigInteger, nullable=False),
     Column("seen", BigInteger, nullable=False),  # the epoch that first saw this home
     Column("version", BigInteger, nullable=False),  # of the home that was seen
@@ -148,7 +148,7 @@ member = Table(
 
 desk = Table(
     "desk", metadata,
-    Column("name", String(60), primary_key=True),  # what an operator set, or is being shown
+    Column("name", String(60), primary_key=True),  # settings of the operator, and the current preview
     Column("value", Text, nullable=False),
 )  # fmt: skip
 

@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 _FAR = 0.1
 """A model fits poorly if its expected counts differ by more than this share and three standard deviations."""
 
-_EDGE = 1e-4  # alpha so near to 0 or 1 is at the edge of what Pitman's formula has
+_EDGE = 1e-4  # alpha this near to 0 or 1 is at the limits of Pitman's formula
 
 
 @dataclass(frozen=True, eq=False)

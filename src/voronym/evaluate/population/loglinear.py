@@ -46,7 +46,7 @@ _ROUNDS = 40
 _WORK = 3e8  # numbers touched by proportional fitting at most
 _FAR = 0.1
 _CLOSE = 1e-3
-_RARE = 3  # a count of so few records says little about the population
+_RARE = 3  # a count of fewer records is weak evidence about the population
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _fitted(
     total = float(alone.sum())
     spread = 1.96 * float(np.sqrt((alone * (1 - alone)).sum()))
     warning = ""
-    fewer = min(len(unique), n - len(unique))  # where nearly all are unique, the others are what tells
+    fewer = min(len(unique), n - len(unique))  # if nearly all are unique, the others are the evidence
     if abs(expected - len(unique)) > max(_FAR * fewer, 3 * np.sqrt(fewer + 1)):
         warning = (
             f"poor fit: the model expects {expected:,.0f} unique records in the sample, and there are "

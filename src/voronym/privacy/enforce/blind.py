@@ -96,7 +96,7 @@ def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) 
 def _merged(plan: Plan, place: Ints, groups: Partition, asked: Requirements) -> Ints:
     """Return the labels of groups; if a judge refuses a group, it is joined with its partners."""
     unions = plan.unions(0)
-    joined = np.searchsorted(unions, unions)  # the first place of each union, which tells heights apart
+    joined = np.searchsorted(unions, unions)  # the first place of each union distinguishes heights
     for height in range(plan.height):
         refused = asked.failing(unions[place][groups.labels])
         above = plan.unions(height + 1)
@@ -261,7 +261,7 @@ def _passing(worlds: Ints, n_cells: int, asked: Requirements) -> NDArray[np.bool
             each = [judge.values(world - number * n_cells, n_cells) for number, world in enumerate(worlds)]
             passed &= [bool(np.all(judge.holds(values))) for values in each]
             continue
-        # All at once, as a table of copies, whose values are as frequent.
+        # All at once, as a table of copies with the same frequencies.
         copies = replace(judge.levels, codes=np.tile(judge.levels.codes, many))
         values = replace(judge, levels=copies).values(worlds.reshape(-1), many * n_cells)
         cells = values.reshape(many, n_cells)

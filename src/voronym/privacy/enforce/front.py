@@ -98,7 +98,7 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, way: str = "auto
     problem.records.check(part)
     part = Partition(part.labels, k=k)
     if way != "auto":
-        WAYS[way]  # says which there are, where this is none
+        WAYS[way]  # raises with the known names if this is none
     before = problem.cost(part)
     judges = [judge for judge in problem.demands if judge.required is not None]
     if not judges:

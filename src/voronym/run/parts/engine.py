@@ -97,7 +97,7 @@ class Engine(Stages):
         self._room(data)
         job = self.job
         files, buckets = max(1, -(-data.rows // FILE)), buckets_of(data.rows, job.leaf)
-        if job.format == "csv":  # takes more memory; what fits one leaf is read back as one table
+        if job.format == "csv":  # takes more memory; a data set of one leaf is read back as one table
             files = buckets if data.rows > job.leaf else 1
         for name, value in (("files", files), ("buckets", buckets)):
             if not job.decided(name):
@@ -251,7 +251,7 @@ class Engine(Stages):
         """Refuse keys that lost nearly everything in all leaves together, unless that is allowed."""
         recipe = self.job.recipe
         if recipe.steps or recipe.schema.units or recipe.space != "euclidean":
-            return  # other costs were kept low than those of rows in coordinates
+            return  # the search minimised another cost than that of rows in coordinates
         if sum(answer["groups"] or 0 for answer in self.course.answers["published"]) > 1:
             doubts = (checks.next_to_nothing(name, *both) for name, both in key_losses(self).items())
             refuse(

@@ -163,7 +163,7 @@ def _left(place: Path, target: Path, output: str, *, resume: bool, locked: bool)
             out = Folders(ours.pop(), job.release, job)
     elif resume and strange:
         raise InputError(NOT_OURS.format(strange[0].name))
-    if locked:  # nobody else makes this target: these are leftovers of dead processes
+    if locked:  # no other process makes this target: these are leftovers of dead ones
         for path in ours:
             _remove(path)
         for path, job in known.items():

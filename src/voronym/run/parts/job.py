@@ -286,7 +286,7 @@ def perform(work: str, name: str, number: int) -> Any:
         return spill.recall(path)
     job: Job = recalled(folder / spill.JOB)
     try:
-        with speaking("marks"):  # the lead words what its worker found
+        with speaking("marks"):  # the leader words the error of its worker
             answer = STAGES[name.split("@")[0]](job, number) if "@" not in name else _turn(job, name, number)
     except MemoryError:
         raise ShortOfMemoryError(

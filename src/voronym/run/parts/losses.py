@@ -69,7 +69,7 @@ def limits_of(answers: Sequence[Mapping[Stratum, Any]], share: float) -> dict[St
     for stratum, records in many.items():
         highest = np.sort(np.concatenate(prices[stratum]))[::-1]
         budget = int(share * records + 1e-9)
-        # The price of the first that stays: who costs as much as it stays, too.
+        # The price of the first record that stays: records of equal price stay, too.
         first = float(highest[min(budget, len(highest) - 1)])
         out[stratum] = float(np.nextafter(first, np.inf)) if budget else np.inf
     return out

@@ -104,7 +104,7 @@ def look(job: Job, number: int) -> dict[str, Any]:
     except VoronymError as error:
         raise _blamed(job, error) from None
     recipe = job.request.recipe(table) if job.fixed is None else job.fixed
-    # What a step changes is not published as it is: the sample is looked at with its steps done.
+    # Steps change the published values, so the sample is examined after its steps.
     looked_at = len(frame) / max(job.dataset.rows, len(frame))
     doubts = checks.of_recipe(_stepped(table, recipe), recipe, looked_at=looked_at)
     return {"recipe": recipe, "notes": [str(doubt) for doubt in doubts], "looked_at": len(frame)}

@@ -159,7 +159,7 @@ def plan_parts(
     engine = engine_of(request, recipe)
     size = sum(file.stat().st_size for file in files)
     known, how = None, dict(reading or {})
-    if database.is_database(files[0]):  # a part of what the query yields says enough
+    if database.is_database(files[0]):  # a part of the result of the query is enough
         query = how.get("query")
         known = database.count(files[0], query)
         how["query"] = f"FROM ({query}) LIMIT {LOOK}"
@@ -251,7 +251,7 @@ def _probe(table: Table, recipe: Recipe) -> tuple[int, float]:
     keys = Coordinates.of(table.rows(np.unique(some)))
     kinds = [np.arange(block.start, block.stop) for block in keys.codec.blocks if block.kind == "nominal"]
     problem = Problem(keys.records, max(recipe.required_k, 2))
-    # What masks the whole table at one place is estimated by the time that MDAV takes for groups of it.
+    # Masking the whole table in one task is estimated by the time of MDAV on it.
     groups = METHODS[recipe.method].groups
     method, options = (
         (recipe.method, recipe.method_options) if groups else ("mdav", METHODS["mdav"].options())

@@ -61,7 +61,7 @@ def _promise(job: Job) -> tuple[DifferentialPrivacy, dp.DifferentialOptions, Rec
     return model, replace(options, bounds=recipe.bounds, hierarchies=recipe.hierarchies), recipe
 
 
-# -- what pieces do ---------------------------------------------------------------------------------------
+# -- tasks of pieces --------------------------------------------------------------------------------------
 
 
 @stage("bounded")
@@ -169,7 +169,7 @@ def _lost(job: Job, table: Table, masked: Masked) -> tuple[float | None, float]:
     return float(np.square(after - before).sum()), float(np.square(before).sum())
 
 
-# -- who leads --------------------------------------------------------------------------------------------
+# -- the leader -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def mask_all(job: Job, number: int) -> dict[str, Any]:
                 people.read_truths(nw.concat([part.frame.select(drawn) for part in given]))
             if job.decided("cells"):
                 people.cells.resume(job.recall("cells"))
-            # What people have in columns that masking does not look at waits in the parts.
+            # Columns that masking does not need stay in the parts.
             for name in people.lasting(pieces[0].table):
                 if name not in names:
                     every = [piece.table.frame.select(name) for piece in pieces]

@@ -53,7 +53,7 @@ class Store(Place):
         store, place = store_of(address)
         try:
             return bool(store.isdir(place))
-        except Exception:  # each store has errors of its own, which reading says
+        except Exception:  # each store has its own errors; reading raises them
             return False
 
     def lay_down(self, address: str, query: str | None, folder: Path) -> None:
