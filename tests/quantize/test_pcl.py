@@ -252,7 +252,7 @@ def test_variable_sizes_follow_clusters():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({}, "how many cells"),
+        ({}, "give the number of cells"),
         ({"cells": 0}, "1 or more"),
         ({"cells": 2.5}, "whole number"),
         ({"cells": 31}, "more than the 30 points"),
