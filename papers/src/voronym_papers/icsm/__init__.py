@@ -1,7 +1,7 @@
-"""Mortazavi and Jalili 2015: ICSM against MDAV, against LS, against the classical methods.
+"""Mortazavi and Jalili 2015: ICSM against MDAV, LS and the classical methods.
 
-``published``  what stands in the paper        ``moves``     figures 1 to 4, by example
-``tables``     tables 1 and 2                  ``literal``   ICSM as it is printed
+``published``  the paper's figures             ``moves``     figures 1 to 4, by example
+``tables``     tables 1 and 2                  ``literal``   ICSM exactly as printed
 ``classical``  figure 5                        ``restarts``  table 4: the best of 1600 starts
 """
 
