@@ -1,10 +1,10 @@
 """The registry of papers, and the entry point of their reproductions.
 
-A paper lists its *exhibits*: every table and figure it has, none left out. *Experiments* measure them. An
-experiment is a function ``(full, ctx) -> items`` that yields `Mark` (a published figure and ours, which is
-what the terminal and the table in the documentation show), `Table`, `Chart`, `Picture` and `Highlight` (which
-the page shows). One experiment may show several exhibits; an exhibit that is a drawing or a definition has no
-experiment, but says ``where`` the documentation has it::
+A paper lists its *exhibits*: all its tables and figures. *Experiments* measure them. An experiment is a
+function ``(full, ctx) -> items``. It yields `Mark`, a published figure and ours, for the terminal and the
+table in the documentation; and `Table`, `Chart`, `Picture` and `Highlight` for the page. One experiment may
+show several exhibits. An exhibit that is a drawing or a definition has no experiment; its ``where`` names the
+page of the documentation that covers it::
 
     PAPER = paper("toy", reference="A. Author: Toys (2001)", subject="Toys", exhibits=(
         Exhibit("Figure 1", "what a toy is", where="glossary.md"),
@@ -16,13 +16,13 @@ experiment, but says ``where`` the documentation has it::
         yield Mark("Table 1", "D, k = 5", 0.122, measured, ".4f", within=0.0005, better="less", why="…")
         yield Table(...)
 
-Quick runs of all papers together take less than six minutes, a full experiment twenty at most: what takes
-longer is cut into several experiments. Marks of the quick and the full run have the same ``exhibit`` and
-``what``, so that they stand in one row; one of them may have rows that the other has not. Every mark whose
-verdict is not "same" has its ``why``. ``voronym papers toy --full --item toys --store
-papers/src/voronym_papers/results`` runs one experiment and keeps what it found (`stored`); without
-``--full`` it keeps the quick figures. ``python -m pytest tests/papers/test_overview.py`` says what the
-documentation's table lacks, `make papers-table` writes it again.
+Quick runs of all papers together take less than six minutes, and a full experiment at most twenty: divide a
+longer one into several experiments. Marks of the quick and the full run have the same ``exhibit`` and
+``what``, so that they share a row; one of them may have rows that the other has not. Every mark with a
+verdict other than "same" has its ``why``. ``voronym papers toy --full --item toys --store
+papers/src/voronym_papers/results`` runs one experiment and keeps its result (`stored`); without ``--full`` it
+keeps the quick figures. ``python -m pytest tests/papers/test_overview.py`` lists the gaps of the
+documentation's table, and `make papers-table` writes it again.
 """
 
 from __future__ import annotations

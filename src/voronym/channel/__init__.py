@@ -5,7 +5,7 @@
               the linear algebra of ``blocks``; ``columns`` leaves letters out
 ``base``      the result: a channel that perturbs data and knows its distortion D and its risk I(W; X̂)
 ``worst``     limits on every published letter instead of their mean, by ``cones``
-``crowded``   a limit on information, and k people behind each letter
+``crowded``   a limit on information, and k people on average behind each letter
 ``seeing``    rules that see w
 ``gaussian``  the same for normal data, by ``logdet``
 ``bounds``    bounds on the least risk: in closed form (``waterfill``), by optimisation, and for any law by

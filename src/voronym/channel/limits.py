@@ -159,11 +159,11 @@ class Floor:
 class NormalCurve:
     """The least risk at a distortion if X and a transform of W were jointly normal: formula (6), one column.
 
-    W enters by its normal scores, which have its ranks: mutual information does not see the difference, and
-    the entropy term of formula (6) is that of a normal variable by construction. What is measured is W in
-    bins; bins hide at most ``I(W; X) - I(bin; X)``, which is computed for normal data and taken off. So for
-    normal data no rule on the keys is below the curve. For other data it is a reference, not a bound: the
-    proof needs ``E[W | X]`` linear in X.
+    W is replaced by its normal scores, which have the same ranks. This leaves the mutual information
+    unchanged, and makes the entropy term of formula (6) that of a normal variable. Measurements use W in
+    bins; bins hide at most ``I(W; X) - I(bin; X)``, which is computed for normal data and subtracted. So
+    for normal data no rule on the keys is below the curve. For other data it is a reference, not a bound:
+    the proof needs ``E[W | X]`` linear in X.
 
     Parameters
     ----------

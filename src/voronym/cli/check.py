@@ -64,9 +64,9 @@ def check(
 ) -> None:  # fmt: skip
     """Judge a table of any tool by a policy, and write the checklist.
 
-    Every demand gets its figure, a verdict and the evidence; what no program can decide is left to a person.
-    Masked cells of other tools, such as *, 08*** and [20, 40[, are understood. The exit code is 3
-    if a demand fails.
+    Each demand gets its figure, a verdict and the evidence; a person must judge the demands that no
+    program can decide. Masked cells of other tools, such as *, 08*** and [20, 40[, are understood. The
+    exit code is 3 if a demand fails.
     """
     from voronym.policy.judge import check as judge
     from voronym.policy.policy import Policy

@@ -67,9 +67,9 @@ def measure(
 ) -> None:
     """Measure k, l, t, delta, mutual information and risk of a table; with --original also utility.
 
-    With --weights, --sampling-fraction or --population also the risk that somebody of a survey is found in
-    the population. A folder, or a pattern such as 'release/*.parquet', is counted over all its files,
-    whatever their size; utility is then estimated on samples.
+    With --weights, --sampling-fraction or --population, also measure the risk that somebody of a survey
+    is found in the population. A folder, or a pattern such as 'release/*.parquet', is counted over all
+    its files, of any size; utility is then estimated on samples.
     """
     from voronym.evaluate.by_record import propose_recodings
     from voronym.evaluate.measure import measure as look

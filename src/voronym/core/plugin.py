@@ -1,15 +1,15 @@
 """Plug-ins: registry entries of other distributions, by entry points of the group ``voronym.plugins``.
 
-An entry point names a module whose import registers things, or a function without arguments that does. There
-are two moments at which they are loaded, by the name of the entry point:
+An entry point names a module whose import registers entries, or a function without arguments that registers
+them. The name of the entry point decides when it is loaded:
 
-``NAME.verbs``  when the command line reads a command, so that help pages know the verb: it must be quick to
-                import, without the numerical libraries
-``NAME``        when a registry is asked for something that it lacks, or for all that it has: never by
-                ``import voronym``, nor by a run that names nothing of a plug-in
+``NAME.verbs``  when the command line reads a command, so that help pages know the verb. Its import must be
+                quick, without the numerical libraries
+``NAME``        when a registry lacks a requested name, or lists all its entries; never by ``import voronym``,
+                and never by a run without names of plug-ins
 
-A plug-in that fails is taken out again, whole, and its failure kept: a request for a missing entry gives a
-warning, and `voronym doctor` lists all of them. `voronym.plugins` has what authors import.
+A plug-in that fails is removed completely, and its failure is kept: a request for a missing entry gives a
+warning, and `voronym doctor` lists all failures. Authors of plug-ins import `voronym.plugins`.
 """
 
 from __future__ import annotations
@@ -177,9 +177,9 @@ def record(registry: Removable, name: str) -> None:
 
 
 def _by_the_core() -> bool:
-    """Whether a room of the core registers its own entries while a plug-in imports it.
+    """Whether a package of voronym registers its own entries while a plug-in imports it.
 
-    That must stay when the plug-in is taken out: the room will not be imported a second time.
+    These entries stay if the plug-in is removed, because the package is not imported a second time.
     """
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code is not _load.__code__:

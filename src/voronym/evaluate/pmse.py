@@ -119,9 +119,9 @@ def pmse(original: ArrayLike, released: ArrayLike, *, ctx: Context | None = None
 def fit_logistic(F: Floats, y: Floats, *, ctx: Context, steps: int = 40) -> Floats:
     """Return the fitted probabilities of a logistic regression with intercept, by Newton's method (IRLS).
 
-    Each step solves a weighted least squares problem; it is halved until the likelihood does not fall. A tiny
-    ridge keeps the system solvable when the classes can be separated: then the coefficients grow without
-    limit but the probabilities settle at 0 and 1, and those are all that is used.
+    Each step solves a weighted least squares problem; it is halved until the likelihood does not fall. A
+    tiny ridge keeps the system solvable if the classes can be separated: then the coefficients grow
+    without limit, but the probabilities, which alone are used, approach 0 and 1.
     """
     X = np.column_stack([np.ones(len(F)), F])
     beta = np.zeros(X.shape[1])

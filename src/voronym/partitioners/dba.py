@@ -33,8 +33,8 @@ def dba_1(problem: Problem, ctx: Context) -> Partition:
 
     Notes
     -----
-    Density could also be read from the distances of the record itself to its nearest; by the sum of squares
-    around the group's mean our losses are those reported for the method, digit by digit.
+    Density could also mean the distances of the record itself to its nearest records. With the sum of
+    squares around the group's mean, our losses equal the reported ones digit by digit.
 
     References
     ----------

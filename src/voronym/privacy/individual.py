@@ -30,9 +30,10 @@ _SERIES = 60  # size of class from which on the series needs fewer terms than th
 def match_probability(sizes: Any, rates: Any) -> Floats:
     """Return E[1 / F] of classes with ``sizes`` records in the sample and sampling rates p.
 
-    ``p / f * 2F1(1, 1; f + 1; 1 - p) = p * integral over 0..1 of u^(f-1) / (p + (1-p) u)``. The integral has
-    ``I(f+1) = (1/f - p I(f)) / (1-p)`` from ``I(1) = -ln(p) / (1-p)``, which is used upwards where it damps
-    errors, p < 1/2; elsewhere the series, whose terms are positive and fall at least by half, or by f.
+    ``p / f * 2F1(1, 1; f + 1; 1 - p) = p * integral over 0..1 of u^(f-1) / (p + (1-p) u)``. The integral
+    satisfies ``I(f+1) = (1/f - p I(f)) / (1-p)``, with ``I(1) = -ln(p) / (1-p)``. For p < 1/2 this
+    recursion damps errors and is used upwards. Otherwise the series is summed; its terms are positive and
+    fall at least by half, or by f.
 
     Parameters
     ----------

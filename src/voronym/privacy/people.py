@@ -1,15 +1,16 @@
 """Models for people with several rows: each person counts once for each of their distinct values.
 
-A class is a bag of pairs (person, value), each of which counts once, however many rows of the person show it.
-Distances, entropies and informations are those of this bag. Two things follow that rows do not give:
+A class is a bag of pairs (person, value). Each pair counts once, even if several rows of the person show it.
+Distances, entropies and informations are those of this bag. It differs from counting rows in two ways:
 
-- A person who comes every week does not make a class look diverse, nor like the table.
-- Values do not exclude each other any more: all five people of a class may have both flu and something worse.
-  Their class has two values, and tells one of them about everybody. So where every person of a class has the
-  same value, p-sensitivity and l-diversity take the class for one with this value only.
+- A person who comes every week makes a class neither look diverse nor look like the table.
+- Values no longer exclude each other: all five people of a class may have both flu and a worse illness. The
+  class has two values, and yet reveals a value of everybody. So if all people of a class share a value,
+  p-sensitivity and l-diversity treat it as a class with this value only.
 
 **Merging still never hurts.** A merged cell is a mixture of two bags, by their sizes, so the arguments of
-`voronym.privacy.cells.Judge` hold; and what all people of a merged cell have, all people of each part had.
+`voronym.privacy.cells.Judge` hold. If all people of a merged cell share a value, so did all people of each
+part.
 """
 
 from __future__ import annotations

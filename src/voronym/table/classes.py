@@ -1,15 +1,15 @@
 """Classes of records that share all their keys.
 
-One rule of equality, whatever library the table comes from:
+Values are equal by the same rule in all dataframe libraries:
 
-- missing is a value of its own; null, NaN and NaT are the same missing value, and no row is ever dropped;
+- missing is a separate value; null, NaN and NaT are the same missing value, and no row is ever dropped;
 - ``-0.0`` equals ``0.0``;
-- everything else is equal when its column says so. Text is compared as it is: neither case, nor spaces, nor
-  Unicode forms are folded. Where in doubt two values count as different, which can only lower k.
+- everything else is equal if its column says so. Text is compared exactly: case, spaces and Unicode forms
+  count. In doubt, two values count as different, which can only lower k.
 
-Polars groups the rows. It is a dependency in any case, it keeps rows with missing keys, and it takes columns
-of pandas and PyArrow without copying most of them. Columns it cannot hold (Python objects of mixed types,
-periods, intervals) are numbered by Python's own hashing first.
+Polars groups the rows. It is a dependency in any case, it keeps rows with missing keys, and it takes most
+columns of pandas and PyArrow without a copy. Columns that it cannot hold (Python objects of mixed types,
+periods, intervals) are first numbered by Python's hashing.
 """
 
 from __future__ import annotations

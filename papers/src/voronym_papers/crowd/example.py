@@ -1,7 +1,6 @@
 """Table 1, and every equation against distances, sums and counts computed here independently.
 
-Nothing of the rooms `records` and `space` is used for the counting: three columns, with distances that fit on
-a line each.
+The counts use no code of `records` and `space`: three columns, each with a distance of one line.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Estimate population uniques among the sample's, from a Poisson model of the columns.
 
-The people of the population with one combination of keys are Poisson with mean ``lambda``, and a sample takes
-each with probability pi. Then those outside the sample are Poisson with mean ``(1 - pi) lambda``, whatever is
-in it, so a sample unique is a population unique with probability ``exp(-(1-pi) lambda)``, and one who is
-matched with it is right with probability ``(1 - exp(-(1-pi) lambda)) / ((1-pi) lambda)``. What is left is to
-estimate ``mu = pi lambda`` of each combination, by a log-linear model of the sample:
+The number of people in the population with one combination of keys is Poisson with mean ``lambda``, and a
+sample takes each person with probability pi. Then the number of people outside the sample is Poisson with
+mean ``(1 - pi) lambda``, independent of the sample. So a sample unique is a population unique with
+probability ``exp(-(1-pi) lambda)``, and a match with it is right with probability ``(1 - exp(-(1-pi) lambda))
+/ ((1-pi) lambda)``. A log-linear model of the sample estimates ``mu = pi lambda`` of each combination:
 
 ``independence``  main effects only: closed form
 ``tree``          main effects and those interactions of two columns that tell most, as a tree: closed form
@@ -12,8 +12,8 @@ estimate ``mu = pi lambda`` of each combination, by a log-linear model of the sa
                   combinations is small enough
 
 A model with too few interactions spreads people over combinations that hardly exist, and expects more sample
-uniques than there are; one with too many expects fewer. So the model whose expected numbers of unique and of
-other records are nearest to the true ones is taken.
+uniques than there are; a model with too many expects fewer. So the model with the best expected numbers of
+unique and of other records is chosen.
 """
 
 from __future__ import annotations

@@ -35,13 +35,13 @@ NEARLY = 0.75
 def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
     """Merge groups with partners of the same size, chosen by the keys alone.
 
-    Groups of one size are made by the keys, and given partners by the keys: each has a near one, the pairs
-    have near pairs, now and then three go together, and so on, up to a few very large groups (`Plan`). Where
-    a judge refuses one of some partners, they are published as one group; where it refuses that, it is joined
-    with its own partners, and so on. A few groups without partners are joined from the start. The size is
-    chosen before the confidential values are looked at: the first of a public grid (`grid`) at which
-    nearly all worlds pass that have these values in random order. If the largest groups do not pass, nothing
-    is released.
+    Groups of one size are made by the keys, and get partners by the keys: each group has a near partner,
+    each pair a near pair, sometimes three go together, and so on, up to a few very large groups (`Plan`).
+    If a judge refuses one of several partners, they are published as one group; if it refuses that group,
+    it is joined with its own partners, and so on. A few groups without partners are joined from the
+    start. The size is chosen before the confidential values are used: the first of a public grid (`grid`)
+    at which nearly all tables with these values in random order pass. If the largest groups do not pass,
+    nothing is released.
 
     Guarantee: every judge accepts every group, and every group has at least k records.
 
@@ -59,11 +59,12 @@ def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) 
     member of G to every other: all have the same chances, and the mean of their chances is the share in the
     group. ∎
 
-    The claim is about each person by themselves. Of two persons together the release does tell more than the
-    counts: that A or B had a single value says that some members are alike, without saying which.
+    The claim is about each person alone. About two people together the release reveals more than the
+    counts: if A or B had a single value, some members are alike, but the release does not show which
+    ones.
 
-    Where a judge is of a sum over all groups, as that of mutual information is, none are merged: they pass as
-    they are, or nothing is released.
+    If a judge measures a sum over all groups, as for mutual information, no groups are merged: they pass
+    unchanged, or nothing is released.
 
     Cost: that of MDAV for a size or two, and O(n log n).
 

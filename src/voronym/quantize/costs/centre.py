@@ -1,13 +1,13 @@
 """Costs in the middle of all costs that prove an assignment, so that few points lie on a border.
 
-Shortest paths end at a vertex of the dual: as many points as there are cells, less one, are as well off in a
-second cell. A rule has to break these ties, and breaks them wrongly. Yet the costs that prove an assignment
-are a whole polyhedron, given by differences: x changes the costs c to c + x, which prove as well if
+Shortest paths end at a vertex of the dual: for as many points as there are cells, less one, a second cell is
+equally good. A rule would have to break these ties, and would break them wrongly. But the costs that prove an
+assignment form a whole polyhedron, given by differences. The costs c + x prove it as well as c if
 
     x_p - x_q <= slack_pq = min over the points i of cell p of (d_iq + c_q) - (d_ip + c_p)   for all p, q,
 
-and, where sizes have bounds, x_p <= -c_p for a cell below its upper bound, x_p >= -c_p for one above its
-lower bound. Slacks that are not known may be replaced by less: what is left is still a part of it.
+and, if sizes have bounds, x_p <= -c_p for a cell below its upper bound, x_p >= -c_p for a cell above its
+lower bound. Unknown slacks may be replaced by smaller ones: the result is still a part of the polyhedron.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The form of the files of a release, written and read back: Parquet, or text in the source's dialect.
 
-In text, keys are counted as the cells that stand in the files, read by a reader that shares nothing with the
-writer. Cells of confidential columns lead back to values by the texts that these are written as.
+In text files, keys are counted by their cells, with a reader that shares no code with the writer. Cells of
+confidential columns are converted back to values by their known texts.
 """
 
 from __future__ import annotations

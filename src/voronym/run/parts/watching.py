@@ -1,7 +1,7 @@
 """Records of a run for machines: a log with levels, and figures for Prometheus in its text form.
 
-Neither holds a value of the data, nor the name of a person, a column or a file: stages, counts, seconds,
-bytes, and errors by their kind.
+They hold stages, counts, seconds, bytes, and kinds of errors. They never hold a value of the data, or the
+name of a person, a column or a file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tables in stores, such as ``s3://bucket/people.parquet``: read and written as a whole.
 
 A table is copied to a folder that only its owner can read, and removed after reading; the next run removes
-what a killed run left. A release is made and counted in such a folder. It is put in one piece when all its
-companion files are complete. If one of them fails, the earlier content of the address is restored.
+the remains of a killed run. A release is made and counted in such a folder. It is uploaded in one piece when
+all its companion files are complete. If one of them fails, the earlier content of the address is restored.
 """
 
 from __future__ import annotations
