@@ -33,7 +33,7 @@ class Hint:
     choice : str
         Its name, as declared in `voronym.request.choices`.
     value : object
-        Its value; None where only the choice is named.
+        Its value; None if only the choice is named.
     """
 
     choice: str

@@ -42,7 +42,7 @@ class Published:
     frame : narwhals DataFrame
         The keys, one row for each group, in the order of their numbers.
     centroids : array, shape (m, d)
-        The same in the coordinates of the space.
+        The centroids in the coordinates of the space.
     figures : Figures
         Figures measured on the way, without any record.
     log : tuple of str

@@ -181,8 +181,8 @@ def algorithm(
     max_size : callable, optional
         ``k -> largest group``, if the method bounds its groups from above.
     practical : int or callable, optional
-        Number of records, or ``k -> number``, beyond which the method takes minutes: comparisons then leave
-        it out unless asked.
+        Number of records, or ``k -> number``, beyond which the method takes minutes: comparisons then
+        omit it unless you name it.
     weighted : bool
         Whether records may have weights, ``problem.weights``.
     model_free : bool

@@ -46,7 +46,7 @@ class Microaggregation(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     time_limit : float, optional
         Seconds, for methods that search.
     random_state : int, RandomState, Generator or None, default=0
-        For methods that draw at random. The same int gives the same groups; None draws afresh.
+        Seed of random methods. The same int gives the same groups; None gives new ones.
     options : mapping, optional
         Options of the method, such as ``{"gamma": 0.2}`` for "vmdav".
 

@@ -43,7 +43,7 @@ class Attribute:
     low, high : float
         The least and the greatest number.
     step : float
-        Numbers are given out as multiples of it; of a power of two times it where the group is wide.
+        Published numbers are multiples of it; in wide groups, of a power of two times it.
     importance : float
         Factor on its squared differences. With 1 it counts as much as the whole home.
     """

@@ -31,7 +31,7 @@ class Standing:
     centroids : array, shape (m, 2)
         The place of each, latitude and longitude in degrees. It was fixed when the group was formed.
     born : array of int, shape (m,)
-        The epoch in which each was formed.
+        The epoch in which each group was formed.
     top : int
         The highest number used so far; -1 before the first.
     designed : int
@@ -142,7 +142,7 @@ class Epoch:
     standing : Standing
         The groups that live, with their places.
     dissolved : array of int
-        The ended groups: those that fell below k, and those dissolved with them.
+        The ended groups: groups below k, and groups dissolved together with them.
     told : array of bool, shape (n,)
         Whether each person gets a new place, and with it a new pseudonym.
     figures : Figures

@@ -48,7 +48,7 @@ class Mark:
         Largest difference that counts as the same: the rounding of the printed figure; 2 points, or 2 %, if
         points are drawn at random; twice the standard error if both are means.
     better : {"less", "more", ""}
-        Which way is better; "" where neither is.
+        The better direction; "" if neither is better.
     spread : float, optional
         Standard deviation of ours over draws.
     claim : str
@@ -57,8 +57,8 @@ class Mark:
     why : str
         A sentence that says why ours differs. Wanted wherever the paper has something and ours is another.
     drawn : bool
-        Whether the published figure is of one draw of random points, which no seed is known of. It changes
-        no verdict: the reason then says whether one draw of ours may well be as far off.
+        Whether the published figure comes from one draw of random points with an unknown seed. It
+        changes no verdict; the reason then says whether a draw of ours may differ as much.
     timed : bool
         Whether it is a time, a speed or how time grows: ours is then faster or slower, never better.
     alike : bool

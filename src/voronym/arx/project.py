@@ -33,7 +33,7 @@ class Attribute:
     levels : tuple of str
         The smallest and the largest level of generalisation; "All" means no limit.
     aggregate : str
-        The function, where the column is microaggregated.
+        The function of a microaggregated column; "" for others.
     """
 
     name: str

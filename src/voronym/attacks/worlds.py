@@ -60,7 +60,7 @@ class Posteriors:
     exhaustive : bool
         Whether all worlds were tried.
     error : float
-        Standard error of `success`, where worlds were drawn.
+        Standard error of `success`, if worlds were drawn.
     fair : bool
         Whether no walk had to begin at the true world, which would make that world look likelier than it is.
     """

@@ -67,7 +67,7 @@ def lower_bound(
         For random choices.
     progress : callable, optional
         Called with a `voronym.Progress` that has loss and bound, in percent. It may raise
-        `voronym.FinishEarly` to end the work with what is proven so far.
+        `voronym.FinishEarly` to end the work with the best bound so far.
 
     Returns
     -------

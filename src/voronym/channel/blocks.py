@@ -62,7 +62,7 @@ class Blocks:
     rows : callable
         Returns V_y, shape (r, N), for a column y.
     ctx : Context
-        Asked between columns, since a step takes seconds where letters are many.
+        Checked between columns, because a step with many letters takes seconds.
     meet : int, optional
         Number of variables of the columns, from the first, that are coupled by the row sums; all by default.
     """

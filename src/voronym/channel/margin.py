@@ -67,7 +67,7 @@ class Allowance:
     test : float
         The μ of each test of its limit.
     z : float
-        Standard deviations of the noise by which a distance must be above 0.
+        The least passing distance, in standard deviations of the noise.
     ladder : Ladder
         The candidate rules.
     """

@@ -29,8 +29,8 @@ def masking(seed: Seed) -> np.random.Generator:
     Parameters
     ----------
     seed : int, Generator or None
-        None draws from the system. A number is taken, with a warning. A generator is taken as it is: its
-        maker has to ensure that nobody can make it again.
+        None draws from the system. A number is accepted with a warning. A generator is used
+        unchanged: its maker must keep others from repeating it.
 
     Examples
     --------

@@ -128,13 +128,13 @@ class Declared:
     purpose : str
         The heading under which help lists it.
     value : str
-        The word that stands for its value in help, such as COLUMNS.
+        The placeholder for its value in help, such as COLUMNS.
     accepts : str
         The type that the Python function takes, if it is wider than that of the field.
     usual : str
         The default in words, if it differs from the field's.
     label : str
-        The name of its field on the page; empty where the page has none.
+        The name of its field on the page; empty if the page has none.
     examples : tuple
         Values that the test of all pairs tries.
     """

@@ -172,7 +172,7 @@ def shift_map(
     before, after : arrays, shape (n, d), optional
         The keys as coordinates. Without them, places follow from ``costs``.
     costs : callable, optional
-        Takes rows and returns the distances between those records before and after, stacked.
+        A function of rows: it returns the distances between these records before and after, stacked.
     part : Partition, optional
         Clusters; some are in colour.
     moved : array of int, optional

@@ -37,7 +37,7 @@ class Unfolded:
     size : int
         People in the group; no more than some are in ``originals``.
     rows : int
-        Rows of the group, more than people where several are of one.
+        Number of rows of the group; more than the people if somebody has several rows.
     people : tuple of int
         The person of each row shown: 1, 2 and so on.
     shared : tuple of str

@@ -122,7 +122,7 @@ def largest(scores: Ints, share: float, *, sensitivity: int = 1, pure: bool) -> 
     share : float
         Share of the budget, for each row.
     sensitivity : int
-        The most by which one unit changes a score.
+        The largest change of a score by one unit.
     pure : bool
         Whether the budget is an ε: then it is permute-and-flip; else the exponential mechanism.
     """

@@ -133,7 +133,7 @@ def certain(
     labels : array
         The group of each row, numbered from 0 on.
     persons : array, optional
-        The person of each row, where people have several.
+        The person of each row, if people have several rows.
     width : float, optional
         Distance within which values count as equal; by default from `width_of`.
     """

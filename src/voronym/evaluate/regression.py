@@ -95,7 +95,7 @@ def regressions(
     Parameters
     ----------
     before, after : Table
-        The same rows, original and published.
+        The same rows: originals, and as published.
     weights : tuple of arrays
         Theirs.
     without : str

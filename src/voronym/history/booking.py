@@ -57,7 +57,7 @@ class Booking:
     declared : sequence of str
         The identifiers that somebody named.
     strangers : bool
-        Whether it is right that nearly nobody of the table is known.
+        Accept a table of which the ledger knows nearly nobody.
     """
 
     def __init__(

@@ -99,7 +99,7 @@ def advance(
     policy : Policy, optional
         See there.
     waited : array of int, shape (n,), optional
-        Number of rounds for which each person was not published.
+        Number of rounds in which each person was not published.
     number : int
         New groups get numbers from this on, or from the largest number in use.
     divide : callable, optional

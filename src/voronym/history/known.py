@@ -38,7 +38,7 @@ def recognise(
     named_by : sequence of str
         The columns that name people.
     strangers : bool
-        Whether it is right that nearly nobody is known.
+        Accept a table of which the ledger knows nearly nobody.
     """
     people, first = np.unique(rows, return_index=True)
     none = rows[:0]

@@ -60,9 +60,9 @@ class Entry:
     groups : array of int, shape (n,)
         The group of each; -1 for people who waited, -2 for people who were left out.
     begun : array of int, shape (n,)
-        The number of the release with which the history of each began.
+        The number of the release at which the history of each person began.
     waited : array of int, shape (n,)
-        Number of releases for which each has been waiting.
+        Number of releases for which each person has been waiting.
     published : mapping
         The published values of groups, by key, which are also in the release.
     loose : array, shape (n,), optional

@@ -51,7 +51,7 @@ def heavy_people(
     Parameters
     ----------
     weights, everyone : array
-        The weight of each row, None where rows have none, and the person of each row.
+        The weight of each row, None without weights; and the person of each row.
     people, groups : array
         Fingerprints, ascending, and their groups; -1 and less for people in no group.
     k : int

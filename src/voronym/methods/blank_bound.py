@@ -185,7 +185,7 @@ def _programme(
     k : int
         Least number of heads of a class.
     home : array of int, optional
-        The household of each pair's unit, where k counts these.
+        The household of each pair's unit, if k counts households.
     """
     from scipy import sparse  # takes a while to load
     from scipy.optimize import Bounds, LinearConstraint, milp

@@ -50,7 +50,7 @@ class Crowd:
     keys : Keys
         Its keys in the space.
     of_row : array, optional
-        The record of each row of the original; None where the rows themselves are grouped.
+        The record of each row of the original; None if the rows themselves are grouped.
     notes : tuple of str
         Remarks about the keys, and on keys that change between rows of a person.
     rows : Table, optional

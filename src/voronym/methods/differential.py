@@ -234,7 +234,8 @@ class Shown:
     budget : Budget
         The remaining budget.
     stayed : array of int, optional
-        The record behind each row, -1 for nobody; None where all are published, or are elsewhere.
+        The record behind each row, -1 for nobody; None if all records are published, or are
+        elsewhere.
     spent : mapping
         The cost of the count.
     """

@@ -59,7 +59,7 @@ class Kept:
     frame : narwhals DataFrame, optional
         For methods that decide on published values: the keys of each row, for new groups.
     schema : Schema, optional
-        The schema of these, where the method changes kinds.
+        The schema of the published table, if the method changes kinds.
     """
 
     numbers: NDArray[np.int64]

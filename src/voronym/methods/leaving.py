@@ -59,8 +59,8 @@ class Left:
     again : int
         Number of them who were left out of an earlier release, and stay out.
     of_row : array of int, optional
-        The person of each row of the table, where several rows are of one: then people are left out, each
-        with all rows.
+        The person of each row of the table, if people have several rows. Then people are left out,
+        each with all rows.
     """
 
     kept: NDArray[np.bool_]

@@ -66,7 +66,7 @@ def mask(
     table : Table
         The records.
     ctx : Context
-        Its deadline, generator and progress are those of the whole work.
+        Deadline, generator and progress of the whole work.
     choices : ReleaseChoices
         Choices of the recipe.
     options : Options

@@ -57,7 +57,7 @@ def microaggregate(
         Seconds for the whole call, for methods that search (see `voronym.algorithms`). Without one, the same
         seed gives the same partition on every machine.
     seed : int, Generator or None
-        For methods that draw at random. The same seed gives the same partition.
+        Seed of random methods. The same seed gives the same partition.
     progress : callable, optional
         Called with a `voronym.Progress` now and then. It may raise `voronym.FinishEarly` to finish with
         the best so far, or anything else to end the work.

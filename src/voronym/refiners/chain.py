@@ -54,7 +54,7 @@ class Chain:
     seed : int
         Seed of the random choices.
     budget : float
-        Proposals, or seconds where the context has a deadline.
+        Number of proposals, or seconds if the context has a deadline.
     ctx : Context
         The wish to finish.
     near : array of int, shape (n, K), optional

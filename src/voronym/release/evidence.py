@@ -42,7 +42,7 @@ class Evidence:
     effects : tuple of Effect
         The change by each step on columns, and its benefit.
     rows : array of int, optional
-        The rows of the table that are in the release, where some were left out or wait.
+        The published rows of the table, if some were left out or wait.
     changes : tuple of KeyChange
         For each key, the number of unchanged records and the distances of the others.
     exposed : tuple of Exposed, optional

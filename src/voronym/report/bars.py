@@ -94,7 +94,7 @@ def histogram(
     Parameters
     ----------
     edges : sequence, length b + 1
-        Limits of the bins, ascending; seconds since 1970 where ``dates``.
+        Limits of the bins, ascending; with ``dates``, in seconds since 1970.
     before, after : sequence, length b
         Counts; ``before`` is left out of a public report.
     names : sequence of str, length b, optional

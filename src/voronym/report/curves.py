@@ -163,7 +163,7 @@ def risk_plane(
     Parameters
     ----------
     series : mapping of name to dots
-        Points of one method, joined in the order of loss where ``joined``.
+        Points of one method; with ``joined``, connected in the order of loss.
     lines : sequence of Line
         Limits; the class ``no`` fills the area below the line.
     limits : (float, float)

@@ -164,7 +164,7 @@ def cells(
     bounds : (left, bottom, right, top)
         The frame, which is drawn square; points outside are omitted.
     polygons : sequence of arrays, shape (c, 2), optional
-        Corners of each cell inside the frame, in order; an empty one where the cell is elsewhere.
+        Corners of each cell inside the frame, in order; empty for a cell outside.
     edges : bool
         Whether to join each point to its centroid: for cells that are not convex.
 

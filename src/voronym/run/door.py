@@ -89,7 +89,7 @@ def anonymize(
     overwrite : bool
         Whether an existing output may be replaced.
     report : bool
-        Whether to prepare the figures of a report of many parts, whose data are then read twice more.
+        Whether to prepare the figures of a report. Data of many parts are then read two more times.
     progress : callable, optional
         Called with a `voronym.Progress` now and then. It may raise `voronym.FinishEarly` to finish with the
         best so far, or anything else to end the work.
@@ -185,7 +185,7 @@ def released(
     recipe : Recipe, optional
         States the choices about columns and release.
     table : Table, optional
-        The original with its roles, where an earlier run built it.
+        The original with its roles, if an earlier run built it.
     added : tuple of Added
         The choices of the policy.
     started : float, optional

@@ -75,7 +75,7 @@ def as_files(
         A table in memory, a Polars LazyFrame, an Arrow data set, a frame of Dask or Spark, which writes its
         own partitions, or an address that `voronym.table.places` knows.
     beside : path, optional
-        A folder to make it in; where frames of a cluster are written, all its machines must see it.
+        The parent folder; for frames of a cluster, all its machines must see it.
     reading : mapping, optional
         The query to a database.
     """

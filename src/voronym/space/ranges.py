@@ -33,7 +33,7 @@ class Axis:
     nodes : array of int, shape (levels, codes)
         For a tree, the node above each code at each level.
     place : array, shape (codes,)
-        A number for each code, near where ranges are narrow.
+        A number for each code; codes in narrow ranges have near numbers.
     centre : int
         The code that is in the middle, or the most frequent.
     weight : float

@@ -47,7 +47,7 @@ class Pace:
         Number of nearest records whose groups the following local search tries. With fewer, a perturbation is
         cheaper, and more of them fit the same time.
     near_in_blocks : int
-        The same in the blocks of a large table, where time is scarcer.
+        The same number for blocks of a large table, which have less time.
     """
 
     chains: int = 1

@@ -151,10 +151,10 @@ class Seen:
     least : int
         The k of the release.
     start : Table, optional
-        The records that the first of these steps gets, where groups were made of others in between, which
-        are ``grouped``: a value that a group changed is not the true one.
+        The input of the first of these steps, if it is the result of grouping. A key that differs
+        from ``grouped`` is not the true value.
     grouped : Table, optional
-        See ``start``.
+        The records from which groups were made.
     """
 
     def __init__(

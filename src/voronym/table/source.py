@@ -41,7 +41,7 @@ class Source:
     spellings : mapping
         The spelling of each column of a text file.
     raw : mapping
-        Columns as the file has them, row by row, where values and spelling do not give them back.
+        Columns as in the file, row by row, if values and spelling cannot restore them.
     notes : tuple of str
         Remarks from reading for the user, without values.
     grouped : tuple of str

@@ -126,7 +126,7 @@ class Spelling:
     gap : str
         Spelling of a missing value.
     quoted : {"needed", "present", "always"}
-        Cells with quotes: only where needed, all that are not missing, or all.
+        Quoted cells: only if needed, all that are not missing, or all.
     ranges : bool
         Whether the column has ranges, whose ends are written in the form.
     """

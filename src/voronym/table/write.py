@@ -100,7 +100,7 @@ def write(
     delimiter : str, optional
         Delimiter of a text file; by default the source's, or a comma, or a tab for .tsv.
     format : str, optional
-        "csv", "parquet", "arrow", "sav" or "dta", where the suffix does not say it.
+        "csv", "parquet", "arrow", "sav" or "dta", if the suffix does not show it.
     labels : Labels, optional
         Labels of variables and values, for .sav and .dta: `labels_of` the table that was read.
     source : Source, optional
@@ -112,7 +112,8 @@ def write(
     table_name : str, optional
         Name of the table in a database, or of the sheet in a spreadsheet; "release" by default.
     verify : callable, optional
-        Called with the path of the finished file before it gets its name; it raises where the file must not.
+        Called with the path of the finished file before it gets its name; it raises to reject the
+        file.
 
     Returns
     -------

@@ -120,7 +120,7 @@ class Bench:
         Parameters
         ----------
         _ : Wishes
-            Not asked: reading takes a moment.
+            Unused: reading is quick.
         path : str
             The file.
         reading : mapping

@@ -65,7 +65,7 @@ def preview(
     tell : callable
         Hears "sample", "point" (the loss at one k) and "shown" (all figures at the k chosen).
     check : callable
-        Raises where the work should end.
+        Raises an exception to end the work.
     ledger : str, optional
         The ledger of earlier releases, for the release itself; samples and other k are tried without it.
     rows : int, optional

@@ -45,7 +45,7 @@ def include(app: FastAPI, service: Service, *, secure: bool = False) -> None:
     app : FastAPI
     service : Service
     secure : bool
-        Whether browsers reach the pages over TLS even where this process does not see that.
+        Whether browsers reach the pages over TLS, even if this process cannot see it.
     """
     desk = Desk.of(service, secure=secure)
     for room in (entrance, placing, citizen, operator):

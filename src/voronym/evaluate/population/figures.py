@@ -24,13 +24,13 @@ class Matches(Plain):
     number : int
         Records, or households.
     expected : float
-        Correct matches to expect, where an intruder matches each of them once: the global risk.
+        Expected number of correct matches if an intruder matches each of them once: the global risk.
     interval : tuple of float
-        95 %, for their number.
+        95 % confidence interval of the number of correct matches.
     mean, greatest : float
         Mean and maximum of the single risks.
     threshold : float
-        Above it one is at risk.
+        A record with a higher risk is at risk.
     at_risk : int
         Number of records at risk.
     assumption : str
@@ -84,7 +84,7 @@ class PopulationFigures(Plain):
     members : Matches or None
         For records, each with the risk of its household: finding one member finds the family.
     uniques : tuple of Uniques
-        Population uniques, by models of the sizes of classes; empty where the population is known.
+        Population uniques, by models of the sizes of classes; empty if the population is known.
     rule : str or None
         Which of these the decision rule of Dankar and others takes.
     columns : tuple of Fitted

@@ -35,9 +35,9 @@ class Uniques(Plain):
     uniques : float or None
         Number of uniques; None if the model could not be fitted.
     share : float or None
-        The same, of the population.
+        Number of uniques as a share of the population.
     interval : tuple of float or None
-        95 %, for the number, if the assumption is right.
+        95 % confidence interval of the number, if the assumption is right.
     assumption : str
         The assumption of the model.
     warning : str

@@ -114,7 +114,7 @@ class Plan:
     Parameters
     ----------
     even, odd : array of int
-        The groups of the common size, and those of other sizes.
+        The groups of the common size, and the groups of other sizes.
     trees : tuple of tuple of int
         For each tree of partners, the numbers of groups that are joined, the smallest first: 2, 2, 3 are
         twelve groups, in six pairs, in three fours, in one. Groups without a tree are joined, and so are odd

@@ -72,11 +72,11 @@ class Job:
     reading : mapping
         Reading options of text files.
     leaf, wanted : int
-        Records of a leaf, and how often leaves are cut, where groups go on from one cut to the next.
+        Records of a leaf, and the number of cuts, if groups continue from one cut to the next.
     fixed : Recipe, optional
         A recipe that states columns and release, in place of the request.
     everything : bool
-        Whether all columns are kept, whatever their role, because data are measured and not released.
+        Whether to keep columns of all roles, because the data are measured and not released.
     format : {"parquet", "csv"}
         Format of the release's files.
     style : mapping
@@ -88,7 +88,7 @@ class Job:
     ledger : str, optional
         The ledger that knows the people of earlier releases.
     strangers : bool
-        Whether it is right that it knows nearly nobody.
+        Accept a table of which the ledger knows nearly nobody.
     workers : int
         Number of parallel tasks, for dividing a time limit.
     """
